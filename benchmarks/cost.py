@@ -40,37 +40,71 @@ def planned(files: list[Path], values: dict) -> tuple[dict, dict, dict, dict, Pl
     for file in files:
         update_config(config, json.loads(json.dumps(read_yaml(file))))
     config = check(from_command_line(config | values), schema("config"))
-    sources, models, studies = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies"))
+    sources, models, studies = (
+        read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies")
+    )
     sources, _ = own_entries("sources", config, sources, ROOT, Path.cwd())
     models, _ = own_entries("models", config, models, ROOT, Path.cwd())
     probed, models, _ = probed_models(config["model"], models, ROOT, Path.cwd())
     mirror = config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
-    return config, sources, models, studies, resolve(config, sources, models, studies, probed, facts_reader(ROOT, mirror, lambda name: name))
+    return (
+        config,
+        sources,
+        models,
+        studies,
+        resolve(
+            config, sources, models, studies, probed, facts_reader(ROOT, mirror, lambda name: name)
+        ),
+    )
 
 
 def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: Path) -> Counted:
     """Count a run of a plan."""
     study, dataset = studies[run.study], run.dataset
     how, training = study["methods"][run.method], json.loads(run.settings)["training"]
-    learn, measured_on = sources[dataset.source], sources[sources[dataset.source].get("measured_on", dataset.source)]
+    learn, measured_on = (
+        sources[dataset.source],
+        sources[sources[dataset.source].get("measured_on", dataset.source)],
+    )
     inputs = [name for name in how["inputs"] if name != "category"]
-    size = built_size(results / Path(dataset.folder).relative_to("results"), [learn["train"], *measured_on["evaluate"]], study.get("held_out"), inputs) or \
-        stated_size(run.study, dataset.source, json.loads(dataset.options), len(measured_on["evaluate"]))
+    size = built_size(
+        results / Path(dataset.folder).relative_to("results"),
+        [learn["train"], *measured_on["evaluate"]],
+        study.get("held_out"),
+        inputs,
+    ) or stated_size(
+        run.study, dataset.source, json.loads(dataset.options), len(measured_on["evaluate"])
+    )
     paradigm = "objectives" if training.get("objectives") else how.get("paradigm", "classify")
     prompt = prompts_of(run.study, study, run.method)[run.wording] if run.wording else None
-    return count({"paradigm": paradigm, "learns": how["learns"], "training": training, "prompt": prompt}, size, run.model, models, results / "fetch/models")
+    return count(
+        {"paradigm": paradigm, "learns": how["learns"], "training": training, "prompt": prompt},
+        size,
+        run.model,
+        models,
+        results / "fetch/models",
+    )
 
 
 def hours_on(runs: list[Counted], card: str, gpus: int) -> float:
     """Hours that runs take on so many GPUs, one run on one at a time: their sum shared, but no less than the longest."""
     bf16, fp32 = (peak * 1e12 * SHARE for peak in CARDS[card])
-    each = [max(run.learning / bf16, run.steps * run.layers * A_LAYER) + run.scoring / fp32 for run in runs]
+    each = [
+        max(run.learning / bf16, run.steps * run.layers * A_LAYER) + run.scoring / fp32
+        for run in runs
+    ]
     return max(sum(each) / gpus, max(each, default=0)) / 3600
 
 
 def shown(value: float) -> str:
     """A number in three digits: 1,230, 12.3, 0.012, < 0.01."""
-    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:.3g}" if value >= 0.01 else "< 0.01"
+    return (
+        f"{value:,.0f}"
+        if value >= 100 or value == 0
+        else f"{value:.3g}"
+        if value >= 0.01
+        else "< 0.01"
+    )
 
 
 def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
@@ -79,14 +113,21 @@ def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
     hours = [hours_on(runs, card, 1) for card in CARDS]
     if rate:
         hours.append((learning + scoring) / (rate * 1e9) / 3600)
-    numbers = [sum(run.learned for run in runs), sum(run.tokens for run in runs) / 1e6,
-               sum(run.steps for run in runs), learning / 1e15, scoring / 1e15, *hours]
+    numbers = [
+        sum(run.learned for run in runs),
+        sum(run.tokens for run in runs) / 1e6,
+        sum(run.steps for run in runs),
+        learning / 1e15,
+        scoring / 1e15,
+        *hours,
+    ]
     sizes = dict.fromkeys("built" if run.size.built else "stated" for run in runs)
     return [name, f"{len(runs):,}", *map(shown, numbers), " and ".join(sizes)]
 
 
-def counted_report(plan: Plan, sources: dict, models: dict, studies: dict, results: Path,
-                   rate: float | None) -> str:
+def counted_report(
+    plan: Plan, sources: dict, models: dict, studies: dict, results: Path, rate: float | None
+) -> str:
     """What a plan computes, and how long that takes, in Markdown."""
     learnt = [run for run in plan.runs.values() if run.method != CONTROL]
     found = {run.name: counted_run(run, sources, models, studies, results) for run in learnt}
@@ -96,18 +137,33 @@ def counted_report(plan: Plan, sources: dict, models: dict, studies: dict, resul
     of["stages and starts"] = list(found.values())
     if not every:
         return "Nothing is counted: of controls alone, which take seconds."
-    head = ["experiment", "runs", "examples × epochs", "million tokens", "steps", "learning, PFLOP",
-            "scoring, PFLOP", *(f"{card} hours" for card in CARDS)]
-    rows = [row(name, runs, rate) for name, runs in of.items() if runs] + [row("**all**", every, rate)]
+    head = [
+        "experiment",
+        "runs",
+        "examples × epochs",
+        "million tokens",
+        "steps",
+        "learning, PFLOP",
+        "scoring, PFLOP",
+        *(f"{card} hours" for card in CARDS),
+    ]
+    rows = [row(name, runs, rate) for name, runs in of.items() if runs] + [
+        row("**all**", every, rate)
+    ]
     gpus = [f"{number} GPU{'s' * (number > 1)}" for number in GPUS]
-    hours = [[card, *(f"{shown(hours_on(every, card, number))} h" for number in GPUS)] for card in CARDS]
-    learns, scores = (", ".join(f"{card} {rates[place]:g}" for card, rates in CARDS.items())
-                      for place in (0, 1))
-    notes = (f"Counted, not measured: {SHARE:.0%} of the peak of NVIDIA's data sheets, in bf16 for learning "
-             f"({learns} teraFLOP/s) and in fp32 for scoring ({scores}); a step takes {A_LAYER * 1000:g} ms "
-             "a layer at least, which small batches of short texts wait for; every epoch is taken and "
-             "scored, no run ends early; start-up is not counted; no run takes less than its own time, "
-             "however many GPUs there are.")
+    hours = [
+        [card, *(f"{shown(hours_on(every, card, number))} h" for number in GPUS)] for card in CARDS
+    ]
+    learns, scores = (
+        ", ".join(f"{card} {rates[place]:g}" for card, rates in CARDS.items()) for place in (0, 1)
+    )
+    notes = (
+        f"Counted, not measured: {SHARE:.0%} of the peak of NVIDIA's data sheets, in bf16 for learning "
+        f"({learns} teraFLOP/s) and in fp32 for scoring ({scores}); a step takes {A_LAYER * 1000:g} ms "
+        "a layer at least, which small batches of short texts wait for; every epoch is taken and "
+        "scored, no run ends early; start-up is not counted; no run takes less than its own time, "
+        "however many GPUs there are."
+    )
     if rate:
         notes += f" Core hours at {rate:g} gigaFLOP/s a core."
     stated = sorted({run.size.told for run in every if not run.size.built})
@@ -127,11 +183,28 @@ def main(given: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     options = parser(__doc__)
-    options.add_argument("--configfile", nargs="*", type=Path, default=[], metavar="FILE",
-                         help="as Snakemake takes them; default: config.yaml alone")
-    options.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE",
-                         help="as Snakemake takes them: model, limit, name")
-    options.add_argument("--results", type=Path, default=Path("results"), help="default: %(default)s")
-    options.add_argument("--rate", type=number(0.001, 1e6), metavar="GFLOPS",
-                         help="gigaFLOP/s that a core was measured to reach: also print core hours")
+    options.add_argument(
+        "--configfile",
+        nargs="*",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="as Snakemake takes them; default: config.yaml alone",
+    )
+    options.add_argument(
+        "--config",
+        nargs="*",
+        default=[],
+        metavar="KEY=VALUE",
+        help="as Snakemake takes them: model, limit, name",
+    )
+    options.add_argument(
+        "--results", type=Path, default=Path("results"), help="default: %(default)s"
+    )
+    options.add_argument(
+        "--rate",
+        type=number(0.001, 1e6),
+        metavar="GFLOPS",
+        help="gigaFLOP/s that a core was measured to reach: also print core hours",
+    )
     execute(main, options.parse_args())

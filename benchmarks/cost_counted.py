@@ -20,7 +20,10 @@ SIZES = Path(__file__).with_name("cost_sizes.yaml")
 LOOKED_AT = 4000  # rows whose words are counted
 SPECIAL = 3  # tokens
 GATED = ("llama", "gemma", "qwen", "mistral", "modernbert")  # feed-forward layers of three matrices
-ASKED = {"mlm": 0.15, "clm": 1.0}  # the share of a text's tokens that the head, as wide as the vocabulary, is asked for
+ASKED = {
+    "mlm": 0.15,
+    "clm": 1.0,
+}  # the share of a text's tokens that the head, as wide as the vocabulary, is asked for
 FROM_RIGHT = ("fill", "generate", "mlm", "clm")
 
 
@@ -37,25 +40,58 @@ class Size:
     told: str
 
 
-def built_size(folder: Path, splits: list[str], held_out: str | None, inputs: list[str]) -> Size | None:
+def built_size(
+    folder: Path, splits: list[str], held_out: str | None, inputs: list[str]
+) -> Size | None:
     """The size of a dataset that is there; None where it is not."""
     if not (folder / "manifest.json").exists():
         return None
-    rows = {split: pq.ParquetFile(folder / f"{split}.parquet").metadata.num_rows for split in [*splits, *([held_out] if held_out else [])]}
-    texts = read_table(folder / f"{splits[-1]}.parquet", [*inputs, "label"]).slice(0, LOOKED_AT).to_pandas()
+    rows = {
+        split: pq.ParquetFile(folder / f"{split}.parquet").metadata.num_rows
+        for split in [*splits, *([held_out] if held_out else [])]
+    }
+    texts = (
+        read_table(folder / f"{splits[-1]}.parquet", [*inputs, "label"])
+        .slice(0, LOOKED_AT)
+        .to_pandas()
+    )
     tokens = sum(texts[name].str.count(r"\w+|[^\w\s]") for name in inputs).mean() + SPECIAL
     learn = read_table(folder / f"{splits[0]}.parquet", ["label"])["label"].to_numpy()
-    return Size(rows[splits[0]], rows.get(held_out, 0), sum(rows[split] for split in splits[1:]), tokens, float((learn == 1).mean()), True, "built here")
+    return Size(
+        rows[splits[0]],
+        rows.get(held_out, 0),
+        sum(rows[split] for split in splits[1:]),
+        tokens,
+        float((learn == 1).mean()),
+        True,
+        "built here",
+    )
 
 
 def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
     """The size that cost_sizes.yaml states; splits: how many are measured on. Raises UserError where it states none."""
     for entry in yaml.safe_load(SIZES.read_text(encoding="utf-8"))["sizes"]:
-        fits = (entry["study"], entry["source"]) == (study, source) and all(data.get(name) == value for name, value in entry.get("data", {}).items())
+        fits = (entry["study"], entry["source"]) == (study, source) and all(
+            data.get(name) == value for name, value in entry.get("data", {}).items()
+        )
         if fits:
-            most = data["limit"] * entry.get("item", 1) * splits if data.get("limit") else entry["scored"]
-            return Size(entry["learned"], entry.get("held_out", 0), min(entry["scored"], most), entry["tokens"], entry.get("right", 1.0), False, f"{source}: {entry['from']}")
-    raise UserError(f"{study}: nobody knows how large {source} is; build it (`snakemake build`), or state its size in benchmarks/{SIZES.name}")
+            most = (
+                data["limit"] * entry.get("item", 1) * splits
+                if data.get("limit")
+                else entry["scored"]
+            )
+            return Size(
+                entry["learned"],
+                entry.get("held_out", 0),
+                min(entry["scored"], most),
+                entry["tokens"],
+                entry.get("right", 1.0),
+                False,
+                f"{source}: {entry['from']}",
+            )
+    raise UserError(
+        f"{study}: nobody knows how large {source} is; build it (`snakemake build`), or state its size in benchmarks/{SIZES.name}"
+    )
 
 
 def shape_of(name: str, models: dict, fetched: Path) -> dict:
@@ -69,7 +105,9 @@ def shape_of(name: str, models: dict, fetched: Path) -> dict:
         return json.loads(file.read_text(encoding="utf-8"))
     stated = yaml.safe_load(SIZES.read_text(encoding="utf-8"))["models"]
     if "init" not in entry and name not in stated:
-        raise UserError(f"{name}: its architecture is not known before it is fetched; fetch it, or state it in benchmarks/{SIZES.name}")
+        raise UserError(
+            f"{name}: its architecture is not known before it is fetched; fetch it, or state it in benchmarks/{SIZES.name}"
+        )
     return entry.get("init") or stated[name]
 
 
@@ -80,12 +118,20 @@ def first(config: dict, *names: str, otherwise=None):
 
 def of_layers(config: dict) -> tuple[int, int, float]:
     """Layers, the width of their attention, and the weights that they multiply by, of an encoder or decoder."""
-    layers, hidden = first(config, "num_hidden_layers", "num_layers", "n_layer"), first(config, "hidden_size", "d_model", "n_embd")
+    layers, hidden = (
+        first(config, "num_hidden_layers", "num_layers", "n_layer"),
+        first(config, "hidden_size", "d_model", "n_embd"),
+    )
     heads = first(config, "num_attention_heads", "num_heads", "n_head")
     each = first(config, "head_dim", "d_kv", otherwise=hidden // heads)
     wide = first(config, "intermediate_size", "d_ff", otherwise=4 * hidden)
-    gated = str(config.get("model_type", "")).startswith(GATED) or "gated" in str(config.get("feed_forward_proj", ""))
-    attention = 2 * hidden * heads * each + 2 * hidden * first(config, "num_key_value_heads", otherwise=heads) * each
+    gated = str(config.get("model_type", "")).startswith(GATED) or "gated" in str(
+        config.get("feed_forward_proj", "")
+    )
+    attention = (
+        2 * hidden * heads * each
+        + 2 * hidden * first(config, "num_key_value_heads", otherwise=heads) * each
+    )
     return layers, heads * each, float(layers * (attention + (3 if gated else 2) * hidden * wide))
 
 
@@ -140,13 +186,32 @@ def count(job: dict, size: Size, model: str, models: dict, fetched: Path) -> Cou
         shape = shape_of(model, models, fetched)
         layers = of_layers(shape)[0]
         score = reading(shape, tokens) * readings(job, tokens)
-        score += 2 * first(shape, "hidden_size", "d_model") * shape.get("vocab_size", 30_522) * tokens * ASKED.get(job["paradigm"], 0)
+        score += (
+            2
+            * first(shape, "hidden_size", "d_model")
+            * shape.get("vocab_size", 30_522)
+            * tokens
+            * ASKED.get(job["paradigm"], 0)
+        )
         learn = 3 * score
     if not job["learns"]:
         return Counted(0, 0, 0, layers, 0.0, size.scored * score, size)
     share = training.get("held_out_fraction", 0) if not size.held_out else 0
     held_out = size.held_out + size.learned * share
-    learned = size.learned * (1 - share) * (size.right if job["paradigm"] in FROM_RIGHT else 1) * training["epochs"]
+    learned = (
+        size.learned
+        * (1 - share)
+        * (size.right if job["paradigm"] in FROM_RIGHT else 1)
+        * training["epochs"]
+    )
     measured = 0 if job["paradigm"] in ASKED else size.scored
     steps = math.ceil(learned / training["batch_size"])
-    return Counted(learned, learned * tokens, steps, layers, learned * learn, training["epochs"] * (held_out + measured) * score, size)
+    return Counted(
+        learned,
+        learned * tokens,
+        steps,
+        layers,
+        learned * learn,
+        training["epochs"] * (held_out + measured) * score,
+        size,
+    )

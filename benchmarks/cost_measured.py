@@ -12,7 +12,12 @@ def benchmark_of(file: Path) -> dict | None:
     """What Snakemake measured of a job's last run; None where there is none."""
     try:
         line = json.loads(file.read_text(encoding="utf-8").strip().splitlines()[-1])
-        return {"seconds": float(line["s"]), "cpu": float(line["cpu_time"]), "gpu": 0.0, "memory": float(line["max_rss"] or 0) * 2**20}
+        return {
+            "seconds": float(line["s"]),
+            "cpu": float(line["cpu_time"]),
+            "gpu": 0.0,
+            "memory": float(line["max_rss"] or 0) * 2**20,
+        }
     except (OSError, ValueError, IndexError, KeyError, TypeError):
         return None
 
@@ -24,36 +29,71 @@ def run_of(facts: Path) -> dict | None:
     except (OSError, ValueError):
         return None
     cost = run.get("cost", {})
-    return {"seconds": run["seconds"], "cpu": cost.get("cpu_seconds", 0.0),
-            "gpu": cost.get("gpu_seconds", 0.0), "memory": cost.get("peak_bytes", 0)}
+    return {
+        "seconds": run["seconds"],
+        "cpu": cost.get("cpu_seconds", 0.0),
+        "gpu": cost.get("gpu_seconds", 0.0),
+        "memory": cost.get("peak_bytes", 0),
+    }
 
 
-def jobs_of(plan: Plan, name: str, results: Path, sources: dict, models: dict) -> dict[str, list[dict | None]]:
+def jobs_of(
+    plan: Plan, name: str, results: Path, sources: dict, models: dict
+) -> dict[str, list[dict | None]]:
     """By stage, what each job of a plan took; None for one that is not there."""
-    places, runs = results / "benchmarks", [run for run in plan.runs.values() if run.method != CONTROL]
-    used = {source for dataset in plan.datasets.values() for source in (dataset.source, sources[dataset.source].get("measured_on", dataset.source))}
+    places, runs = (
+        results / "benchmarks",
+        [run for run in plan.runs.values() if run.method != CONTROL],
+    )
+    used = {
+        source
+        for dataset in plan.datasets.values()
+        for source in (dataset.source, sources[dataset.source].get("measured_on", dataset.source))
+    }
     brought = sorted(source for source in used if "local" not in sources[source])
-    brought += [f"models/{model}" for model in sorted({run.model for run in runs}) if not {"mlm", "clm"} & set(models[model])]
+    brought += [
+        f"models/{model}"
+        for model in sorted({run.model for run in runs})
+        if not {"mlm", "clm"} & set(models[model])
+    ]
     return {
         "fetch": [benchmark_of(places / f"fetch/{one}.jsonl") for one in brought],
         "clean": [benchmark_of(places / f"clean/{source}.jsonl") for source in sorted(used)],
-        "build": [benchmark_of(places / f"{Path(dataset.folder).relative_to('results')}.jsonl") for dataset in plan.datasets.values()],
+        "build": [
+            benchmark_of(places / f"{Path(dataset.folder).relative_to('results')}.jsonl")
+            for dataset in plan.datasets.values()
+        ],
         "train": [run_of(results / f"train/{run.study}/{run.name}/run.json") for run in runs],
-        "controls": [benchmark_of(places / f"train/{controls}.jsonl") for controls in control_sets(plan.runs.values())],
-        "evaluate": [benchmark_of(file) for file in sorted((places / f"evaluate/{name}").rglob("*.jsonl"))],
-        "publish": [benchmark_of(file) for file in sorted((places / f"publish/{name}").rglob("*.jsonl"))]}
+        "controls": [
+            benchmark_of(places / f"train/{controls}.jsonl")
+            for controls in control_sets(plan.runs.values())
+        ],
+        "evaluate": [
+            benchmark_of(file) for file in sorted((places / f"evaluate/{name}").rglob("*.jsonl"))
+        ],
+        "publish": [
+            benchmark_of(file) for file in sorted((places / f"publish/{name}").rglob("*.jsonl"))
+        ],
+    }
 
 
 def of_stage(name: str, jobs: list[dict]) -> list[str]:
     """A row of the table."""
     seconds, cpu, gpu = (sum(job[key] for job in jobs) for key in ("seconds", "cpu", "gpu"))
     memory = max((job["memory"] for job in jobs), default=0) / 1e9
-    return [name, f"{len(jobs):,}", f"{seconds / 60:,.1f}", f"{cpu / 3600:,.2f}", f"{gpu / 3600:,.2f}",
-            f"{memory:.2f}"]
+    return [
+        name,
+        f"{len(jobs):,}",
+        f"{seconds / 60:,.1f}",
+        f"{cpu / 3600:,.2f}",
+        f"{gpu / 3600:,.2f}",
+        f"{memory:.2f}",
+    ]
 
 
-def measured(plan: Plan, name: str, results: Path, sources: dict,
-             models: dict) -> tuple[list[list[str]], str]:
+def measured(
+    plan: Plan, name: str, results: Path, sources: dict, models: dict
+) -> tuple[list[list[str]], str]:
     """The rows of the table of what was measured, and what there is to say of it."""
     rows, every, missing = [], [], []
     for stage, found in jobs_of(plan, name, results, sources, models).items():
@@ -62,8 +102,10 @@ def measured(plan: Plan, name: str, results: Path, sources: dict,
         rows += [of_stage(stage, there)] if there else []
         if len(there) < len(found):
             missing.append(f"{len(found) - len(there)} of {len(found)} of {stage}")
-    notes = ("Minutes are the jobs' own, one after the other, on whatever else the machine did; what was "
-             "finished before counts as it was measured then.")
+    notes = (
+        "Minutes are the jobs' own, one after the other, on whatever else the machine did; what was "
+        "finished before counts as it was measured then."
+    )
     if missing:
         notes += f" Not measured, for it is not there: {', '.join(missing)}."
     return [*rows, of_stage("**all**", every)], notes

@@ -64,10 +64,18 @@ def main(given: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     options = options_of(__doc__)
-    options.add_argument("--cases", type=whole_number(1, 10_000_000), default=10_000,
-                         help="of each program; default: %(default)s")
+    options.add_argument(
+        "--cases",
+        type=whole_number(1, 10_000_000),
+        default=10_000,
+        help="of each program; default: %(default)s",
+    )
     options.add_argument("--seed", type=SEED, default=0)
     options.add_argument("--program", action="append", choices=TARGETS, help="may be given again")
-    options.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "fuzz_inputs",
-                         help="where the input of broken cases goes; default: %(default)s")
+    options.add_argument(
+        "--keep",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / "fuzz_inputs",
+        help="where the input of broken cases goes; default: %(default)s",
+    )
     main(options.parse_args())

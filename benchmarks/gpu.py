@@ -53,8 +53,10 @@ def rounding(one: Path, other: Path) -> str:
     """How far the scores of the same runs in two folders are apart."""
     apart = [0.0]
     for file in one.glob("results/train/*/*/predictions.parquet"):
-        left, right = (np.stack(read_table(place)["score"].to_pylist())
-                       for place in (file, other / file.relative_to(one)))
+        left, right = (
+            np.stack(read_table(place)["score"].to_pylist())
+            for place in (file, other / file.relative_to(one))
+        )
         apart.append(np.abs(left - right).max())
     return f"scores of {len(apart) - 1} runs at most {max(apart):.1e} apart"
 
@@ -119,5 +121,7 @@ if __name__ == "__main__":
     options.add_argument("--models", nargs="+", choices=MODELS, default=["bert-base", "bert-large"])
     options.add_argument("--examples", type=int, default=6400, help="default: %(default)s")
     options.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS))
-    options.add_argument("--tiny", action="store_true", help="small, on the CPU; so without a GPU, too")
+    options.add_argument(
+        "--tiny", action="store_true", help="small, on the CPU; so without a GPU, too"
+    )
     sys.exit(main(options.parse_args()))

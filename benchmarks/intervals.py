@@ -23,12 +23,19 @@ from scripts.studies.temporal_nli.evaluate import weighted_f1
 
 LABELS = np.array([0.5, 0.3, 0.2])  # how often each label of the weighted F1 is the right one
 # Title, whether of the weighted F1, how uneven groups are, numbers of seeds.
-KINDS = [("Shares", False, 0.7, (1, 2, 3, 5)), ("Shares, very uneven groups", False, 1.2, (1, 3)),
-         ("Weighted F1", True, 0.7, (1, 3))]
+KINDS = [
+    ("Shares", False, 0.7, (1, 2, 3, 5)),
+    ("Shares, very uneven groups", False, 1.2, (1, 3)),
+    ("Weighted F1", True, 0.7, (1, 3)),
+]
 TRUTHS = (0.5, 0.8, 0.95)
 COVERED = ["groups", "truth", "seeds", "covered (%)", "width (points)"]
-COMPARED = ["case", "intervals do not overlap", "paired interval excludes 0",
-            "paired interval covers the truth"]
+COMPARED = [
+    "case",
+    "intervals do not overlap",
+    "paired interval excludes 0",
+    "paired interval covers the truth",
+]
 
 
 @dataclass(frozen=True)
@@ -84,12 +91,17 @@ def truth(world: World, draw: np.random.Generator) -> float:
     return float(np.clip(shares, 0, 1).mean())
 
 
-def answers(world: World, gains: list[float],
-            draw: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
+def answers(
+    world: World, gains: list[float], draw: np.random.Generator
+) -> tuple[list[np.ndarray], np.ndarray]:
     """For each gain of a system the (seeds, n) right answers on the same examples; their (n,) groups."""
     sizes = draw.lognormal(np.log(world.per_group), world.uneven, world.groups).round().clip(1)
     group = np.repeat(np.arange(world.groups), sizes.astype(int))
-    every, shared, systems = shares_of_groups(world, world.groups, draw), draw.random(len(group)), []
+    every, shared, systems = (
+        shares_of_groups(world, world.groups, draw),
+        draw.random(len(group)),
+        [],
+    )
     for gain in gains:
         shift = draw.normal(0, world.sd_seeds, (world.seeds, 1)) if world.seeds > 1 else 0
         alone, other = draw.random((2, world.seeds, len(group)))
@@ -104,8 +116,9 @@ def tally_of(right: np.ndarray, group: np.ndarray, groups: int) -> Tally:
     return Tally("all", {"share": share}, sums, np.bincount(group, minlength=groups))
 
 
-def confusion_tally(right: np.ndarray, group: np.ndarray, groups: int,
-                    draw: np.random.Generator) -> Tally:
+def confusion_tally(
+    right: np.ndarray, group: np.ndarray, groups: int, draw: np.random.Generator
+) -> Tally:
     """The weighted F1 of three labels; a wrong answer is one of the other two labels."""
     label = draw.choice(3, len(group), p=LABELS)
     told = np.where(right, label, (label + draw.integers(1, 3, right.shape)) % 3)
@@ -128,7 +141,11 @@ def mean_row(tally: Tally, world: World, drawn: Resampling) -> dict:
 def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.ndarray:
     """In how many per cent of cases the interval covers the truth, and its mean width in points."""
     draw = np.random.default_rng([world.groups, world.seeds, int(1000 * world.share)])
-    wanted, drawn, found = truth(world, draw), resampling(range(world.groups), resamples), np.zeros(2)
+    wanted, drawn, found = (
+        truth(world, draw),
+        resampling(range(world.groups), resamples),
+        np.zeros(2),
+    )
     if f1:
         wanted = true_f1(wanted)
     for _ in range(times):
@@ -142,7 +159,9 @@ def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.n
     return found / times * 100
 
 
-def comparisons(world: World, gain: float, systems: int, times: int, resamples: int) -> dict[str, float]:
+def comparisons(
+    world: World, gain: float, systems: int, times: int, resamples: int
+) -> dict[str, float]:
     """Systems in a row, each better by `gain` than the one before: how often (%) the last stands out.
 
     By intervals that do not overlap, and by the slope over the systems (of two, their difference), and

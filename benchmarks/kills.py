@@ -54,16 +54,21 @@ DATA = {
     "sample_dialogs_whole": MINI,
 }
 # What `--short` runs: a control, a run and one that stands on an MLM stage, of one dataset each.
-SHORT = {"sample_sop": {"data": {"source": ["sample_activitynet"], "stride": [0]}},
-         "sample_dialogs_fill": {"methods": ["fill"]}}
+SHORT = {
+    "sample_sop": {"data": {"source": ["sample_activitynet"], "stride": [0]}},
+    "sample_dialogs_fill": {"methods": ["fill"]},
+}
 
 NOT_RESULTS = re.compile(r"(^|/)\.|^logs/|^benchmarks/|^train/[^/]+/[^/]+/work/")
 TIMES = {"seconds", "tokens_per_second", "cost"}
-RUN_TIMES = re.compile(r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>[^<]* threads)'
-                       r'|<dd class="measured">[^<]*</dd>')
+RUN_TIMES = re.compile(
+    r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>[^<]* threads)'
+    r'|<dd class="measured">[^<]*</dd>'
+)
 
 
 # ---- the comparison
+
 
 def results(folder: Path) -> dict[str, Path]:
     """The files of results/ that are promised, by their place there."""
@@ -89,22 +94,31 @@ def differences(undisturbed: Path, killed: Path) -> list[str]:
     """What differs between the results of two folders, one sentence a file."""
     one, other = results(undisturbed), results(killed)
     both = sorted(one.keys() & other.keys())
-    return [*(f"is missing: {name}" for name in sorted(one.keys() - other.keys())),
-            *(f"is too many: {name}" for name in sorted(other.keys() - one.keys())),
-            *(f"differs: {name}" for name in both if promised(one[name]) != promised(other[name]))]
+    return [
+        *(f"is missing: {name}" for name in sorted(one.keys() - other.keys())),
+        *(f"is too many: {name}" for name in sorted(other.keys() - one.keys())),
+        *(f"differs: {name}" for name in both if promised(one[name]) != promised(other[name])),
+    ]
 
 
 # ---- the kills
 
+
 def overlay(short: bool) -> dict:
     """The reduced study, to be laid over config.yaml."""
-    experiments = {name: {"data": data, "seeds": [1], "training": {"epochs": 2}}
-                   for name, data in DATA.items()}
+    experiments = {
+        name: {"data": data, "seeds": [1], "training": {"epochs": 2}} for name, data in DATA.items()
+    }
     for name in SHORT if short else []:
         experiments[name] |= SHORT[name]
     run = list(SHORT) if short else [name for name in DATA if name != "sample_dialogs_mlm"]
-    return {"run": run, "seeds": [1], "checkpoint_seconds": 0.05, "bootstrap_resamples": 100,
-            "experiments": experiments}
+    return {
+        "run": run,
+        "seeds": [1],
+        "checkpoint_seconds": 0.05,
+        "bootstrap_resamples": 100,
+        "experiments": experiments,
+    }
 
 
 def start(folder: Path, output: Path) -> subprocess.Popen:
@@ -112,8 +126,14 @@ def start(folder: Path, output: Path) -> subprocess.Popen:
     environment = {key: value for key, value in os.environ.items() if key != "TIMESTRIDE_MIRROR"}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "kills.json"]
     with open(output, "w") as text:
-        return subprocess.Popen(command, cwd=folder, env=environment | {"SLURM_CONF": "/dev/null"},
-                                start_new_session=True, stdout=text, stderr=text)
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment | {"SLURM_CONF": "/dev/null"},
+            start_new_session=True,
+            stdout=text,
+            stderr=text,
+        )
 
 
 def programs(command: subprocess.Popen) -> list[tuple[psutil.Process, str]]:
@@ -137,8 +157,11 @@ def left_processes(folder: Path, seconds: float) -> list[str]:
     until = time.monotonic() + seconds
     while True:
         facts = [process.info for process in psutil.process_iter(["cwd", "cmdline", "status"])]
-        left = [" ".join(fact["cmdline"] or [])[:150] for fact in facts
-                if (fact["cwd"] or "").startswith(str(folder)) and fact["status"] != "zombie"]
+        left = [
+            " ".join(fact["cmdline"] or [])[:150]
+            for fact in facts
+            if (fact["cwd"] or "").startswith(str(folder)) and fact["status"] != "zombie"
+        ]
         if not left or time.monotonic() > until:
             return left
         time.sleep(0.2)
@@ -158,6 +181,7 @@ class Killer:
 
     def wait(self, command: subprocess.Popen, folder: Path) -> bool:
         """Wait for a random moment of the stage that is due; whether the command still runs."""
+
         def wait_while(condition) -> None:
             while command.poll() is None and condition():
                 time.sleep(0.03)
@@ -205,7 +229,7 @@ def disturbed(killer: Killer, folder: Path, output: Path, limit: int) -> tuple[i
 
 def wipe(folder: Path, first: str) -> None:
     """Remove the results of a stage and of those after it."""
-    for stage in STAGES[STAGES.index(first):]:
+    for stage in STAGES[STAGES.index(first) :]:
         shutil.rmtree(folder / "results" / stage, ignore_errors=True)
 
 
@@ -216,13 +240,18 @@ def campaign(killer: Killer, folder: Path, undisturbed: Path, limit: int) -> dic
     while True:
         begun = time.time()
         code, kills = disturbed(killer, folder, output, limit)
-        logs = [log for log in (folder / "results/logs/train").rglob("*.log")
-                if log.stat().st_mtime > begun]
+        logs = [
+            log
+            for log in (folder / "results/logs/train").rglob("*.log")
+            if log.stat().st_mtime > begun
+        ]
         resumed = ["resumes in epoch" in log.read_text(errors="replace") for log in logs]
         found["commands"] += 1
         found["runs resumed"] += sum(resumed)
         if code and not kills:
-            found["faults"].append(f"a command failed without a kill:\n{output.read_text()[-2000:]}")
+            found["faults"].append(
+                f"a command failed without a kill:\n{output.read_text()[-2000:]}"
+            )
             return found
         if code:
             continue
@@ -246,12 +275,16 @@ def main(given: argparse.Namespace) -> int:
             return 1
         killer = Killer(given.seed)
         found = campaign(killer, folder, undisturbed, given.kills)
-    rows = [[stage, *(killer.kills[stage, victim] for victim in VICTIMS)]
-            for stage in [*STAGES, "between jobs"]]
+    rows = [
+        [stage, *(killer.kills[stage, victim] for victim in VICTIMS)]
+        for stage in [*STAGES, "between jobs"]
+    ]
     rows.append(["all", *map(sum, list(zip(*rows))[1:])])
     print(table(["stage", *VICTIMS, "all"], [[*row, sum(row[1:])] for row in rows]))
     faults = Counter(found.pop("faults"))
-    print(*(f"{count} {what}" for what, count in found.items()), f"{faults.total()} faults", sep=", ")
+    print(
+        *(f"{count} {what}" for what, count in found.items()), f"{faults.total()} faults", sep=", "
+    )
     print("".join(f"    {times} × {fault}\n" for fault, times in faults.most_common()), end="")
     return 1 if faults else 0
 

@@ -17,8 +17,15 @@ from benchmarks.measure import in_turn, options_of, ratios
 from scripts.train.paradigms.causal import scored_likelihoods
 
 CONTEXT, CANDIDATE, AFTER, CANDIDATES = 200, 4, 40, 4
-GEMMA = {"vocab_size": 262_144, "hidden_size": 640, "num_hidden_layers": 18, "head_dim": 256,
-         "num_attention_heads": 4, "num_key_value_heads": 1, "intermediate_size": 2048}
+GEMMA = {
+    "vocab_size": 262_144,
+    "hidden_size": 640,
+    "num_hidden_layers": 18,
+    "head_dim": 256,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 1,
+    "intermediate_size": 2048,
+}
 TINY = GEMMA | {"vocab_size": 1000, "hidden_size": 64, "num_hidden_layers": 2, "head_dim": 32}
 
 
@@ -39,8 +46,14 @@ def texts(vocabulary: int, contexts: int) -> dict[str, torch.Tensor]:
     for part in (slice(CONTEXT), slice(CONTEXT + CANDIDATE, width)):
         ids[:, part] = ids[choices * CANDIDATES, part]
     one = torch.ones(rows, 1, dtype=torch.long)
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "choices": choices,
-            "shared": one * (CONTEXT - 1), "scored_from": one * CONTEXT, "scored_to": one * width}
+    return {
+        "input_ids": ids,
+        "attention_mask": torch.ones_like(ids),
+        "choices": choices,
+        "shared": one * (CONTEXT - 1),
+        "scored_from": one * CONTEXT,
+        "scored_to": one * width,
+    }
 
 
 def main(given: argparse.Namespace) -> None:
@@ -48,8 +61,10 @@ def main(given: argparse.Namespace) -> None:
     config = Gemma3TextConfig(**(TINY if given.smallest else GEMMA), sliding_window=512)
     network = Gemma3ForCausalLM(config).eval()
     batch = texts(config.vocab_size, given.contexts)
-    ways = {"packed": lambda: scored_likelihoods(network, batch, None, []),
-            "plain": lambda: plainly(network, batch)}
+    ways = {
+        "packed": lambda: scored_likelihoods(network, batch, None, []),
+        "plain": lambda: plainly(network, batch),
+    }
     with torch.inference_mode():
         packed, plain = [way() for way in ways.values()]
         apart = (packed - plain).abs().max().item()
@@ -64,5 +79,7 @@ if __name__ == "__main__":
     options = options_of(__doc__)
     options.add_argument("--contexts", type=int, default=2, help="of four candidates each")
     options.add_argument("--turns", type=int, default=2, help="how often each way is timed")
-    options.add_argument("--smallest", action="store_true", help="a tiny network: shows that it works")
+    options.add_argument(
+        "--smallest", action="store_true", help="a tiny network: shows that it works"
+    )
     main(options.parse_args())

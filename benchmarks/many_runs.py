@@ -33,8 +33,14 @@ def study(name: str, models: int, seeds: list[int], strides: list[int]) -> dict:
     """The configuration of a study, to be laid over config.yaml."""
     names = [f"model_{number:02}" for number in range(1, models + 1)]
     training = {"epochs": 4, "learning_rate": 5e-4, "batch_size": 32, "max_length": 64}
-    experiment = {"title": "Many runs", "study": "strided_sop", "models": names, "seeds": seeds,
-                  "data": {"source": "sample_activitynet", "stride": strides}, "training": training}
+    experiment = {
+        "title": "Many runs",
+        "study": "strided_sop",
+        "models": names,
+        "seeds": seeds,
+        "data": {"source": "sample_activitynet", "stride": strides},
+        "training": training,
+    }
     tiny = read_yaml(ROOT / "resources/models.yaml")["tiny_bert"]
     entries = {model: tiny | {"title": model.replace("_", " ")} for model in names}
     return {"name": name, "run": ["many"], "experiments": {"many": experiment}, "models": entries}
@@ -76,17 +82,24 @@ def column(folder: Path, models: int, strides: list[int]) -> dict[str, str]:
     configuration = study(f"models_{models}", models, SEEDS, strides)
     name = configuration["name"]
     results, dry = folder / "results", "{:.0f} s, {:.0f} CPU s, {:,.0f} MiB"
-    found = {"runs": f"{models * len(strides) * len(SEEDS):,}",
-             "a dry run before training": dry.format(*workflow(folder, configuration, "-n"))}
+    found = {
+        "runs": f"{models * len(strides) * len(SEEDS):,}",
+        "a dry run before training": dry.format(*workflow(folder, configuration, "-n")),
+    }
     missing_runs(folder, folder / f"{name}.txt")
     seconds, processors, _ = workflow(folder, configuration)  # its memory is Snakemake's alone
     found["evaluate and publish"] = f"{seconds:.0f} s, {processors:.0f} CPU s"
-    jobs = {file.stem: json.loads(file.read_text().splitlines()[0])
-            for file in (results / f"benchmarks/publish/{name}").glob("*.jsonl")}
+    jobs = {
+        file.stem: json.loads(file.read_text().splitlines()[0])
+        for file in (results / f"benchmarks/publish/{name}").glob("*.jsonl")
+    }
     longest, job = max(jobs.items(), key=lambda item: item[1]["s"])
     found["of that the longest"] = f"{longest}, {job['s']:.0f} s, {job['max_rss']:,.0f} MiB"
     found["a dry run after it"] = dry.format(*workflow(folder, configuration, "-n"))
-    metrics, page = results / f"evaluate/{name}/metrics.parquet", results / f"publish/{name}/index.html"
+    metrics, page = (
+        results / f"evaluate/{name}/metrics.parquet",
+        results / f"publish/{name}/index.html",
+    )
     rows = pq.read_metadata(metrics).num_rows
     found["numbers"] = f"{rows:,}, {metrics.stat().st_size / 1e6:.1f} MB"
     return found | {"the page": f"{page.stat().st_size / 1e6:.1f} MB"}

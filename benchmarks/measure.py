@@ -18,11 +18,17 @@ ROOT = Path(__file__).parents[1]
 
 def options_of(doc: str) -> argparse.ArgumentParser:
     """A parser whose help is the text of a benchmark."""
-    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    return argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
 
 
-def in_turn(ways: dict[str, Callable[[], object]], turns: int, warm: int = 1,
-            clock: Callable[[], float] = time.process_time) -> dict[str, float]:
+def in_turn(
+    ways: dict[str, Callable[[], object]],
+    turns: int,
+    warm: int = 1,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
     """Seconds of each way over so many turns, the ways one after the other in each.
 
     warm: turns before, which do not count. By default the clock counts CPU seconds of this
@@ -41,7 +47,9 @@ def ratios(seconds: dict[str, float], items: int) -> str:
     """Items a second of each way, and how many times as fast as the others the first way is."""
     first, *others = seconds
     rates = ", ".join(f"{name} {items / spent:,.1f}/s" for name, spent in seconds.items())
-    return f"{rates}; ratio {', '.join(f'{seconds[other] / seconds[first]:.2f}' for other in others)}"
+    return (
+        f"{rates}; ratio {', '.join(f'{seconds[other] / seconds[first]:.2f}' for other in others)}"
+    )
 
 
 def memory(process: psutil.Process) -> float:
@@ -52,23 +60,30 @@ def memory(process: psutil.Process) -> float:
     return 0.0
 
 
-def measured(command: list, folder: Path = ROOT,
-             output: Path | None = None) -> tuple[float, float, float]:
+def measured(
+    command: list, folder: Path = ROOT, output: Path | None = None
+) -> tuple[float, float, float]:
     """Seconds by the clock, CPU seconds and peak memory in MiB of a command of Python.
 
     The processes that it starts count, too. output: the file of what it prints.
     """
     before, begun, peak = os.times(), time.perf_counter(), 0.0
     with open(output or os.devnull, "w") as text:
-        running = psutil.Popen([sys.executable, *map(str, command)], cwd=folder, stdout=text, stderr=text)
+        running = psutil.Popen(
+            [sys.executable, *map(str, command)], cwd=folder, stdout=text, stderr=text
+        )
     while running.poll() is None:
         peak = max(peak, memory(running))
         time.sleep(0.1)
     seconds, after = time.perf_counter() - begun, os.times()
     if running.returncode:
         name = " ".join(map(str, command[:4]))
-        raise SystemExit(f"{name} failed ({running.returncode}): {output and output.read_text()[-2000:]}")
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+        raise SystemExit(
+            f"{name} failed ({running.returncode}): {output and output.read_text()[-2000:]}"
+        )
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return seconds, cpu, peak
 
 

@@ -61,8 +61,17 @@ def lines_of(what: str, sizes: dict[int, dict[str, dict]]) -> list[list]:
             job = jobs[name]
             each, at_first = (one["cpu"] / (one["rows"] or 1) for one in (job, first[name]))
             grown = each / (at_first or 1)
-            lines.append([name, f"{size:,} {what}", f"{job['rows']:,}", f"{job['seconds']:.1f}",
-                          f"{job['cpu']:.1f}", f"{job['memory'] / 2**20:,.0f}", f"{grown:.2f}"])
+            lines.append(
+                [
+                    name,
+                    f"{size:,} {what}",
+                    f"{job['rows']:,}",
+                    f"{job['seconds']:.1f}",
+                    f"{job['cpu']:.1f}",
+                    f"{job['memory'] / 2**20:,.0f}",
+                    f"{grown:.2f}",
+                ]
+            )
     return lines
 
 

@@ -41,8 +41,12 @@ PADDING = {"input_ids": 0, "token_type_ids": 0}
 
 def shape(layers: int, hidden: int, heads: int, **others) -> dict:
     """The options of an encoder's configuration."""
-    return {"num_hidden_layers": layers, "hidden_size": hidden, "num_attention_heads": heads,
-            "intermediate_size": 4 * hidden} | others
+    return {
+        "num_hidden_layers": layers,
+        "hidden_size": hidden,
+        "num_attention_heads": heads,
+        "intermediate_size": 4 * hidden,
+    } | others
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,14 @@ class Classifies(classify.Paradigm):
 class Ours:
     """Our loop, step by step: a call takes one step of learning."""
 
-    def __init__(self, model: Model, examples: Examples, precision: str, accelerator: Accelerator,
-                 compiled: bool = False):
+    def __init__(
+        self,
+        model: Model,
+        examples: Examples,
+        precision: str,
+        accelerator: Accelerator,
+        compiled: bool = False,
+    ):
         self.examples, self.size, self.taken = examples, model.batch_size, 0
         network, device = network_of(model), accelerator.device
         paradigm, cuda = Classifies(network), device.type == "cuda"
@@ -102,8 +112,17 @@ class Ours:
         optimizer = torch.optim.AdamW(groups, lr=1e-5, fused=True)
         fits = tokens_that_fit(network, hardware, model.max_length)
         network, optimizer = accelerator.prepare(network, optimizer)
-        self.learner = Learner(accelerator, paradigm, optimizer, network.train(), training, SEED,
-                               STEPS, precision, fits)
+        self.learner = Learner(
+            accelerator,
+            paradigm,
+            optimizer,
+            network.train(),
+            training,
+            SEED,
+            STEPS,
+            precision,
+            fits,
+        )
         self.scorer = Scorer(accelerator, network, paradigm, Stop(None))
 
     def __call__(self) -> None:
@@ -128,11 +147,16 @@ class Plain:
         self.network = network_of(model).to(self.device).train()
         self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=2e-5, fused=True)
         tokens = examples.fields["input_ids"]
-        ids = [torch.from_numpy(tokens.flat[start : start + length]).long()
-               for start, length in zip(tokens.starts, tokens.lengths)]
+        ids = [
+            torch.from_numpy(tokens.flat[start : start + length]).long()
+            for start, length in zip(tokens.starts, tokens.lengths)
+        ]
         rows = list(zip(ids, examples.labels.tolist()))
-        options = {"batch_size": model.batch_size, "collate_fn": collate,
-                   "pin_memory": self.device.type == "cuda"}
+        options = {
+            "batch_size": model.batch_size,
+            "collate_fn": collate,
+            "pin_memory": self.device.type == "cuda",
+        }
         self.in_order = DataLoader(rows, **options)
         self.batches = chain.from_iterable(repeat(DataLoader(rows, shuffle=True, **options)))
 
@@ -163,7 +187,11 @@ def collate(rows: list[tuple[torch.Tensor, int]]) -> dict[str, torch.Tensor]:
     """Rows padded to the longest of them; no token of theirs is 0."""
     ids, labels = zip(*rows)
     padded = pad_sequence(ids, batch_first=True)
-    return {"input_ids": padded, "attention_mask": (padded > 0).long(), "labels": torch.tensor(labels)}
+    return {
+        "input_ids": padded,
+        "attention_mask": (padded > 0).long(),
+        "labels": torch.tensor(labels),
+    }
 
 
 def set_modes(deterministic: bool) -> None:
@@ -175,6 +203,7 @@ def set_modes(deterministic: bool) -> None:
 
 def clock_of(accelerator: Accelerator) -> Callable[[], float]:
     """CPU seconds of this process; of a GPU the time by the clock, once it is done."""
+
     def seconds() -> float:
         torch.cuda.synchronize()
         return time.perf_counter()
@@ -182,21 +211,26 @@ def clock_of(accelerator: Accelerator) -> Callable[[], float]:
     return seconds if accelerator.device.type == "cuda" else time.process_time
 
 
-def seconds_of(model: Model, n: int, precision: str, accelerator: Accelerator,
-               compiled: bool = False) -> dict[str, dict[str, float]]:
+def seconds_of(
+    model: Model, n: int, precision: str, accelerator: Accelerator, compiled: bool = False
+) -> dict[str, dict[str, float]]:
     """Seconds of each loop to learn from n examples, and of each to score them.
 
     compiled: also our loop with compiled graphs, which an epoch before makes.
     """
     examples, clock, steps = examples_of(model, n), clock_of(accelerator), -(-n // model.batch_size)
-    loops = {"ours": Ours(model, examples, precision, accelerator),
-             "plain": Plain(model, examples, precision, accelerator)}
+    loops = {
+        "ours": Ours(model, examples, precision, accelerator),
+        "plain": Plain(model, examples, precision, accelerator),
+    }
     readers = {name: loop.score for name, loop in loops.items()}
     if compiled:
         loops["compiled"] = Ours(model, examples, precision, accelerator, compiled=True)
     learnt = in_turn(loops, steps, steps if compiled else 1, clock)
-    return {f"learning, {precision}": learnt,
-            f"scoring, ours in fp32, plain in {precision}": in_turn(readers, 1, 1, clock)}
+    return {
+        f"learning, {precision}": learnt,
+        f"scoring, ours in fp32, plain in {precision}": in_turn(readers, 1, 1, clock),
+    }
 
 
 def main(given: argparse.Namespace) -> None:
@@ -215,5 +249,7 @@ if __name__ == "__main__":
     options.add_argument("--models", nargs="+", default=["minilm", "bert-base"], choices=MODELS)
     options.add_argument("--examples", type=int, default=1600, help="default: %(default)s")
     options.add_argument("--threads", type=int, default=1, help="default: %(default)s")
-    options.add_argument("--precisions", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16"])
+    options.add_argument(
+        "--precisions", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16"]
+    )
     main(options.parse_args())

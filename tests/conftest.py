@@ -28,9 +28,25 @@ settings.register_profile("quick", max_examples=10)
 
 
 # By CPU seconds, from three hundred down to thirty: these begin first, so that no worker is left alone with one of them.
-LONGEST = ["test_kills.py", "test_rehearse.py", "test_slurm.py", "test_training.py", "test_reruns.py", "test_dialogs_and_questions.py", "test_resources.py",
-           "test_docs.py", "test_benchmarks.py", "test_rules.py", "test_probes.py", "test_fuzz.py", "test_temporal_nli.py", "test_errors.py",
-           "test_build_temporal_nli.py", "test_build_timedial.py", "test_unit_normalization.py"]
+LONGEST = [
+    "test_kills.py",
+    "test_rehearse.py",
+    "test_slurm.py",
+    "test_training.py",
+    "test_reruns.py",
+    "test_dialogs_and_questions.py",
+    "test_resources.py",
+    "test_docs.py",
+    "test_benchmarks.py",
+    "test_rules.py",
+    "test_probes.py",
+    "test_fuzz.py",
+    "test_temporal_nli.py",
+    "test_errors.py",
+    "test_build_temporal_nli.py",
+    "test_build_timedial.py",
+    "test_unit_normalization.py",
+]
 
 
 def pytest_collection_modifyitems(items) -> None:
@@ -44,7 +60,10 @@ def pytest_collection_modifyitems(items) -> None:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """Say at the end what was skipped and why, one line a reason."""
-    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", []))
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+    )
     if reasons:
         terminalreporter.section("skipped")
         for reason, tests in reasons.most_common():
@@ -57,7 +76,9 @@ def mirror() -> Path:
     named = os.environ.get("TIMESTRIDE_MIRROR")
     place = Path(named) if named else ROOT.parent / "shared" / "mirror"
     if not place.is_dir():
-        pytest.skip("no mirror of the real corpora: set TIMESTRIDE_MIRROR to a folder laid out as <host>/<path>")
+        pytest.skip(
+            "no mirror of the real corpora: set TIMESTRIDE_MIRROR to a folder laid out as <host>/<path>"
+        )
     return place.resolve()
 
 
@@ -65,16 +86,30 @@ def programs(shared: tuple[str, ...]):
     """What calls `python -m <module> <arguments>` in the project, by a fork of an interpreter that has imported what is shared or needed."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
     needed = {"scripts.train.run": LOOP, "scripts.train.control": WORDS}
-    server = cache(lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports))
+    server = cache(
+        lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports)
+    )
 
     def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
         command = [module, *map(str, arguments)]
-        imports = shared if len(command) < 4 else needed.get(module, WORDS if module.endswith(".shortcuts") else shared)  # --help, and arguments that are refused, need nothing
+        imports = (
+            shared
+            if len(command) < 4
+            else needed.get(module, WORDS if module.endswith(".shortcuts") else shared)
+        )  # --help, and arguments that are refused, need nothing
         wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
-        differs = {name for name in wanted.keys() | environment.keys() if wanted.get(name) != environment.get(name)} - OF_TESTS
-        if all(name.startswith("HF_") and imports != LOOP for name in differs):  # what is imported late may read it
+        differs = {
+            name
+            for name in wanted.keys() | environment.keys()
+            if wanted.get(name) != environment.get(name)
+        } - OF_TESTS
+        if all(
+            name.startswith("HF_") and imports != LOOP for name in differs
+        ):  # what is imported late may read it
             return server(imports).call(command, cwd, wanted)
-        return subprocess.run([sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted)
+        return subprocess.run(
+            [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted
+        )
 
     return call
 

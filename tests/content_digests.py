@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 COMPARED = ("*.parquet", "*.csv", "*.svg", "*.md", "*.tex", "*.jsonl", "*.json", "*.txt")
 LEFT_OUT = re.compile(
     r"(^|/)(logs|benchmarks|work|tokens|rehearse|\.records|leaderboard)/"
-    r"|(run|manifest|croissant|findings)\.json$")
+    r"|(run|manifest|croissant|findings)\.json$"
+)
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 
 
@@ -40,20 +41,34 @@ def digest_of(file: Path) -> str:
 def digests(folder: Path) -> dict[str, str]:
     """By path inside a folder of results the digest of each file that is compared."""
     files = {file for pattern in COMPARED for file in folder.rglob(pattern) if file.is_file()}
-    return {name: digest_of(folder / name) for name in sorted(str(file.relative_to(folder)) for file in files) if not LEFT_OUT.search(name)}
+    return {
+        name: digest_of(folder / name)
+        for name in sorted(str(file.relative_to(folder)) for file in files)
+        if not LEFT_OUT.search(name)
+    }
 
 
 def main(given: argparse.Namespace) -> None:
     before, after = digests(given.before), digests(given.after)
     lines = [f"gone     {name}" for name in sorted(set(before) - set(after))]
     lines += [f"new      {name}" for name in sorted(set(after) - set(before))]
-    lines += [f"differs  {name}" for name in sorted(set(before) & set(after)) if before[name] != after[name]]
-    print(*lines, f"{len(before)} files before, {len(after)} after, {len(lines)} differences", sep="\n")
+    lines += [
+        f"differs  {name}"
+        for name in sorted(set(before) & set(after))
+        if before[name] != after[name]
+    ]
+    print(
+        *lines,
+        f"{len(before)} files before, {len(after)} after, {len(lines)} differences",
+        sep="\n",
+    )
     sys.exit(bool(lines))
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("before", type=Path)
     options.add_argument("after", type=Path)
     main(options.parse_args())

@@ -17,27 +17,66 @@ from functools import cache
 from pathlib import Path
 
 # What many programs import of others, and those that count words; each import makes every fork of its server dearer.
-SHARED = ("numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "scipy.sparse.csgraph", "matplotlib.pyplot", "jinja2", "yaml", "jsonschema", "requests")
+SHARED = (
+    "numpy",
+    "pandas",
+    "pyarrow.parquet",
+    "pyarrow.compute",
+    "scipy.sparse.csgraph",
+    "matplotlib.pyplot",
+    "jinja2",
+    "yaml",
+    "jsonschema",
+    "requests",
+)
 WORDS = (*SHARED, "sklearn.feature_extraction.text", "sklearn.linear_model")
 # What a run of training imports late, four seconds of it, under the environment that it makes for itself first (scripts/train/launch.py).
-LOOP = ("scripts.train.process", "scripts.train.paradigms.classify", "transformers.models.bert.modeling_bert")
-TRAINING = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
-SNAKEMAKE = ("snakemake.cli", "snakemake.report.html_reporter", "snakemake.storage", "jsonschema", "numpy", "pyarrow.parquet", "requests")
+LOOP = (
+    "scripts.train.process",
+    "scripts.train.paradigms.classify",
+    "transformers.models.bert.modeling_bert",
+)
+TRAINING = {
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "passive",
+}
+SNAKEMAKE = (
+    "snakemake.cli",
+    "snakemake.report.html_reporter",
+    "snakemake.storage",
+    "jsonschema",
+    "numpy",
+    "pyarrow.parquet",
+    "requests",
+)
 
 
 class ForkServer:
     """An interpreter that has imported some modules under an environment, and forks at each call. It ends with this process."""
 
     def __init__(self, environment: dict[str, str], imports: tuple[str, ...]):
-        self.process = subprocess.Popen([sys.executable, __file__, *imports], env=environment, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, *imports],
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         atexit.register(self.process.communicate)
 
-    def call(self, command: list[str], cwd: Path, environment: dict[str, str]) -> subprocess.CompletedProcess:
+    def call(
+        self, command: list[str], cwd: Path, environment: dict[str, str]
+    ) -> subprocess.CompletedProcess:
         """`python -m <command>` with its text caught. `environment` differs only in what no imported module has read."""
         with tempfile.TemporaryDirectory() as folder:
             files = [f"{folder}/out", f"{folder}/err"]
-            print(json.dumps([command, str(cwd), environment, files]), file=self.process.stdin, flush=True)
+            print(
+                json.dumps([command, str(cwd), environment, files]),
+                file=self.process.stdin,
+                flush=True,
+            )
             answer = self.process.stdout.readline()
             assert answer, "the server of programs ended"
             out, err = (Path(file).read_text() for file in files)

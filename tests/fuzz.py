@@ -57,6 +57,7 @@ class Outcome:
 
 # ---- Running a case
 
+
 class Silent(BaseException):
     """The program said nothing for SILENCE seconds."""
 
@@ -77,12 +78,21 @@ def place(files: dict, folder: Path) -> None:
 
 def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None, str, str]:
     """Exit code, what went to stderr, and the trouble, of a program run in this process as `python -m` runs it."""
-    said, handlers, kept, environment = io.StringIO(), logging.getLogger().handlers[:], (sys.argv, sys.stdin), dict(os.environ)
+    said, handlers, kept, environment = (
+        io.StringIO(),
+        logging.getLogger().handlers[:],
+        (sys.argv, sys.stdin),
+        dict(os.environ),
+    )
     sys.argv, sys.stdin = [module, *arguments], io.TextIOWrapper(io.BytesIO(stdin))
     before = signal.signal(signal.SIGPROF, _ring)
     signal.setitimer(signal.ITIMER_PROF, SILENCE)
     try:
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), warnings.catch_warnings():
+        with (
+            contextlib.redirect_stderr(said),
+            contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")
             runpy.run_module(module, run_name="__main__", alter_sys=False)
         return 0, said.getvalue(), ""
@@ -105,7 +115,11 @@ def judged(target: Target, output: Path, code: int | None, said: str) -> str:
     """What is wrong with an end, if anything."""
     if "Traceback" in said or "unexpected error" in said:
         return "traceback: " + said.strip().splitlines()[-1][:300]
-    left = [path for path in output.rglob("*") if path.is_file() and path.relative_to(output).parts[0] != target.keeps]
+    left = [
+        path
+        for path in output.rglob("*")
+        if path.is_file() and path.relative_to(output).parts[0] != target.keeps
+    ]
     if hidden := [path for path in output.parent.rglob("*") if path.name.startswith(".")]:
         return f"left over: {hidden[0].name}"
     if code == 0:
@@ -121,11 +135,18 @@ def judged(target: Target, output: Path, code: int | None, said: str) -> str:
         return f"long line: {len(errors[0])} characters"
     if left:
         return f"left over: {left[0].name}"
-    names = [Path(name).name for name in target.files] + ["argument -", "standard input", "--", "/in"]
+    names = [Path(name).name for name in target.files] + [
+        "argument -",
+        "standard input",
+        "--",
+        "/in",
+    ]
     return "" if any(name in errors[0] for name in names) else f"no place: {errors[0][:300]}"
 
 
-def attempt(target: Target, seed: int, number: int, folder: Path, huge_share: float = 0.005) -> Outcome:
+def attempt(
+    target: Target, seed: int, number: int, folder: Path, huge_share: float = 0.005
+) -> Outcome:
     """Run one case in a fresh folder."""
     rng = random.Random(f"{target.module} {sorted(target.files)} {seed} {number}")
     files, arguments, huge = dict(target.files), list(target.arguments), rng.random() < huge_share
@@ -138,9 +159,13 @@ def attempt(target: Target, seed: int, number: int, folder: Path, huge_share: fl
     place(files, folder / "in")
     (folder / "work").mkdir(parents=True)
     output = folder / "work/out"
-    arguments = [text.replace("{in}", str(folder / "in")).replace("{out}", str(output)) for text in arguments]
+    arguments = [
+        text.replace("{in}", str(folder / "in")).replace("{out}", str(output)) for text in arguments
+    ]
     stdin = files[target.stdin] if target.stdin else b""
     begun = time.perf_counter()
-    code, said, problem = called(target.module, arguments, stdin if isinstance(stdin, bytes) else b"")
+    code, said, problem = called(
+        target.module, arguments, stdin if isinstance(stdin, bytes) else b""
+    )
     seconds = time.perf_counter() - begun
     return Outcome(code, seconds, said, problem or judged(target, output, code, said), files)

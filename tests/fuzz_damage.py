@@ -19,6 +19,7 @@ FOLDER, MISSING = object(), object()  # in a file's place
 
 # ---- Bytes and text
 
+
 class Token(str):
     """A piece of JSON as it stands, which json.dumps would not write."""
 
@@ -30,20 +31,123 @@ class Pairs(list):
 def odd_text(rng: random.Random, huge: bool) -> str:
     """A text that programs may not expect."""
     if huge:
-        part = rng.choice(["a", " ", "\\\"", "1", ". ", "'", "a b ", "@", " ' ", "before ", "{", "[1,", "é", " for 1 day", "?!", ",", "dozen "])
+        part = rng.choice(
+            [
+                "a",
+                " ",
+                '\\"',
+                "1",
+                ". ",
+                "'",
+                "a b ",
+                "@",
+                " ' ",
+                "before ",
+                "{",
+                "[1,",
+                "é",
+                " for 1 day",
+                "?!",
+                ",",
+                "dozen ",
+            ]
+        )
         return part * (2_000_000 // len(part))
-    return rng.choice(["", " ", "\0", "\ud800", "\udfff x", "a\nb", "a\r\nb", "\ufeff", "\u2028", "\x85", "\x1b[31m", "NaN", "-1", "1e999",
-                       "1" * 400, "1" * 5000, "=1+1", "None", "{x}", "$(touch x)", "<MASK>", "A: <MASK>", "../x", '"', '""', "\t", "é" * 300, "😀", "٣",
-                       "x" * 70_000, "none", "yes", "true", "0", "1.5", "__eou__", "A:", "Rule 1", "\u202e", "%s %d", "\\", "\\ud800", "²"])
+    return rng.choice(
+        [
+            "",
+            " ",
+            "\0",
+            "\ud800",
+            "\udfff x",
+            "a\nb",
+            "a\r\nb",
+            "\ufeff",
+            "\u2028",
+            "\x85",
+            "\x1b[31m",
+            "NaN",
+            "-1",
+            "1e999",
+            "1" * 400,
+            "1" * 5000,
+            "=1+1",
+            "None",
+            "{x}",
+            "$(touch x)",
+            "<MASK>",
+            "A: <MASK>",
+            "../x",
+            '"',
+            '""',
+            "\t",
+            "é" * 300,
+            "😀",
+            "٣",
+            "x" * 70_000,
+            "none",
+            "yes",
+            "true",
+            "0",
+            "1.5",
+            "__eou__",
+            "A:",
+            "Rule 1",
+            "\u202e",
+            "%s %d",
+            "\\",
+            "\\ud800",
+            "²",
+        ]
+    )
 
 
 def odd_value(rng: random.Random, huge: bool) -> object:
     """A JSON value that programs may not expect."""
     if rng.random() < 0.4:
         return odd_text(rng, huge)
-    return rng.choice([None, True, False, 0, -1, 1.5, 10**30, -(2**63), 1e308, [], Pairs(), [[]], Pairs([("a", 1)]), [None], ["x"], [1, 2], [0.5, "x"],
-                       *map(Token, ["NaN", "-Infinity", "1e999", "1" + "0" * 400, "1" * 5000, "[" * 2000 + "]" * 2000, '{"a":' * 2000 + "1" + "}" * 2000,
-                                    '"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"', "01", "'x'", "nul", "1_0", "+1", ".5"])])
+    return rng.choice(
+        [
+            None,
+            True,
+            False,
+            0,
+            -1,
+            1.5,
+            10**30,
+            -(2**63),
+            1e308,
+            [],
+            Pairs(),
+            [[]],
+            Pairs([("a", 1)]),
+            [None],
+            ["x"],
+            [1, 2],
+            [0.5, "x"],
+            *map(
+                Token,
+                [
+                    "NaN",
+                    "-Infinity",
+                    "1e999",
+                    "1" + "0" * 400,
+                    "1" * 5000,
+                    "[" * 2000 + "]" * 2000,
+                    '{"a":' * 2000 + "1" + "}" * 2000,
+                    '"\\ud800"',
+                    '"\\udc00\\ud800"',
+                    '"\\u0000"',
+                    "01",
+                    "'x'",
+                    "nul",
+                    "1_0",
+                    "+1",
+                    ".5",
+                ],
+            ),
+        ]
+    )
 
 
 def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
@@ -70,18 +174,28 @@ def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
     if how == 9:
         return content.replace(b"\n", rng.choice([b"\r", b"\r\n", b"\n\n", b"\x0b", b""]))
     if how == 10:
-        return content[:at] + rng.choice([b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x1a"]) + content[at:]
+        return (
+            content[:at]
+            + rng.choice([b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x1a"])
+            + content[at:]
+        )
     if how == 11:
         return content[:at] + odd_text(rng, False).encode("utf-8", "surrogatepass") + content[at:]
     try:
         text = content.decode("utf-8")
-        return text.encode(rng.choice(["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "utf-8-sig"])) if how == 12 else \
-            text.replace("e", "é").encode("latin-1", "replace")
+        return (
+            text.encode(
+                rng.choice(["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "utf-8-sig"])
+            )
+            if how == 12
+            else text.replace("e", "é").encode("latin-1", "replace")
+        )
     except UnicodeDecodeError:
         return content[::-1]
 
 
 # ---- Structures
+
 
 def dumped(value: object) -> str:
     """JSON of a value that may hold Tokens and Pairs."""
@@ -120,7 +234,9 @@ def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
         elif how == 2 and is_pair:
             holder[place] = (odd_text(rng, False), value)
         else:
-            new = [value] if how == 3 else Pairs([("x", value)]) if how == 4 else odd_value(rng, huge)
+            new = (
+                [value] if how == 3 else Pairs([("x", value)]) if how == 4 else odd_value(rng, huge)
+            )
             holder[place] = (key, new) if is_pair else new
     return dumped(top[0] if top else None).encode("utf-8", "surrogatepass")
 
@@ -128,7 +244,11 @@ def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
 def damaged_table(content: bytes, rng: random.Random, huge: bool, separator: str) -> bytes:
     """Rows and cells dropped, doubled, or with odd text; quoted as CSV is, or not at all (tab-separated)."""
     text = content.decode("utf-8")
-    rows = list(csv.reader(io.StringIO(text, newline=""))) if separator == "," else [line.split(separator) for line in text.split("\n")]
+    rows = (
+        list(csv.reader(io.StringIO(text, newline="")))
+        if separator == ","
+        else [line.split(separator) for line in text.split("\n")]
+    )
     for _ in range(rng.choice([1, 1, 2, 4])):
         row = rng.choice(rows) if rows else []
         place, how = rng.randrange(len(row) + 1), rng.randrange(7)
@@ -171,10 +291,17 @@ def damaged_lines(content: bytes, rng: random.Random, huge: bool, inside=None) -
 def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
     """A zip whose members are damaged, renamed or doubled."""
     written = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for name in old.namelist():
             inside = old.read(name)
-            inside = damaged_lines(inside, rng, huge) if rng.random() < 0.7 else damaged_bytes(inside, rng)
+            inside = (
+                damaged_lines(inside, rng, huge)
+                if rng.random() < 0.7
+                else damaged_bytes(inside, rng)
+            )
             name = rng.choice([name] * 8 + ["../x", "/etc/x", "C:/x", "x"])
             for _ in range(rng.choice([1] * 9 + [2])):
                 new.writestr(name, inside)
@@ -209,10 +336,15 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
             other = rng.choice([0, -1, 1.5, float("nan"), True, b"\xff", "x", None, 2**63 - 1])
             new = pa.array([other] * len(values))
         elif how == 7:
-            texts = [odd_text(rng, huge and not row).replace("\ud800", "").replace("\udfff", "") for row in range(len(values))]
+            texts = [
+                odd_text(rng, huge and not row).replace("\ud800", "").replace("\udfff", "")
+                for row in range(len(values))
+            ]
             new = pa.array(texts) if rng.random() < 0.5 else pa.array(texts).dictionary_encode()
         else:
-            raw = pa.array([b"\xff\xfe" if rng.random() < 0.3 else b"ok" for _ in values], pa.binary())
+            raw = pa.array(
+                [b"\xff\xfe" if rng.random() < 0.3 else b"ok" for _ in values], pa.binary()
+            )
             new = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
         table = table.set_column(place, name, new)
     written = io.BytesIO()
@@ -222,12 +354,21 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 def damaged_yaml(content: bytes, rng: random.Random, huge: bool) -> bytes:
     """YAML that is JSON, as which it stands in the targets, damaged as such; other YAML by lines."""
-    return damaged_json(content, rng, huge) if content.startswith(b"{") else damaged_lines(content, rng, huge)
+    return (
+        damaged_json(content, rng, huge)
+        if content.startswith(b"{")
+        else damaged_lines(content, rng, huge)
+    )
 
 
 STRUCTURED = {
-    ".json": damaged_json, ".tsv": lambda *given: damaged_table(*given, "\t"), ".csv": lambda *given: damaged_table(*given, ","),
-    ".yaml": damaged_yaml, ".jsonl": lambda *given: damaged_lines(*given, damaged_json), ".parquet": damaged_parquet, ".zip": damaged_zip,
+    ".json": damaged_json,
+    ".tsv": lambda *given: damaged_table(*given, "\t"),
+    ".csv": lambda *given: damaged_table(*given, ","),
+    ".yaml": damaged_yaml,
+    ".jsonl": lambda *given: damaged_lines(*given, damaged_json),
+    ".parquet": damaged_parquet,
+    ".zip": damaged_zip,
 }
 
 
@@ -246,10 +387,33 @@ def damaged_file(name: str, content: bytes, rng: random.Random, huge: bool) -> o
 
 def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
     """Arguments of which one, a number or JSON, is another."""
-    places = [place for place, text in enumerate(arguments) if text.lstrip("-").isdigit() or text.startswith("{") and text[1] in '"}']
+    places = [
+        place
+        for place, text in enumerate(arguments)
+        if text.lstrip("-").isdigit() or text.startswith("{") and text[1] in '"}'
+    ]
     if places:
-        odd = ["-1", "0", "1e9", "nan", "", "9" * 50, "1.5", "x" * 100_000, "[]", "{", '{"a": 1, "a": 2}', "[" * 3000, "null", '{"sha256": 3}',
-               '{"sha256": {"x.jsonl": null, "y.jsonl": null}}', "True", "²", "1_000", " 3 "]
+        odd = [
+            "-1",
+            "0",
+            "1e9",
+            "nan",
+            "",
+            "9" * 50,
+            "1.5",
+            "x" * 100_000,
+            "[]",
+            "{",
+            '{"a": 1, "a": 2}',
+            "[" * 3000,
+            "null",
+            '{"sha256": 3}',
+            '{"sha256": {"x.jsonl": null, "y.jsonl": null}}',
+            "True",
+            "²",
+            "1_000",
+            " 3 ",
+        ]
         arguments = [*arguments]
         arguments[rng.choice(places)] = rng.choice(odd)
     return arguments

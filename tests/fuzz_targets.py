@@ -22,12 +22,31 @@ def named(split: int, count: int, draw: tuple = ()) -> list[str]:
     return list(ids[(keyed_uniform(ids, *draw) < 0.1) == bool(split)][:count])
 
 
-def cleaner(program: str, files: dict[str, bytes], splits: list[str], provenance: str = '{"licence": "none"}', more: tuple = (),
-            outputs: tuple = ()) -> Target:
+def cleaner(
+    program: str,
+    files: dict[str, bytes],
+    splits: list[str],
+    provenance: str = '{"licence": "none"}',
+    more: tuple = (),
+    outputs: tuple = (),
+) -> Target:
     """A cleaner that writes <split>.parquet, or `outputs`, and cleaning.csv."""
-    return Target(f"scripts.clean.{program}", files,
-                  ["--source", "corpus", "--fetched", "{in}", "--output", "{out}", "--provenance", provenance, *more],
-                  (*(outputs or (f"{split}.parquet" for split in splits)), "cleaning.csv"))
+    return Target(
+        f"scripts.clean.{program}",
+        files,
+        [
+            "--source",
+            "corpus",
+            "--fetched",
+            "{in}",
+            "--output",
+            "{out}",
+            "--provenance",
+            provenance,
+            *more,
+        ],
+        (*(outputs or (f"{split}.parquet" for split in splits)), "cleaning.csv"),
+    )
 
 
 def as_json(value: object) -> bytes:
@@ -51,110 +70,382 @@ def zipped(name: str, text: str) -> bytes:
     return written.getvalue()
 
 
-VIDEOS = {f"v_{name}": {"duration": 9.5, "timestamps": [[0.5, 2], [2, 4.5], [1, 9]],
-                        "sentences": ["A man  waits.", " He sits\ndown. ", "Then \u00e9 goes."]} for name in "ab"}
-PROMPTS = {"Make tea": {"x.mp4": {"v_duration": 20, "steps": [
-    {"index": place, "heading": heading, "absolute_bounds": [4 * place, 4 * place + 3]}
-    for place, heading in enumerate(["boil water", "pour it", "wait"])]}, "none.mp4": {"v_duration": 3, "steps": []}}}
-SPEECH = {name: {"start": [0, 1.5, 3], "end": [2, 3, 4.5], "text": ["so first", "so first you cut", "and {then} \"x\""]}
-          for name in [*named(0, 3, (0,)), *named(1, 1, (0,))]}
+VIDEOS = {
+    f"v_{name}": {
+        "duration": 9.5,
+        "timestamps": [[0.5, 2], [2, 4.5], [1, 9]],
+        "sentences": ["A man  waits.", " He sits\ndown. ", "Then \u00e9 goes."],
+    }
+    for name in "ab"
+}
+PROMPTS = {
+    "Make tea": {
+        "x.mp4": {
+            "v_duration": 20,
+            "steps": [
+                {"index": place, "heading": heading, "absolute_bounds": [4 * place, 4 * place + 3]}
+                for place, heading in enumerate(["boil water", "pour it", "wait"])
+            ],
+        },
+        "none.mp4": {"v_duration": 3, "steps": []},
+    }
+}
+SPEECH = {
+    name: {
+        "start": [0, 1.5, 3],
+        "end": [2, 3, 4.5],
+        "text": ["so first", "so first you cut", 'and {then} "x"'],
+    }
+    for name in [*named(0, 3, (0,)), *named(1, 1, (0,))]
+}
 TALK = "Say , Jim , how about going at 5 p . m . ? __eou__ I can ' t . It ’ s late.But ok __eou__\nHello . __eou__ Hi __eou__\n"
-DIALOGS = [(name, ["See you at 5 pm .", "  Yes,  two hours ' time."]) for name in [*named(0, 4), *named(1, 1)]]
-TURNS = {"dialog_id": [name for name, said in DIALOGS for _ in said], "turn": [turn for _, said in DIALOGS for turn in range(len(said))],
-         "text": [text for _, said in DIALOGS for text in said], "speaker": ["x", "y"] * len(DIALOGS)}
-INSTANCE = {"id": 1, "conversation": ["A: How long ?", "B:It takes <MASK> . "], "correct1": "two hours", "correct2": "120 minutes",
-            "incorrect1": "two days", "incorrect1_rule": "Rule 1", "incorrect2": "9 hours", "incorrect2_rule": "Rule 2"}
-INSTANCES = [INSTANCE, INSTANCE | {"id": 2}, INSTANCE | {"id": 3, "correct2": "none", "incorrect2_rule": "Rule 3"}]
-SCHEMA_GUIDED = [{"dialogue_id": f"1_0000{number}", "services": [], "turns": [
-    {"speaker": speaker, "utterance": text, "frames": []} for speaker, text in (("USER", " Book it  for 5 pm. "), ("SYSTEM", f"At {number}?"))]}
-    for number in range(2)]
-TACO = "".join(f"She ate.\tHow long \"did\" it take?\t{answer}\t{label}\t{category}\n" for answer, label, category in [
-    ("30 minutes", "yes", "Event Duration"), ("2\u2002years", "no", "Event Duration"), ("at noon", "yes", "Typical Time")])
-ORDER = ",Premise,Hypothesis,Label,Time Diff,Type,Prem Fixed,Temp Type\n" \
-        "0,They met on Monday.,They met before Sunday.,Contradiction,0.14,SINGLE_day,True,Forward Past\n" \
-        "1,\"On Monday, they met.\",\"After Sunday, they met.\",Entailment,0.5,SINGLE_day,True,Backward Past\n"
-LASTING = ",Premise,Hypothesis,Label,Time Diff,Type,Dur Type,Next Cycle,Temp Type\n" \
-          "0,They came at 5 and left at 9.,They stayed for 4 hours.,Entailment,0.1,DATE_YM_full,EQUAL_GOLD,False,Spread\n"
-CROSSING = ",Premise,Hypothesis,Label,Premise Preposition,Higher Duration Unit,Premise Direction,Hypothesis Direction,Lower/Higher Diff\n" \
-           "0,They will meet in 1 month.,They will meet before 13 days.,C,in,month,forward,forward,-0.57\n"
-EVENTS = "Forward Past Template,Backward Past Template,Forward Future Template,Backward Future Template,Duration Template\n" \
-         "They met,they met,They will meet,they will meet,They stayed\n"
+DIALOGS = [
+    (name, ["See you at 5 pm .", "  Yes,  two hours ' time."])
+    for name in [*named(0, 4), *named(1, 1)]
+]
+TURNS = {
+    "dialog_id": [name for name, said in DIALOGS for _ in said],
+    "turn": [turn for _, said in DIALOGS for turn in range(len(said))],
+    "text": [text for _, said in DIALOGS for text in said],
+    "speaker": ["x", "y"] * len(DIALOGS),
+}
+INSTANCE = {
+    "id": 1,
+    "conversation": ["A: How long ?", "B:It takes <MASK> . "],
+    "correct1": "two hours",
+    "correct2": "120 minutes",
+    "incorrect1": "two days",
+    "incorrect1_rule": "Rule 1",
+    "incorrect2": "9 hours",
+    "incorrect2_rule": "Rule 2",
+}
+INSTANCES = [
+    INSTANCE,
+    INSTANCE | {"id": 2},
+    INSTANCE | {"id": 3, "correct2": "none", "incorrect2_rule": "Rule 3"},
+]
+SCHEMA_GUIDED = [
+    {
+        "dialogue_id": f"1_0000{number}",
+        "services": [],
+        "turns": [
+            {"speaker": speaker, "utterance": text, "frames": []}
+            for speaker, text in (("USER", " Book it  for 5 pm. "), ("SYSTEM", f"At {number}?"))
+        ],
+    }
+    for number in range(2)
+]
+TACO = "".join(
+    f'She ate.\tHow long "did" it take?\t{answer}\t{label}\t{category}\n'
+    for answer, label, category in [
+        ("30 minutes", "yes", "Event Duration"),
+        ("2\u2002years", "no", "Event Duration"),
+        ("at noon", "yes", "Typical Time"),
+    ]
+)
+ORDER = (
+    ",Premise,Hypothesis,Label,Time Diff,Type,Prem Fixed,Temp Type\n"
+    "0,They met on Monday.,They met before Sunday.,Contradiction,0.14,SINGLE_day,True,Forward Past\n"
+    '1,"On Monday, they met.","After Sunday, they met.",Entailment,0.5,SINGLE_day,True,Backward Past\n'
+)
+LASTING = (
+    ",Premise,Hypothesis,Label,Time Diff,Type,Dur Type,Next Cycle,Temp Type\n"
+    "0,They came at 5 and left at 9.,They stayed for 4 hours.,Entailment,0.1,DATE_YM_full,EQUAL_GOLD,False,Spread\n"
+)
+CROSSING = (
+    ",Premise,Hypothesis,Label,Premise Preposition,Higher Duration Unit,Premise Direction,Hypothesis Direction,Lower/Higher Diff\n"
+    "0,They will meet in 1 month.,They will meet before 13 days.,C,in,month,forward,forward,-0.57\n"
+)
+EVENTS = (
+    "Forward Past Template,Backward Past Template,Forward Future Template,Backward Future Template,Duration Template\n"
+    "They met,they met,They will meet,they will meet,They stayed\n"
+)
 ANSWERS = "30 months\na few days\n1 hour and 15 minutes\nevery 24 hours\n\nsoft\u00adly 90 minutes\n12 to 72 hours\n"
-ASKED = [("She ate.", "How long?", "2 hours"), ("She ate.", "How long?", "thirty minutes"), ("He left.", "Then what?", "he quit the job")]
+ASKED = [
+    ("She ate.", "How long?", "2 hours"),
+    ("She ate.", "How long?", "thirty minutes"),
+    ("He left.", "Then what?", "he quit the job"),
+]
 QUESTIONS = {
-    "q.tsv": ("sentence\tquestion\tanswer\n" + "".join("\t".join(row) + "\n" for row in ASKED)).encode(),
+    "q.tsv": (
+        "sentence\tquestion\tanswer\n" + "".join("\t".join(row) + "\n" for row in ASKED)
+    ).encode(),
     "q.jsonl": lines(*(dict(zip(("sentence", "question", "answer"), row)) for row in ASKED)),
     "q.parquet": parquet(**dict(zip(("sentence", "question", "answer"), map(list, zip(*ASKED))))),
 }
 TERMS = (ROOT / "resources/temporal_terms.yaml").read_bytes()
 TEMPLATES = (ROOT / "resources/templates.csv").read_text(encoding="utf-8").splitlines(keepends=True)
 SHEET = "study,source,dataset,split,item,person,answer,types\n" + "".join(
-    f"strided_sop,corpus,stride-0,val,{item:016x},Ann,in_order,unrelated\n" for item in items_of(pd.Series(["p0", "p1"])))
-RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "stride-0", "model": "m", "method": "train", "seed": 1,
-       "labels": ["swapped", "in_order"], "train_examples": 9, "training": {}, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
-PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
-                      group_id=["v0", "v1"], label=pa.array([1, 0], pa.int8()), score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())))
-BUILT = parquet(pair_id=["p0", "p1"], video_id=["v0", "v1"], first_position=pa.array([0, 1], pa.int32()), stride=pa.array([0, 0], pa.int32()), overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
-                sentences=pa.array([5, 9], pa.int32()), words_a=pa.array([3, 4], pa.int32()), words_b=pa.array([5, 6], pa.int32()), seconds_apart=[2.5, 7.0],
-                category=pa.array([None, "Food"], pa.string()))
+    f"strided_sop,corpus,stride-0,val,{item:016x},Ann,in_order,unrelated\n"
+    for item in items_of(pd.Series(["p0", "p1"]))
+)
+RUN = {
+    "run": "r",
+    "study": "strided_sop",
+    "source": "corpus",
+    "dataset": "stride-0",
+    "model": "m",
+    "method": "train",
+    "seed": 1,
+    "labels": ["swapped", "in_order"],
+    "train_examples": 9,
+    "training": {},
+    "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False},
+}
+PREDICTIONS = parquet(
+    run=["r", "r"],
+    split=["val"] * 2,
+    selection=["held_out"] * 2,
+    epoch=pa.array([1, 1], pa.int32()),
+    example_id=["p0", "p1"],
+    group_id=["v0", "v1"],
+    label=pa.array([1, 0], pa.int8()),
+    score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())),
+)
+BUILT = parquet(
+    pair_id=["p0", "p1"],
+    video_id=["v0", "v1"],
+    first_position=pa.array([0, 1], pa.int32()),
+    stride=pa.array([0, 0], pa.int32()),
+    overlap=[0.0, 0.5],
+    same_start=[False, True],
+    relative_position=[0.1, 0.9],
+    sentences=pa.array([5, 9], pa.int32()),
+    words_a=pa.array([3, 4], pa.int32()),
+    words_b=pa.array([5, 6], pa.int32()),
+    seconds_apart=[2.5, 7.0],
+    category=pa.array([None, "Food"], pa.string()),
+)
 LABELLED = {
-    "q.tsv": ("sentence\tquestion\tanswer\tcategory\n" + "".join("\t".join((*row, "duration")) + "\n" for row in ASKED)).encode(),
-    "mctaco": b"sentence,question,answer,category,label\nShe ate.,How long?,2 hours,duration,likely\nShe ate.,How long?,\"2 years, I think\",duration,unlikely\n",
-    "timedial": b"instance_id,dialog,option,rule,label\n" + b"".join(
-        b'x:1,"A: How long?\nB: <MASK>.",' + row + b"\n" for row in (b"two hours,original,right", b"9 hours,numeral,wrong", b"two days,phrase,wrong")),
+    "q.tsv": (
+        "sentence\tquestion\tanswer\tcategory\n"
+        + "".join("\t".join((*row, "duration")) + "\n" for row in ASKED)
+    ).encode(),
+    "mctaco": b'sentence,question,answer,category,label\nShe ate.,How long?,2 hours,duration,likely\nShe ate.,How long?,"2 years, I think",duration,unlikely\n',
+    "timedial": b"instance_id,dialog,option,rule,label\n"
+    + b"".join(
+        b'x:1,"A: How long?\nB: <MASK>.",' + row + b"\n"
+        for row in (b"two hours,original,right", b"9 hours,numeral,wrong", b"two days,phrase,wrong")
+    ),
 }
 
 TARGETS = {
-    "activitynet": cleaner("activitynet", {
-        "train.json": as_json(VIDEOS), "val_1.json": as_json({"v_c": VIDEOS["v_a"]}), "val_2.json": as_json({"v_c": VIDEOS["v_b"]}),
-        "train_ids.json": as_json(["v_a", "v_b"]), "val_ids.json": as_json(["v_c"])}, ["train", "val_1", "val_2"]),
-    "hirest": cleaner("hirest", {"all_data_train.json": as_json(PROMPTS),
-                                 "all_data_val.json": as_json(json.loads(json.dumps(PROMPTS).replace("x.mp4", "y.mp4")))}, ["train", "val"]),
-    "howto100m": cleaner("howto100m", {
-        "raw_caption.json": as_json(SPEECH), "HowTo100M_v1.csv": b"video_id,category_1,category_2\n" + f"{list(SPEECH)[0]},Food,Tea\n".encode()},
-        [], more=("--videos-per-shard", "2"), outputs=("train/manifest.json", "val/manifest.json", "videos.parquet")),
-    "howto100m (zip)": cleaner("howto100m", {"raw_caption.zip": zipped("raw_caption.json", json.dumps(SPEECH))}, [],
-                               outputs=("train/manifest.json", "val/manifest.json", "videos.parquet")),
-    "dailydialog": cleaner("dailydialog", {f"{split}.zip": zipped(f"{split}/dialogues_{split}.txt", TALK)
-                                           for split in ("train", "validation", "test")}, ["train", "validation", "test"]),
-    "dialogs (jsonl)": cleaner("dialogs", {"own.jsonl": lines(*({"dialog_id": name, "dialog": said} for name, said in DIALOGS))},
-                               ["train", "validation"], '{"sha256": {"own.jsonl": null}}'),
-    "dialogs (parquet)": cleaner("dialogs", {"own.parquet": parquet(**TURNS)}, ["train", "validation"], '{"sha256": {"own.parquet": null}}'),
+    "activitynet": cleaner(
+        "activitynet",
+        {
+            "train.json": as_json(VIDEOS),
+            "val_1.json": as_json({"v_c": VIDEOS["v_a"]}),
+            "val_2.json": as_json({"v_c": VIDEOS["v_b"]}),
+            "train_ids.json": as_json(["v_a", "v_b"]),
+            "val_ids.json": as_json(["v_c"]),
+        },
+        ["train", "val_1", "val_2"],
+    ),
+    "hirest": cleaner(
+        "hirest",
+        {
+            "all_data_train.json": as_json(PROMPTS),
+            "all_data_val.json": as_json(json.loads(json.dumps(PROMPTS).replace("x.mp4", "y.mp4"))),
+        },
+        ["train", "val"],
+    ),
+    "howto100m": cleaner(
+        "howto100m",
+        {
+            "raw_caption.json": as_json(SPEECH),
+            "HowTo100M_v1.csv": b"video_id,category_1,category_2\n"
+            + f"{list(SPEECH)[0]},Food,Tea\n".encode(),
+        },
+        [],
+        more=("--videos-per-shard", "2"),
+        outputs=("train/manifest.json", "val/manifest.json", "videos.parquet"),
+    ),
+    "howto100m (zip)": cleaner(
+        "howto100m",
+        {"raw_caption.zip": zipped("raw_caption.json", json.dumps(SPEECH))},
+        [],
+        outputs=("train/manifest.json", "val/manifest.json", "videos.parquet"),
+    ),
+    "dailydialog": cleaner(
+        "dailydialog",
+        {
+            f"{split}.zip": zipped(f"{split}/dialogues_{split}.txt", TALK)
+            for split in ("train", "validation", "test")
+        },
+        ["train", "validation", "test"],
+    ),
+    "dialogs (jsonl)": cleaner(
+        "dialogs",
+        {"own.jsonl": lines(*({"dialog_id": name, "dialog": said} for name, said in DIALOGS))},
+        ["train", "validation"],
+        '{"sha256": {"own.jsonl": null}}',
+    ),
+    "dialogs (parquet)": cleaner(
+        "dialogs",
+        {"own.parquet": parquet(**TURNS)},
+        ["train", "validation"],
+        '{"sha256": {"own.parquet": null}}',
+    ),
     "timedial": cleaner("timedial", {"test.json": as_json(INSTANCES)}, ["test", "extras"]),
-    "schema_guided": cleaner("schema_guided", {"train_001.json": as_json(SCHEMA_GUIDED), "dev_001.json": as_json(SCHEMA_GUIDED[:1])},
-                             ["train", "validation"]),
-    "mctaco": cleaner("mctaco", {"dev_3783.tsv": TACO.encode(), "test_9442.tsv": TACO.encode()}, ["train", "test"]),
-    "temporal_nli_release": cleaner("temporal_nli_release", {
-        "cs1_train.csv": ORDER.encode(), "cs1_test.csv": ORDER.encode(), "cs2_train.csv": LASTING.encode(), "cs2_test.csv": LASTING.encode(),
-        "cs3_test.csv": CROSSING.encode(), "templates.csv": EVENTS.encode()}, ["train", "test"]),
-    "event_templates": cleaner("event_templates", {"templates.csv": "".join([*TEMPLATES[:4], *TEMPLATES[-3:]]).encode()}, ["train", "test"],
-                               more=("--expect", '{}')),
-    "evaluate mctaco": Target("scripts.studies.mctaco.evaluate", {"gold.tsv": TACO.encode(), "predictions.txt": b"yes\nno\nyes\n"},
-                              ["--gold", "{in}/gold.tsv", "--predictions", "{in}/predictions.txt", "--resamples", "10"]),
+    "schema_guided": cleaner(
+        "schema_guided",
+        {"train_001.json": as_json(SCHEMA_GUIDED), "dev_001.json": as_json(SCHEMA_GUIDED[:1])},
+        ["train", "validation"],
+    ),
+    "mctaco": cleaner(
+        "mctaco", {"dev_3783.tsv": TACO.encode(), "test_9442.tsv": TACO.encode()}, ["train", "test"]
+    ),
+    "temporal_nli_release": cleaner(
+        "temporal_nli_release",
+        {
+            "cs1_train.csv": ORDER.encode(),
+            "cs1_test.csv": ORDER.encode(),
+            "cs2_train.csv": LASTING.encode(),
+            "cs2_test.csv": LASTING.encode(),
+            "cs3_test.csv": CROSSING.encode(),
+            "templates.csv": EVENTS.encode(),
+        },
+        ["train", "test"],
+    ),
+    "event_templates": cleaner(
+        "event_templates",
+        {"templates.csv": "".join([*TEMPLATES[:4], *TEMPLATES[-3:]]).encode()},
+        ["train", "test"],
+        more=("--expect", "{}"),
+    ),
+    "evaluate mctaco": Target(
+        "scripts.studies.mctaco.evaluate",
+        {"gold.tsv": TACO.encode(), "predictions.txt": b"yes\nno\nyes\n"},
+        ["--gold", "{in}/gold.tsv", "--predictions", "{in}/predictions.txt", "--resamples", "10"],
+    ),
     "evaluate timedial": Target(
-        "scripts.studies.timedial.evaluate", {"test.json": as_json(INSTANCES), "scores.jsonl": lines(*(
-            {"id": one["id"], "scores": {one[key]: -1.5 for key in ("correct1", "correct2", "incorrect1", "incorrect2") if one[key] != "none"}}
-            for one in INSTANCES))}, ["--gold", "{in}/test.json", "--predictions", "{in}/scores.jsonl", "--resamples", "10"]),
+        "scripts.studies.timedial.evaluate",
+        {
+            "test.json": as_json(INSTANCES),
+            "scores.jsonl": lines(
+                *(
+                    {
+                        "id": one["id"],
+                        "scores": {
+                            one[key]: -1.5
+                            for key in ("correct1", "correct2", "incorrect1", "incorrect2")
+                            if one[key] != "none"
+                        },
+                    }
+                    for one in INSTANCES
+                )
+            ),
+        },
+        ["--gold", "{in}/test.json", "--predictions", "{in}/scores.jsonl", "--resamples", "10"],
+    ),
     "answers of people": Target(
-        "scripts.studies.strided_sop.evaluate", {"ann.csv": SHEET.encode(), "r/run.json": as_json(RUN), "r/predictions.parquet": PREDICTIONS,
-                                         "corpus/stride-0/val.parquet": BUILT, "sources.yaml": b"corpus: {evaluate: [val]}\n"},
-        ["--experiment", "e", "--runs", "r", "--trained", "{in}", "--build", "{in}", "--sources", "{in}/sources.yaml", "--people", "{in}/ann.csv",
-         "--output", "{out}/metrics.parquet", "--resamples", "10"], ("metrics.parquet",), damaged=("ann.csv",)),
-    "unit_normalization": Target("scripts.text.unit_normalization", {"answers.txt": ANSWERS.encode()}, [], stdin="answers.txt"),
+        "scripts.studies.strided_sop.evaluate",
+        {
+            "ann.csv": SHEET.encode(),
+            "r/run.json": as_json(RUN),
+            "r/predictions.parquet": PREDICTIONS,
+            "corpus/stride-0/val.parquet": BUILT,
+            "sources.yaml": b"corpus: {evaluate: [val]}\n",
+        },
+        [
+            "--experiment",
+            "e",
+            "--runs",
+            "r",
+            "--trained",
+            "{in}",
+            "--build",
+            "{in}",
+            "--sources",
+            "{in}/sources.yaml",
+            "--people",
+            "{in}/ann.csv",
+            "--output",
+            "{out}/metrics.parquet",
+            "--resamples",
+            "10",
+        ],
+        ("metrics.parquet",),
+        damaged=("ann.csv",),
+    ),
+    "unit_normalization": Target(
+        "scripts.text.unit_normalization",
+        {"answers.txt": ANSWERS.encode()},
+        [],
+        stdin="answers.txt",
+    ),
     "labelling page": Target(
-        "scripts.people.labelling.page", {"strided_sop/corpus/stride-0/val.parquet": parquet(
-            pair_id=["p0", "p1"], text_a=["=1", "b"], text_b=["c", "-d"], label=pa.array([1, 0], pa.int8()))},
-        ["--dataset", "{in}/strided_sop/corpus/stride-0", "--split", "val", "--items", "2", "--seed", "1", "--output", "{out}/page.html"],
-        ("page.html",)),
-    **{f"candidates ({name[2:]})": Target(
-        "scripts.people.candidates", {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
-        ["--questions", f"{{in}}/{name}", "--events", "{in}/events.txt", "--terms", "{in}/terms.yaml", "--candidates", "6", "--seed", "1",
-         "--output", "{out}/candidates.parquet"], ("candidates.parquet",), damaged=(name, name, "events.txt"))
-       for name, content in QUESTIONS.items()},
+        "scripts.people.labelling.page",
+        {
+            "strided_sop/corpus/stride-0/val.parquet": parquet(
+                pair_id=["p0", "p1"],
+                text_a=["=1", "b"],
+                text_b=["c", "-d"],
+                label=pa.array([1, 0], pa.int8()),
+            )
+        },
+        [
+            "--dataset",
+            "{in}/strided_sop/corpus/stride-0",
+            "--split",
+            "val",
+            "--items",
+            "2",
+            "--seed",
+            "1",
+            "--output",
+            "{out}/page.html",
+        ],
+        ("page.html",),
+    ),
+    **{
+        f"candidates ({name[2:]})": Target(
+            "scripts.people.candidates",
+            {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
+            [
+                "--questions",
+                f"{{in}}/{name}",
+                "--events",
+                "{in}/events.txt",
+                "--terms",
+                "{in}/terms.yaml",
+                "--candidates",
+                "6",
+                "--seed",
+                "1",
+                "--output",
+                "{out}/candidates.parquet",
+            ],
+            ("candidates.parquet",),
+            damaged=(name, name, "events.txt"),
+        )
+        for name, content in QUESTIONS.items()
+    },
     "mctaco_to_label": Target(
-        "scripts.studies.mctaco.to_label", {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
-        ["--questions", "{in}/q.tsv", "--terms", "{in}/terms.yaml", "--candidates", "6", "--output", "{out}"], ("test.parquet", "labels.csv"), damaged=("q.tsv",)),
-    **{f"{study}_labelled": Target(f"scripts.studies.{study}.labelled", {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
-                                   ["--sheets", "{in}/a.csv", "{in}/b.csv", "--output", "{out}/data"], ("data",)) for study in ("timedial", "mctaco")},
-    **MADE, **MODELS,
+        "scripts.studies.mctaco.to_label",
+        {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
+        [
+            "--questions",
+            "{in}/q.tsv",
+            "--terms",
+            "{in}/terms.yaml",
+            "--candidates",
+            "6",
+            "--output",
+            "{out}",
+        ],
+        ("test.parquet", "labels.csv"),
+        damaged=("q.tsv",),
+    ),
+    **{
+        f"{study}_labelled": Target(
+            f"scripts.studies.{study}.labelled",
+            {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
+            ["--sheets", "{in}/a.csv", "{in}/b.csv", "--output", "{out}/data"],
+            ("data",),
+        )
+        for study in ("timedial", "mctaco")
+    },
+    **MADE,
+    **MODELS,
 }

@@ -15,7 +15,13 @@ from tests.fuzz_targets_made import as_json, table
 from tests.training import arguments
 from tests.tiny_weights import bert_weights
 
-SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
 
 
 def tokenizer() -> tuple[bytes, int]:
@@ -28,10 +34,23 @@ def tokenizer() -> tuple[bytes, int]:
 
 
 PIECES, SIZE = tokenizer()
-CONFIG = {"model_type": "bert", "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8,
-          "max_position_embeddings": 32, "vocab_size": SIZE, "pad_token_id": 0}
-SCRATCH = {"config.json": as_json(CONFIG), "tokenizer.json": PIECES,
-           "tokenizer_config.json": as_json({"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 32, **SPECIAL})}
+CONFIG = {
+    "model_type": "bert",
+    "num_hidden_layers": 1,
+    "hidden_size": 8,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "max_position_embeddings": 32,
+    "vocab_size": SIZE,
+    "pad_token_id": 0,
+}
+SCRATCH = {
+    "config.json": as_json(CONFIG),
+    "tokenizer.json": PIECES,
+    "tokenizer_config.json": as_json(
+        {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 32, **SPECIAL}
+    ),
+}
 WEIGHTS = save(bert_weights(SIZE, layers=1, width=8, inner=8, positions=32))
 
 TEXT = b"one\ntwo\n"
@@ -45,29 +64,79 @@ def zipped() -> bytes:
 
 
 FACTS = {"sha256": hashlib.sha256(TEXT).hexdigest(), "bytes": len(TEXT)}
-DOWNLOADS = [{"urls": ["file://{in}/a.zip"], "members": {"x/a.txt": FACTS}}, {"urls": ["file://{in}/b.txt"], "file": "b.txt"} | FACTS,
-             {"urls": ["file://{in}/c.txt"], "file": "c.txt", "sha256": None, "bytes": None}]
+DOWNLOADS = [
+    {"urls": ["file://{in}/a.zip"], "members": {"x/a.txt": FACTS}},
+    {"urls": ["file://{in}/b.txt"], "file": "b.txt"} | FACTS,
+    {"urls": ["file://{in}/c.txt"], "file": "c.txt", "sha256": None, "bytes": None},
+]
 
 # ---- Training
 
-PAIRS = [{"pair_id": f"{video}:{place}", "video_id": f"v{video}", "stride": 0, "first_position": place, "second_position": place + 1,
-          "text_a": ["open man", "eat man"][label], "text_b": ["eat man", "open man"][label], "label": label}
-         for video in range(8) for place, label in enumerate((0, 1))]
+PAIRS = [
+    {
+        "pair_id": f"{video}:{place}",
+        "video_id": f"v{video}",
+        "stride": 0,
+        "first_position": place,
+        "second_position": place + 1,
+        "text_a": ["open man", "eat man"][label],
+        "text_b": ["eat man", "open man"][label],
+        "label": label,
+    }
+    for video in range(8)
+    for place, label in enumerate((0, 1))
+]
 
 MODELS = {
     "fetch source": Target(
-        "scripts.fetch.source", {"sources.yaml": as_json({"corpus": {"downloads": DOWNLOADS}}), "a.zip": zipped(), "b.txt": TEXT, "c.txt": TEXT},
-        ["--source", "corpus", "--sources", "{in}/sources.yaml", "--output", "{out}", "--partial", "{in}/partial"]),
+        "scripts.fetch.source",
+        {
+            "sources.yaml": as_json({"corpus": {"downloads": DOWNLOADS}}),
+            "a.zip": zipped(),
+            "b.txt": TEXT,
+            "c.txt": TEXT,
+        },
+        [
+            "--source",
+            "corpus",
+            "--sources",
+            "{in}/sources.yaml",
+            "--output",
+            "{out}",
+            "--partial",
+            "{in}/partial",
+        ],
+    ),
     "fetch model": Target(
-        "scripts.fetch.model", {f"m/{name}": content for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()}
+        "scripts.fetch.model",
+        {
+            f"m/{name}": content
+            for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
+        }
         | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
-        ["--model", "m", "--models", "{in}/models.yaml", "--output", "{out}", "--partial", "{in}/partial"],
-        ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")),
+        [
+            "--model",
+            "m",
+            "--models",
+            "{in}/models.yaml",
+            "--output",
+            "{out}",
+            "--partial",
+            "{in}/partial",
+        ],
+        ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"),
+    ),
     "train": Target(
-        "scripts.train.run", {f"m/{name}": content for name, content in SCRATCH.items()}
+        "scripts.train.run",
+        {f"m/{name}": content for name, content in SCRATCH.items()}
         | {f"data/{split}.parquet": table(STRIDED_PAIRS, *PAIRS) for split in ("train", "val")},
-        arguments("{out}", "{in}/data", "{in}/m",
-                  training={"epochs": 1, "batch_size": 8, "held_out_fraction": 0.3,
-                            "max_length": 16}), ("predictions.parquet", "history.parquet",
-                                                 "run.json"), keeps="work"),
+        arguments(
+            "{out}",
+            "{in}/data",
+            "{in}/m",
+            training={"epochs": 1, "batch_size": 8, "held_out_fraction": 0.3, "max_length": 16},
+        ),
+        ("predictions.parquet", "history.parquet", "run.json"),
+        keeps="work",
+    ),
 }

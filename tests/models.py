@@ -15,8 +15,22 @@ from tests.conftest import ROOT
 
 def fetched(entry: str, folder: Path, kind=None) -> Path:
     """The folder with the model of an entry; kind: the class of transformers whose random weights it has."""
-    subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", entry, "--output", folder, "--partial",
-                    folder.parent / "partial"], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "scripts.fetch.model",
+            "--model",
+            entry,
+            "--output",
+            folder,
+            "--partial",
+            folder.parent / "partial",
+        ],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
     if kind:
         torch.manual_seed(0)
         kind.from_config(AutoConfig.from_pretrained(folder)).save_pretrained(folder)
@@ -25,9 +39,20 @@ def fetched(entry: str, folder: Path, kind=None) -> Path:
 
 def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
     """Contexts with their candidates, the first `right` of which are right, as the loop gives them to a paradigm."""
-    return pa.Table.from_pylist([
-        {"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "context": context, "candidate": candidate,
-         "label": int(number < right)} for place, (context, candidates) in enumerate(rows) for number, candidate in enumerate(candidates)])
+    return pa.Table.from_pylist(
+        [
+            {
+                "example_id": f"{place}:{number}",
+                "group_id": f"dialog {place}",
+                "choice": place,
+                "context": context,
+                "candidate": candidate,
+                "label": int(number < right),
+            }
+            for place, (context, candidates) in enumerate(rows)
+            for number, candidate in enumerate(candidates)
+        ]
+    )
 
 
 def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:
@@ -35,6 +60,10 @@ def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:
     paradigm.network.eval()
     batches = sorted_batches(examples.lengths, examples.choices, at_once)
     with torch.no_grad():
-        scores = torch.cat([paradigm.scores(paradigm.network, collate(examples, rows, paradigm.padding, "cpu"))
-                            for rows in batches])
+        scores = torch.cat(
+            [
+                paradigm.scores(paradigm.network, collate(examples, rows, paradigm.padding, "cpu"))
+                for rows in batches
+            ]
+        )
     return scores[np.argsort(np.concatenate(batches))].numpy()

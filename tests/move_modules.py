@@ -14,7 +14,9 @@ PAST = ("CHANGELOG.md", "docs/record/", "resources/earlier_identities.json", "te
 
 
 def tracked() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+    listed = subprocess.run(
+        ["git", "ls-files"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     return [Path(name) for name in listed if not name.startswith(PAST) and Path(name).is_file()]
 
 
@@ -30,9 +32,19 @@ def main(moves: dict[str, str]) -> None:
                 (folder / "__init__.py").touch()
                 subprocess.run(["git", "add", folder / "__init__.py"], check=True)
         subprocess.run(["git", "mv", path_of(old), path_of(new)], check=True)
-    mentions = {old: new for old, new in moves.items()} | {str(path_of(old)): str(path_of(new)) for old, new in moves.items()}
-    mentions |= {str(path_of(old).with_suffix("")): str(path_of(new).with_suffix("")) for old, new in moves.items() if "/" not in old}
-    known = re.compile(r"(?<![\w./])(" + "|".join(map(re.escape, sorted(mentions, key=len, reverse=True))) + r")(?!\w|/\w)")
+    mentions = {old: new for old, new in moves.items()} | {
+        str(path_of(old)): str(path_of(new)) for old, new in moves.items()
+    }
+    mentions |= {
+        str(path_of(old).with_suffix("")): str(path_of(new).with_suffix(""))
+        for old, new in moves.items()
+        if "/" not in old
+    }
+    known = re.compile(
+        r"(?<![\w./])("
+        + "|".join(map(re.escape, sorted(mentions, key=len, reverse=True)))
+        + r")(?!\w|/\w)"
+    )
     for file in tracked():
         try:
             text = file.read_text(encoding="utf-8")
@@ -43,4 +55,8 @@ def main(moves: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    main(dict(line.split("\t") for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()))
+    main(
+        dict(
+            line.split("\t") for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
+        )
+    )

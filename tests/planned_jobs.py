@@ -19,7 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests/golden"
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"} | {"PYTHONPATH": str(ROOT)}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"} | {
+    "PYTHONPATH": str(ROOT)
+}
 # By name of the text, the configuration that stands over config.yaml.
 STUDIES = {"default": ([], {})} | {
     preset.stem: ([preset], {"model": ["tiny_bert", "tiny_gpt"]} if preset.stem == "probe" else {})
@@ -32,7 +34,13 @@ CODE = re.compile(r'"code": "[0-9a-f]{12}"')  # the identity of a program, insid
 def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[str, list[str]]]]:
     """Each job of `snakemake --forceall` in an empty folder, this one: its rule with its first output, and its files and parameters."""
     from snakemake.api import SnakemakeApi
-    from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
+    from snakemake.settings.types import (
+        ConfigSettings,
+        DAGSettings,
+        OutputSettings,
+        Quietness,
+        ResourceSettings,
+    )
 
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True)) as api:
         settings = ConfigSettings(config=config, configfiles=configfiles)
@@ -42,12 +50,28 @@ def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[
         for job in study._workflow.dag.jobs:  # Snakemake has no documented way to list jobs
             decides = json.loads(job.params.get("decides", "{}"))  # scripts/plan/jobs.py
             parts = {kind: decides.get(kind, {}) for kind in ("options", "watched")}
-            parameters = {f"{kind} {name}": json.dumps(value) for kind, named in parts.items() for name, value in named.items() if name not in WORDS}
+            parameters = {
+                f"{kind} {name}": json.dumps(value)
+                for kind, named in parts.items()
+                for name, value in named.items()
+                if name not in WORDS
+            }
             parameters |= {"files": json.dumps(decides.get("files", []))}
-            jobs.append((f"{job.rule.name} {next(iter(job.output), '')}".strip(), {
-                "inputs": sorted(str(file).replace(str(ROOT), "ROOT") for file in job.input), "outputs": sorted(map(str, job.output)),
-                "parameters": [f"{name}: {CODE.sub('CODE', value).replace(str(ROOT), 'ROOT')}" for name, value in sorted(parameters.items())],
-            }))
+            jobs.append(
+                (
+                    f"{job.rule.name} {next(iter(job.output), '')}".strip(),
+                    {
+                        "inputs": sorted(
+                            str(file).replace(str(ROOT), "ROOT") for file in job.input
+                        ),
+                        "outputs": sorted(map(str, job.output)),
+                        "parameters": [
+                            f"{name}: {CODE.sub('CODE', value).replace(str(ROOT), 'ROOT')}"
+                            for name, value in sorted(parameters.items())
+                        ],
+                    },
+                )
+            )
     return sorted(jobs)
 
 
@@ -58,7 +82,10 @@ def short(lines: list[str]) -> str:
 
 def plan_text(jobs: list[tuple[str, dict[str, list[str]]]]) -> str:
     """A line for each job."""
-    return "".join(f"{name}  {'  '.join(f'{kind} {short(lines)}' for kind, lines in parts.items())}\n" for name, parts in jobs)
+    return "".join(
+        f"{name}  {'  '.join(f'{kind} {short(lines)}' for kind, lines in parts.items())}\n"
+        for name, parts in jobs
+    )
 
 
 @cache
@@ -88,7 +115,11 @@ def main(given: argparse.Namespace) -> None:
             print(plan_text(jobs), end="")
         for name, parts in jobs if given.job else []:
             if given.job in name:
-                print(name, *(f"  {kind}: {line}" for kind, lines in parts.items() for line in lines), sep="\n")
+                print(
+                    name,
+                    *(f"  {kind}: {line}" for kind, lines in parts.items() for line in lines),
+                    sep="\n",
+                )
     elif given.write:
         for study in STUDIES:
             (GOLDEN / f"{study}.txt").write_text(planned_text(study), encoding="utf-8")
@@ -97,9 +128,15 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("study", nargs="?", default="default", choices=STUDIES)
-    options.add_argument("--job", help="print the jobs whose rule or first output holds this, in full")
-    options.add_argument("--write", action="store_true", help="write the texts of all studies to tests/golden/")
+    options.add_argument(
+        "--job", help="print the jobs whose rule or first output holds this, in full"
+    )
+    options.add_argument(
+        "--write", action="store_true", help="write the texts of all studies to tests/golden/"
+    )
     options.add_argument("--here", action="store_true", help="plan in this process and folder")
     main(options.parse_args())

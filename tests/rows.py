@@ -23,13 +23,20 @@ def each_row(names: str, rows: Iterable) -> Callable:
                 try:
                     test(**fixtures, **values)
                 except (Exception, pytest.fail.Exception) as fault:
-                    faults.append(f"{', '.join(f'{name}={value!r}' for name, value in values.items())}\n"
-                                  f"    {type(fault).__name__}: {fault}")
+                    faults.append(
+                        f"{', '.join(f'{name}={value!r}' for name, value in values.items())}\n"
+                        f"    {type(fault).__name__}: {fault}"
+                    )
             if faults:
-                pytest.fail(f"{len(faults)} of {len(rows)} rows:\n" + "\n".join(faults), pytrace=False)
+                pytest.fail(
+                    f"{len(faults)} of {len(rows)} rows:\n" + "\n".join(faults), pytrace=False
+                )
 
         all_rows.__signature__ = signature.replace(
-            parameters=[parameter for name, parameter in signature.parameters.items() if name not in names])
+            parameters=[
+                parameter for name, parameter in signature.parameters.items() if name not in names
+            ]
+        )
         return all_rows
 
     return decorate

@@ -10,14 +10,23 @@ import pyarrow as pa
 from scripts.data.tables import PREDICTIONS, write_table
 
 
-def write_run(trained: Path, name: str, parts: list[tuple[str, str, pd.DataFrame, np.ndarray]], **facts) -> str:
+def write_run(
+    trained: Path, name: str, parts: list[tuple[str, str, pd.DataFrame, np.ndarray]], **facts
+) -> str:
     """predictions.parquet and run.json of a run, rows shuffled.
 
     parts: a split, a selection, its examples (example_id, group_id, label) and their scores, (n,) or (n, labels).
     """
-    tables = [examples[["example_id", "group_id", "label"]].assign(
-        run=name, split=split, selection=selection, epoch=1, score=list(np.reshape(scores, (len(examples), -1)).astype(np.float32)))
-        for split, selection, examples, scores in parts]
+    tables = [
+        examples[["example_id", "group_id", "label"]].assign(
+            run=name,
+            split=split,
+            selection=selection,
+            epoch=1,
+            score=list(np.reshape(scores, (len(examples), -1)).astype(np.float32)),
+        )
+        for split, selection, examples, scores in parts
+    ]
     rows = pd.concat(tables).sample(frac=1, random_state=0)
     table = pa.Table.from_pandas(rows, schema=PREDICTIONS, preserve_index=False)
     write_table(table, trained / name / "predictions.parquet", PREDICTIONS, {})

@@ -37,8 +37,20 @@ from math import inf
 import pandas as pd
 
 LABELS = ["entailment", "neutral", "contradiction"]
-FULL = ["January", "February", "March", "April", "May", "June",
-        "July", "August", "September", "October", "November", "December"]
+FULL = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 MONTHS = {spelling: number for number, name in enumerate(FULL) for spelling in (name, name[:3])}
 WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -53,14 +65,32 @@ KINDS = {
     "hours": r"(?:(?P<hour_12>1[0-2]|[1-9]) (?P<half>[AP]M)|(?P<hour_24>[01]\d|2[0-3]):00)",
     "year": r"(?P<year>\d{4})",
 }
-PREPOSITION = {"hours": "at", "weekday": "on", "month_day": "on", "date_dmy": "on",
-               "month": "in", "year": "in", "date_my": "in"}
+PREPOSITION = {
+    "hours": "at",
+    "weekday": "on",
+    "month_day": "on",
+    "date_dmy": "on",
+    "month": "in",
+    "year": "in",
+    "date_my": "in",
+}
 # Set II: the unit in which positions differ, and the length of the lists that start again.
-UNIT = {"hours": "hour", "weekday": "day", "month_day": "day", "month": "month", "year": "year", "date_my": "month"}
+UNIT = {
+    "hours": "hour",
+    "weekday": "day",
+    "month_day": "day",
+    "month": "month",
+    "year": "year",
+    "date_my": "month",
+}
 CYCLE = {"hours": 24, "weekday": 7, "month": 12}
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "month": 2.628e6, "year": 3.154e7}
 UNITS = list(SECONDS)
-CALENDAR = {"minute": 60, "hour": 24, "month": 12}  # of the next higher unit; by SECONDS 12 months are not quite a year
+CALENDAR = {
+    "minute": 60,
+    "hour": 24,
+    "month": 12,
+}  # of the next higher unit; by SECONDS 12 months are not quite a year
 
 # Every sentence is anchored on its times, so that events may hold any words ("was sworn in", "left on a journey").
 TIME = "|".join(re.sub(r"\?P<\w+>", "?:", pattern) for pattern in KINDS.values())
@@ -68,21 +98,48 @@ AMOUNT = rf"(?:0|[1-9]\d*) (?:{'|'.join(UNITS)})s*"
 FORWARD = r"(?P<event>.+) (?P<preposition>at|on|in|before|after) (?P<time>{})\."
 FRONTED = r"(?P<preposition>At|On|In|Before|After) (?P<time>{}), (?P<event>.+)\."
 POINTS = {"forward": re.compile(FORWARD.format(TIME)), "fronted": re.compile(FRONTED.format(TIME))}
-AMOUNTS = {"forward": re.compile(FORWARD.format(AMOUNT)), "fronted": re.compile(FRONTED.format(AMOUNT))}
-SPANS = {
-    "one_clause": re.compile(rf"(?P<event>.+) (?P<preposition>from) (?P<start>{TIME}) to (?P<end>{TIME})\."),
-    "two_clauses": re.compile(rf"(?P<event>.+) (?P<preposition>at|on|in) (?P<start>{TIME}) "
-                              rf"(?P<ending>.+?)(?: (?P<second>at|on|in))? (?P<end>{TIME})\."),
+AMOUNTS = {
+    "forward": re.compile(FORWARD.format(AMOUNT)),
+    "fronted": re.compile(FRONTED.format(AMOUNT)),
 }
-LASTS = {"lasting": re.compile(rf"(?P<event>.+) (?P<preposition>for) (?P<less>less than )?"
-                               rf"(?P<time>{AMOUNT}(?: {AMOUNT})?)\.")}
+SPANS = {
+    "one_clause": re.compile(
+        rf"(?P<event>.+) (?P<preposition>from) (?P<start>{TIME}) to (?P<end>{TIME})\."
+    ),
+    "two_clauses": re.compile(
+        rf"(?P<event>.+) (?P<preposition>at|on|in) (?P<start>{TIME}) "
+        rf"(?P<ending>.+?)(?: (?P<second>at|on|in))? (?P<end>{TIME})\."
+    ),
+}
+LASTS = {
+    "lasting": re.compile(
+        rf"(?P<event>.+) (?P<preposition>for) (?P<less>less than )?"
+        rf"(?P<time>{AMOUNT}(?: {AMOUNT})?)\."
+    )
+}
 TIMES = [(kind, re.compile(pattern)) for kind, pattern in KINDS.items()]
 PARTS = re.compile(rf"(\d+) ({'|'.join(UNITS)})(s*)")
 
 # An event must not end in one of these: a preposition and a time follow it, or it ends its sentence. The rule is strict
 # on purpose, a particle ("rolled in in May") reads no better; only before "from" and "for" it is fine ("went on for").
 ENDS_NO_EVENT = {"at", "on", "in", "before", "after", "from", "to", "for", "until"}
-NOT_NAMES = {"The", "A", "An", "This", "That", "We", "They", "He", "She", "It", "My", "Our", "His", "Her", "Their"}
+NOT_NAMES = {
+    "The",
+    "A",
+    "An",
+    "This",
+    "That",
+    "We",
+    "They",
+    "He",
+    "She",
+    "It",
+    "My",
+    "Our",
+    "His",
+    "Her",
+    "Their",
+}
 
 
 @dataclass(frozen=True)
@@ -91,10 +148,18 @@ class Reading:
     says why."""
 
     label: str | None = None
-    events: tuple[str, ...] = ()  # of premise and hypothesis: without times and prepositions, first letter small
-    prepositions: tuple[str | None, ...] = ()  # of premise and hypothesis; set II: before start and end
-    forms: tuple[str, ...] = ()  # of premise and hypothesis, forward or fronted; set II: one_clause or two_clauses
-    times: tuple[str, ...] = ()  # as written, of premise and hypothesis; set II: start, end, duration
+    events: tuple[
+        str, ...
+    ] = ()  # of premise and hypothesis: without times and prepositions, first letter small
+    prepositions: tuple[
+        str | None, ...
+    ] = ()  # of premise and hypothesis; set II: before start and end
+    forms: tuple[
+        str, ...
+    ] = ()  # of premise and hypothesis, forward or fronted; set II: one_clause or two_clauses
+    times: tuple[
+        str, ...
+    ] = ()  # as written, of premise and hypothesis; set II: start, end, duration
     same_time: bool | None = None  # of premise and hypothesis; set II: start and end
     hypothesis_type: str | None = None
     next_cycle: bool | None = None
@@ -104,7 +169,9 @@ class Reading:
 @lru_cache(maxsize=1 << 16)
 def point_in_time(text: str) -> tuple[str, int, list]:
     """Kind, position among the times of its kind, and faults of a time as "5 PM", "the 3rd" or "May 1950"."""
-    kind, part = next((kind, match.groupdict()) for kind, pattern in TIMES if (match := pattern.fullmatch(text)))
+    kind, part = next(
+        (kind, match.groupdict()) for kind, pattern in TIMES if (match := pattern.fullmatch(text))
+    )
     day, year = int(part.get("day", 1)), int(part.get("year", 1900))
     faults = []
     suffix = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
@@ -114,12 +181,25 @@ def point_in_time(text: str) -> tuple[str, int, list]:
         faults.append("out_of_range")
     if kind == "hours":
         half = 12 * (part["half"] == "PM")
-        return kind, int(part["hour_24"]) if part["hour_24"] else int(part["hour_12"]) % 12 + half, faults
+        return (
+            kind,
+            int(part["hour_24"]) if part["hour_24"] else int(part["hour_12"]) % 12 + half,
+            faults,
+        )
     if kind == "weekday":
         return kind, WEEKDAYS.index(text), faults
     month = MONTHS[part["month"]] if "month" in part else 0
-    return kind, {"year": year, "month_day": day, "month": month, "date_my": year * 12 + month,
-                  "date_dmy": (year * 12 + month) * 31 + day}[kind], faults
+    return (
+        kind,
+        {
+            "year": year,
+            "month_day": day,
+            "month": month,
+            "date_my": year * 12 + month,
+            "date_dmy": (year * 12 + month) * 31 + day,
+        }[kind],
+        faults,
+    )
 
 
 @lru_cache(maxsize=1 << 16)
@@ -127,9 +207,16 @@ def amount_of_time(text: str) -> tuple[list, list]:
     """Numbers and units, and faults, of "5 hours" or "4 years 1 month"."""
     parts, faults = [(int(number), unit) for number, unit, _ in PARTS.findall(text)], []
     for number, _, plural in PARTS.findall(text):
-        faults += [code for code, wrong in [
-            ("doubled_plural", len(plural) > 1), ("zero_part", number == "0"),
-            ("singular", number == "1" and plural), ("plural", number != "1" and not plural)] if wrong]
+        faults += [
+            code
+            for code, wrong in [
+                ("doubled_plural", len(plural) > 1),
+                ("zero_part", number == "0"),
+                ("singular", number == "1" and plural),
+                ("plural", number != "1" and not plural),
+            ]
+            if wrong
+        ]
     if len(parts) == 2 and parts[1][0] >= 12:
         faults.append("large_part")
     return parts, faults
@@ -137,7 +224,11 @@ def amount_of_time(text: str) -> tuple[list, list]:
 
 def sentence(text: str, forms: dict) -> tuple[str | None, dict, list]:
     """The form of a sentence, its parts and its faults; no form where it fits none, or more than one."""
-    fitting = [(form, match.groupdict()) for form, pattern in forms.items() if (match := pattern.fullmatch(text))]
+    fitting = [
+        (form, match.groupdict())
+        for form, pattern in forms.items()
+        if (match := pattern.fullmatch(text))
+    ]
     if len(fitting) != 1 or text != " ".join(text.split()):
         return None, {}, ["unreadable"]
     form, part = fitting[0]
@@ -206,8 +297,10 @@ def lasting_sentence(text: str) -> tuple[str | None, dict, list]:
 
 def relation(premise: str, i: float, hypothesis: str, j: float) -> str:
     """Label by temporal inclusion: before and after are open intervals, every other preposition is a point."""
-    (start, end), (low, high) = ({"before": (-inf, at), "after": (at, inf)}.get(preposition, (at, at))
-                                 for preposition, at in ((premise, i), (hypothesis, j)))
+    (start, end), (low, high) = (
+        {"before": (-inf, at), "after": (at, inf)}.get(preposition, (at, at))
+        for preposition, at in ((premise, i), (hypothesis, j))
+    )
     if start == end:
         return "entailment" if low < start < high else "contradiction"
     if low <= start and end <= high:
@@ -215,9 +308,14 @@ def relation(premise: str, i: float, hypothesis: str, j: float) -> str:
     return "contradiction" if end <= low or high <= start else "neutral"
 
 
-def two_sentences(premise: str, hypothesis: str, sentence_of) -> tuple[dict | None, dict, dict, list]:
+def two_sentences(
+    premise: str, hypothesis: str, sentence_of
+) -> tuple[dict | None, dict, dict, list]:
     """Both sentences of set I or III: their parts, what a reading says of both, and faults; no parts if unreadable."""
-    (form, first, faults), (other_form, second, more) = sentence_of(premise), sentence_of(hypothesis)
+    (form, first, faults), (other_form, second, more) = (
+        sentence_of(premise),
+        sentence_of(hypothesis),
+    )
     faults = faults + more
     if not form or not other_form:
         return None, {}, {}, faults
@@ -226,7 +324,9 @@ def two_sentences(premise: str, hypothesis: str, sentence_of) -> tuple[dict | No
     if first["event"] != second["event"]:
         faults.append("different_events")
     if second["preposition"] in ("before", "after"):
-        told["label"] = relation(first["preposition"], first["position"], second["preposition"], second["position"])
+        told["label"] = relation(
+            first["preposition"], first["position"], second["preposition"], second["position"]
+        )
     else:
         faults.append("wrong_preposition")
     return first, second, told, faults
@@ -252,20 +352,34 @@ def cross_unit(premise: str, hypothesis: str) -> Reading:
         return Reading(faults=tuple(faults))
     adjacent = UNITS.index(first["unit"]) == UNITS.index(second["unit"]) + 1
     same = adjacent and first["number"] * CALENDAR.get(second["unit"], 0) == second["number"]
-    faults += [code for code, wrong in [
-        ("wrong_preposition", first["preposition"] not in ("before", "after", "in")), ("wrong_unit", not adjacent),
-        ("out_of_range", not 1 <= first["number"] <= 10), ("equal_times", same)] if wrong]
+    faults += [
+        code
+        for code, wrong in [
+            ("wrong_preposition", first["preposition"] not in ("before", "after", "in")),
+            ("wrong_unit", not adjacent),
+            ("out_of_range", not 1 <= first["number"] <= 10),
+            ("equal_times", same),
+        ]
+        if wrong
+    ]
     return Reading(**told, same_time=same, faults=tuple(faults))
 
 
 def temp_duration(premise: str, hypothesis: str) -> Reading:
-    (form, span, faults), (lasting, duration, more) = span_sentence(premise), lasting_sentence(hypothesis)
+    (form, span, faults), (lasting, duration, more) = (
+        span_sentence(premise),
+        lasting_sentence(hypothesis),
+    )
     faults = faults + more
     if not form or not lasting:
         return Reading(faults=tuple(faults))
     kind, start, end = span["start_kind"], span["start_position"], span["end_position"]
-    told = {"events": (span["event"], duration["event"]), "times": (span["start"], span["end"], duration["time"]),
-            "forms": (form,), "prepositions": (span["preposition"], span.get("second", "to"))}
+    told = {
+        "events": (span["event"], duration["event"]),
+        "times": (span["start"], span["end"], duration["time"]),
+        "forms": (form,),
+        "prepositions": (span["preposition"], span.get("second", "to")),
+    }
 
     def no_label(code: str) -> Reading:
         return Reading(**told, faults=(*faults, code))
@@ -291,8 +405,12 @@ def temp_duration(premise: str, hypothesis: str) -> Reading:
     claim = {gold: "gold", gold + 1: "gold_plus_1", gold * 10: "gold_times_10"}.get(claimed)
     if not claim:
         faults.append("wrong_duration")
-    return Reading(**told, label="entailment" if (gold < claimed if less else gold == claimed) else "contradiction",
-                   hypothesis_type=claim and ("less_than_" if less else "equal_") + claim, faults=tuple(faults))
+    return Reading(
+        **told,
+        label="entailment" if (gold < claimed if less else gold == claimed) else "contradiction",
+        hypothesis_type=claim and ("less_than_" if less else "equal_") + claim,
+        faults=tuple(faults),
+    )
 
 
 SETS = {"temp_order": temp_order, "temp_duration": temp_duration, "cross_unit": cross_unit}
@@ -332,8 +450,12 @@ def check(rows: pd.DataFrame) -> pd.DataFrame:
 if __name__ == "__main__":
     pairs = pd.read_parquet(sys.argv[1])
     pairs["label"] = [LABELS[label] for label in pairs["label"]]
-    found = check(pairs).assign(challenge_set=lambda faults: pairs.loc[faults["row"], "challenge_set"].to_numpy())
+    found = check(pairs).assign(
+        challenge_set=lambda faults: pairs.loc[faults["row"], "challenge_set"].to_numpy()
+    )
     for (challenge_set, fault), rows in found.groupby(["challenge_set", "fault"]):
         first = pairs.loc[rows["row"].iloc[0]]
-        print(f"{challenge_set:15}{fault:22}{rows['row'].nunique():6,} of {pairs['challenge_set'].eq(challenge_set).sum():,} pairs, as: "
-              f"{first['text_a']} / {first['text_b']} ({first['label']})")
+        print(
+            f"{challenge_set:15}{fault:22}{rows['row'].nunique():6,} of {pairs['challenge_set'].eq(challenge_set).sum():,} pairs, as: "
+            f"{first['text_a']} / {first['text_b']} ({first['label']})"
+        )

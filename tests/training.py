@@ -3,21 +3,71 @@
 import json
 from pathlib import Path
 
-METHOD = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"],
-          "merged_labels": None, "held_out": None, "peak": True, "paradigm": "classify", "learns": True,
-          "makes_model": False, "inputs": ["text_a", "text_b"]}
-TRAINING = {"epochs": 3, "learning_rate": 1e-3, "batch_size": 32, "weight_decay": 0.01, "warmup_ratio": 0.1,
-            "gradient_clip": 1.0, "early_stopping_patience": 3, "held_out_fraction": 0.2, "max_length": 32,
-            "dropout": None, "precision": "fp32"}
-SETTINGS = {"study": "strided_sop", "source": "s", "dataset": "d", "data": {}, "model": "m", "method": "train", "seed": 1}
+METHOD = {
+    "columns": {"example_id": "pair_id", "group_id": "video_id"},
+    "labels": ["swapped", "in_order"],
+    "merged_labels": None,
+    "held_out": None,
+    "peak": True,
+    "paradigm": "classify",
+    "learns": True,
+    "makes_model": False,
+    "inputs": ["text_a", "text_b"],
+}
+TRAINING = {
+    "epochs": 3,
+    "learning_rate": 1e-3,
+    "batch_size": 32,
+    "weight_decay": 0.01,
+    "warmup_ratio": 0.1,
+    "gradient_clip": 1.0,
+    "early_stopping_patience": 3,
+    "held_out_fraction": 0.2,
+    "max_length": 32,
+    "dropout": None,
+    "precision": "fp32",
+}
+SETTINGS = {
+    "study": "strided_sop",
+    "source": "s",
+    "dataset": "d",
+    "data": {},
+    "model": "m",
+    "method": "train",
+    "seed": 1,
+}
 
 
-def arguments(output: Path, data: Path, model: Path, splits=("train", "val"), training=(), method=(), settings=(),
-              **options) -> list[str]:
+def arguments(
+    output: Path,
+    data: Path,
+    model: Path,
+    splits=("train", "val"),
+    training=(),
+    method=(),
+    settings=(),
+    **options,
+) -> list[str]:
     """training, method, settings: what differs from the above; options: further ones of the program, by name."""
-    told = {"settings": SETTINGS | {"training": TRAINING | dict(training)} | dict(settings),
-            "method": METHOD | dict(method)}
-    given = {"run": "run-1", **{name: json.dumps(value) for name, value in told.items()}, "data": data, "model": model,
-             "output": output, "device": "cpu", **options}
-    return ["--splits", *splits, *(str(part) for name, value in given.items()
-                                   for part in (f"--{name.replace('_', '-')}", value))]
+    told = {
+        "settings": SETTINGS | {"training": TRAINING | dict(training)} | dict(settings),
+        "method": METHOD | dict(method),
+    }
+    given = {
+        "run": "run-1",
+        **{name: json.dumps(value) for name, value in told.items()},
+        "data": data,
+        "model": model,
+        "output": output,
+        "device": "cpu",
+        **options,
+    }
+    return [
+        "--splits",
+        *splits,
+        *(
+            str(part)
+            for name, value in given.items()
+            for part in (f"--{name.replace('_', '-')}", value)
+        ),
+    ]

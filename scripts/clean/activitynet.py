@@ -26,31 +26,46 @@ LISTS = {"train": "train_ids.json", "val_1": "val_ids.json", "val_2": "val_ids.j
 
 def read_split(file: Path) -> dict[str, Captions]:
     """The videos of one file, checked. Raises UserError that names the video whose shape is wrong."""
-    videos = {name: shaped(video, Captions, f"{file}: video {cut(name)}")
-              for name, video in shaped(read_json(file), dict[str, object], str(file)).items()}
+    videos = {
+        name: shaped(video, Captions, f"{file}: video {cut(name)}")
+        for name, video in shaped(read_json(file), dict[str, object], str(file)).items()
+    }
     if not videos:
         raise UserError(f"{file}: no video in it; fetch it again")
     for name, video in videos.items():
         if len(video.timestamps) != len(video.sentences):
-            raise UserError(f"{file}: video {cut(name)}: {len(video.timestamps)} timestamps but {len(video.sentences)} "
-                            "sentences; mend that entry, or fetch the file again")
+            raise UserError(
+                f"{file}: video {cut(name)}: {len(video.timestamps)} timestamps but {len(video.sentences)} "
+                "sentences; mend that entry, or fetch the file again"
+            )
     return videos
 
 
 def main(given: argparse.Namespace) -> None:
     videos = {split: read_split(given.fetched / f"{split}.json") for split in LISTS}
-    listed = {name: shaped(read_json(given.fetched / name), list[str], str(given.fetched / name))
-              for name in dict.fromkeys(LISTS.values())}
+    listed = {
+        name: shaped(read_json(given.fetched / name), list[str], str(given.fetched / name))
+        for name in dict.fromkeys(LISTS.values())
+    }
     tables, counts = {}, []
     for split, table, found in clean_splits(videos, given.source):
         tables[split] = table
         with_captions, ids = set(videos[split]), set(listed[LISTS[split]])
-        counts += found + counted(split, "videos", noted={
-            f"listed in {LISTS[split]} but has no captions": len(ids - with_captions),
-            f"has captions but is not listed in {LISTS[split]}": len(with_captions - ids)})
+        counts += found + counted(
+            split,
+            "videos",
+            noted={
+                f"listed in {LISTS[split]} but has no captions": len(ids - with_captions),
+                f"has captions but is not listed in {LISTS[split]}": len(with_captions - ids),
+            },
+        )
         if split != "train":
             texts, known = (tables[name]["text"].str.lower() for name in (split, "train"))
-            counts += counted(split, "sentences", noted={"occurs in train too (in upper or lower case)": texts.isin(known)})
+            counts += counted(
+                split,
+                "sentences",
+                noted={"occurs in train too (in upper or lower case)": texts.isin(known)},
+            )
     write_corpus(given, tables, CAPTIONS, counts)
 
 

@@ -31,22 +31,36 @@ def read_json(file: Path) -> object:
 
     def behind(before: str) -> str:
         # The keys of objects: of those, the last one before the fault is the video that it lies in, or just behind.
-        keys = [found[1] for found in re.finditer(rf"({STRING})(\s*+:\s*+\{{)?", before, re.DOTALL) if found[2]]
-        return f", in or just behind video {cut(keys[-1][1:-1])}" if keys else ", before the first video"
+        keys = [
+            found[1]
+            for found in re.finditer(rf"({STRING})(\s*+:\s*+\{{)?", before, re.DOTALL)
+            if found[2]
+        ]
+        return (
+            f", in or just behind video {cut(keys[-1][1:-1])}"
+            if keys
+            else ", before the first video"
+        )
 
     return json_of(text_of(file), str(file), behind=behind)
 
 
 def sentences_of(videos: dict[str, Captions]) -> pd.DataFrame:
     """A row a sentence, in the order of the file: video_id, duration, start_s, end_s, raw (as it was read) and text."""
-    rows = [(name, video.duration, *span, text) for name, video in videos.items()
-            for span, text in zip(video.timestamps, video.sentences)]
-    table = pd.DataFrame(rows, columns=["video_id", "duration", "start_s", "end_s", "raw"]).astype({
-        "video_id": object, "duration": float, "start_s": float, "end_s": float, "raw": object})
+    rows = [
+        (name, video.duration, *span, text)
+        for name, video in videos.items()
+        for span, text in zip(video.timestamps, video.sentences)
+    ]
+    table = pd.DataFrame(rows, columns=["video_id", "duration", "start_s", "end_s", "raw"]).astype(
+        {"video_id": object, "duration": float, "start_s": float, "end_s": float, "raw": object}
+    )
     return table.assign(text=joined(table["raw"]))
 
 
-def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[pd.DataFrame, list[Count]]:
+def clean_split(
+    videos: dict[str, Captions], source: str, split: str
+) -> tuple[pd.DataFrame, list[Count]]:
     """One split (of thousands of videos, not of millions) as a table of captions, and what was found and done.
 
     Sorted by video_id and start time; equal times keep the order of the file. Sentences go only for an empty text
@@ -67,20 +81,46 @@ def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[p
     kept = kept.sort_values(["video_id", "start_s"], kind="stable")
     by_video = kept.groupby("video_id", sort=False)
     counts = [
-        *counted(split, "videos", read=len(videos), dropped={NO_SENTENCE: len(videos) - by_video.ngroups}, kept=by_video.ngroups,
-                 changed={UNSORTED: unsorted}),
-        *counted(split, "sentences", read=len(rows), dropped={NO_TIME: ~timed, EMPTY: empty}, kept=len(kept),
-                 changed=changed_spaces(rows["raw"]), noted=noted | {TOGETHER: by_video["start_s"].diff() == 0}),
+        *counted(
+            split,
+            "videos",
+            read=len(videos),
+            dropped={NO_SENTENCE: len(videos) - by_video.ngroups},
+            kept=by_video.ngroups,
+            changed={UNSORTED: unsorted},
+        ),
+        *counted(
+            split,
+            "sentences",
+            read=len(rows),
+            dropped={NO_TIME: ~timed, EMPTY: empty},
+            kept=len(kept),
+            changed=changed_spaces(rows["raw"]),
+            noted=noted | {TOGETHER: by_video["start_s"].diff() == 0},
+        ),
     ]
     return kept.assign(source=source, split=split, position=by_video.cumcount()), counts
 
 
-def clean_splits(videos: dict[str, dict[str, Captions]], source: str) -> Iterator[tuple[str, pd.DataFrame, list[Count]]]:
+def clean_splits(
+    videos: dict[str, dict[str, Captions]], source: str
+) -> Iterator[tuple[str, pd.DataFrame, list[Count]]]:
     """Every split with its table and counts. A video of another split leaves `train`."""
     others = [split for split in videos if split != "train"]
     for split, read in videos.items():
-        shared = set(read) & set().union(*(videos[other] for other in others)) if split == "train" else set()
-        table, counts = clean_split({name: video for name, video in read.items() if name not in shared}, source, split)
+        shared = (
+            set(read) & set().union(*(videos[other] for other in others))
+            if split == "train"
+            else set()
+        )
+        table, counts = clean_split(
+            {name: video for name, video in read.items() if name not in shared}, source, split
+        )
         if split == "train":
-            counts = counted(split, "videos", dropped={f"also a video of {' or '.join(others)}": len(shared)}) + counts
+            counts = (
+                counted(
+                    split, "videos", dropped={f"also a video of {' or '.join(others)}": len(shared)}
+                )
+                + counts
+            )
         yield split, table, counts

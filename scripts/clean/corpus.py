@@ -27,17 +27,32 @@ EMPTY = "text is empty"
 def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
     """The arguments of every cleaner."""
     shared = parser(doc)
-    shared.add_argument("--source", required=True, help="the name of the corpus in resources/sources.yaml")
-    shared.add_argument("--fetched", type=Path, required=True, help="the folder that holds its files")
+    shared.add_argument(
+        "--source", required=True, help="the name of the corpus in resources/sources.yaml"
+    )
+    shared.add_argument(
+        "--fetched", type=Path, required=True, help="the folder that holds its files"
+    )
     shared.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    shared.add_argument("--provenance", type=json_object, required=True, metavar="JSON",
-                        help="an object (licence, citation, sha256, …) to store in every Parquet file")
-    shared.add_argument("--processes", type=whole_number(1, 1024), default=1, metavar="N",
-                        help="how many processes may work at the same time, of which a cleaner uses what it can; default: %(default)s")
+    shared.add_argument(
+        "--provenance",
+        type=json_object,
+        required=True,
+        metavar="JSON",
+        help="an object (licence, citation, sha256, …) to store in every Parquet file",
+    )
+    shared.add_argument(
+        "--processes",
+        type=whole_number(1, 1024),
+        default=1,
+        metavar="N",
+        help="how many processes may work at the same time, of which a cleaner uses what it can; default: %(default)s",
+    )
     return shared
 
 
 # ---- Reading
+
 
 def shaped(value: object, shape: type[Shape], where: str) -> Shape:
     """`value` as `shape` (a msgspec type); `where` (file and video) opens the error when it is not."""
@@ -57,6 +72,7 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
 
     Raises UserError that names the file and the entry of what cannot be read.
     """
+
     def behind(before: str) -> str:
         ids = re.findall(rf'"{key}"\s*+:\s*+({STRING}|[^\s,}}]{{1,80}})', before, re.DOTALL)
         last = cut(ids[-1].strip('"')) if ids else ""
@@ -70,15 +86,20 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
     values = json_of(text_of(file), str(file), behind=behind)
     if not isinstance(values, list) or not values:
         raise UserError(f"{file}: holds no list of {what}s; fetch it again")
-    return [shaped(value, shape, f"{file}: {name(value, place)}") for place, value in enumerate(values, 1)]
+    return [
+        shaped(value, shape, f"{file}: {name(value, place)}")
+        for place, value in enumerate(values, 1)
+    ]
 
 
 def mapped(table: pd.DataFrame, column: str, names: dict, file: Path, first_line: int) -> pd.Series:
     """A column with other names. Raises UserError with the line of a value that has none; row 0 stands in `first_line`."""
     unknown = table[~table[column].isin(names)]
     if len(unknown):
-        raise UserError(f"{file}: line {unknown.index[0] + first_line}: {column} is {shown(unknown[column].iloc[0])}, not one of "
-                        f"{', '.join(map(str, names))}; mend it, or fetch the file again")
+        raise UserError(
+            f"{file}: line {unknown.index[0] + first_line}: {column} is {shown(unknown[column].iloc[0])}, not one of "
+            f"{', '.join(map(str, names))}; mend it, or fetch the file again"
+        )
     return table[column].map(names)
 
 
@@ -99,10 +120,14 @@ def changed_spaces(raw: pd.Series) -> dict[str, pd.Series]:
 
 # ---- Counting and writing
 
+
 def counted(split: str, unit: str, **actions) -> list[Count]:
     """The counts of one unit, in the order given: of each action a number or {reason: a number, or which rows}."""
-    return [(split, unit, action, reason, int(np.sum(found))) for action, found_of in actions.items()
-            for reason, found in (found_of if isinstance(found_of, dict) else {"": found_of}).items()]
+    return [
+        (split, unit, action, reason, int(np.sum(found)))
+        for action, found_of in actions.items()
+        for reason, found in (found_of if isinstance(found_of, dict) else {"": found_of}).items()
+    ]
 
 
 def write_cleaning(source: str, counts: list[Count], file: Path) -> None:
@@ -110,13 +135,30 @@ def write_cleaning(source: str, counts: list[Count], file: Path) -> None:
     table = pd.DataFrame([(source, *count) for count in counts], columns=CLEANING.names)
     with whole(file) as place:
         table.to_csv(place, index=False, lineterminator="\n")
-    log.info("%s: kept %s; cleaning.csv says what was changed", source, ", ".join(
-        f"{count:,} {unit} of {split}" for split, unit, action, _, count in counts if action == "kept"))
+    log.info(
+        "%s: kept %s; cleaning.csv says what was changed",
+        source,
+        ", ".join(
+            f"{count:,} {unit} of {split}"
+            for split, unit, action, _, count in counts
+            if action == "kept"
+        ),
+    )
 
 
-def write_corpus(given: argparse.Namespace, tables: dict[str, pd.DataFrame], schema: pa.Schema, counts: list[Count]) -> None:
+def write_corpus(
+    given: argparse.Namespace,
+    tables: dict[str, pd.DataFrame],
+    schema: pa.Schema,
+    counts: list[Count],
+) -> None:
     """Write <split>.parquet of each split and cleaning.csv to given.output: all of them, or none."""
     with whole_set(given.output) as folder:
         for split, table in tables.items():
-            write_table(pa.Table.from_pandas(table, schema=schema, preserve_index=False), folder / f"{split}.parquet", schema, given.provenance)
+            write_table(
+                pa.Table.from_pandas(table, schema=schema, preserve_index=False),
+                folder / f"{split}.parquet",
+                schema,
+                given.provenance,
+            )
         write_cleaning(given.source, counts, folder / "cleaning.csv")

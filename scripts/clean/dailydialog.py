@@ -41,14 +41,18 @@ WORD = r"(?:[A-Za-z]{2}|[AIa]\b)"  # what may follow a full stop that ends a sen
 STOP = re.compile(
     rf"(?P<address>(?<!\S){ADDRESS})"
     rf"|(?<=[A-Za-z'’-][A-Za-z])[.?!](?={WORD})|(?<=(?<![.\w])[A-Za-z])[.?!](?=[A-Za-z]{{2}})"  # not L.A.Hank
-    rf"|(?<=[ap]\.m)\.(?={WORD})|(?<=\d)[.?!](?=[A-Z][a-z])")                 # p.m.Any, 57.And; not 7.45
+    rf"|(?<=[ap]\.m)\.(?={WORD})|(?<=\d)[.?!](?=[A-Z][a-z])"
+)  # p.m.Any, 57.And; not 7.45
 CONTRACTION = re.compile(
     r"(?<=\w) ['’] (?=(?:s|m|ll|ve|re|d)\b)|(?<=n) ['’] (?=t\b)|(?<=\b[o0]) ['’] (?=clock\b)|(?<=\bma) ['’] (?=am\b)",
-    re.IGNORECASE)
+    re.IGNORECASE,
+)
 PLURAL = re.compile(r"(?<=[a-z]s) ['’](?= [a-z])")
 ABBREVIATION = re.compile(r"(?:(?<=\b[A-Za-z])|(?<=\d[A-Za-z]))(?: \. ?|\. )(?=[A-Za-z] ?\.(?!\.))")
 PUNCTUATED = re.compile(r"(?<=\S)[ \t]+(?=(?:[,.;:]|[?!]+)(?!\S))")
-QUOTE = re.compile(r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘")  # one that stands alone may open or close a quotation
+QUOTE = re.compile(
+    r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘"
+)  # one that stands alone may open or close a quotation
 
 
 def archived(file: Path, split: str) -> str:
@@ -59,33 +63,53 @@ def archived(file: Path, split: str) -> str:
     member = f"{split}/dialogues_{split}.txt"
     if not file.exists():
         raise UserError(f"{file}: no such file; fetch the corpus again")
-    with zip_errors(f"{file}: not a whole zip, so no dialog can be read"), zipfile.ZipFile(file) as archive:
+    with (
+        zip_errors(f"{file}: not a whole zip, so no dialog can be read"),
+        zipfile.ZipFile(file) as archive,
+    ):
         for entry in archive.infolist():
             path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
-            if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
-                raise UserError(f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so nothing was read: "
-                                "get the archive from a source that you trust")
+            if (
+                path.is_absolute()
+                or ".." in path.parts
+                or path.parts
+                and path.parts[0].endswith(":")
+            ):
+                raise UserError(
+                    f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so nothing was read: "
+                    "get the archive from a source that you trust"
+                )
         times = archive.namelist().count(member)
         if times == 0:
             held = cut(", ".join(archive.namelist()[:5])) or "nothing"
             raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
         if times > 1:
-            raise UserError(f"{file}: has {times} members {member}, and nothing tells which one is meant; fetch it again")
+            raise UserError(
+                f"{file}: has {times} members {member}, and nothing tells which one is meant; fetch it again"
+            )
         with archive.open(member) as opened:
             read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
     if len(read) > LARGEST:
-        raise UserError(f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; fetch it again")
+        raise UserError(
+            f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; fetch it again"
+        )
     return decoded(read, f"{file}: {member}")
 
 
 def same_words(texts: pd.Series) -> pd.Series:
     """What two texts with the same words share: runs of letters and digits, in lower case."""
-    return pd.Series([" ".join(re.findall("[a-z0-9]+", text.lower())) for text in texts], index=texts.index, dtype=object)
+    return pd.Series(
+        [" ".join(re.findall("[a-z0-9]+", text.lower())) for text in texts],
+        index=texts.index,
+        dtype=object,
+    )
 
 
 def narrow(text: str) -> str:
     """Full-width characters of a text as plain ones; the rest as it is."""
-    return WIDE.sub(lambda found: unicodedata.normalize("NFKC", found.group().translate(STOPS)), text)
+    return WIDE.sub(
+        lambda found: unicodedata.normalize("NFKC", found.group().translate(STOPS)), text
+    )
 
 
 def stops_spaced(text: str) -> str:
@@ -128,20 +152,42 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
     pieces = lines.str.split(END)
     unended = pieces.str[-1].str.strip() != ""
     # What follows the last __eou__ is a turn if it has text, and the line's end otherwise.
-    pieces = pd.Series([said if open_end else said[:-1] for said, open_end in zip(pieces, unended)], dtype=object)
+    pieces = pd.Series(
+        [said if open_end else said[:-1] for said, open_end in zip(pieces, unended)], dtype=object
+    )
     turns = pieces.explode().dropna().rename("text").rename_axis("line").reset_index()
     turns["text"], changed = repaired(turns["text"])
     kept = turns[turns["text"] != ""].copy()
     kept["turn"] = kept.groupby("line").cumcount()
-    table = pd.DataFrame({
-        "source": source, "split": split, "dialog_id": [f"{split}:{line}" for line in kept["line"]], "turn": kept["turn"],
-        "speaker": np.where(kept["turn"] % 2 == 0, "A", "B"), "text": kept["text"],
-    })
+    table = pd.DataFrame(
+        {
+            "source": source,
+            "split": split,
+            "dialog_id": [f"{split}:{line}" for line in kept["line"]],
+            "turn": kept["turn"],
+            "speaker": np.where(kept["turn"] % 2 == 0, "A", "B"),
+            "text": kept["text"],
+        }
+    )
     left = kept["line"].nunique()
     return table, [
-        *counted(split, "dialogs", read=len(lines), dropped={"no turn is left": len(lines) - left}, kept=left,
-                 noted={f"the line does not end with {END}: its last text is a turn": unended}),
-        *counted(split, "turns", read=len(turns), dropped={EMPTY: len(turns) - len(kept)}, kept=len(kept), changed=changed)]
+        *counted(
+            split,
+            "dialogs",
+            read=len(lines),
+            dropped={"no turn is left": len(lines) - left},
+            kept=left,
+            noted={f"the line does not end with {END}: its last text is a turn": unended},
+        ),
+        *counted(
+            split,
+            "turns",
+            read=len(turns),
+            dropped={EMPTY: len(turns) - len(kept)},
+            kept=len(kept),
+            changed=changed,
+        ),
+    ]
 
 
 def marked(turns: pd.DataFrame) -> pd.DataFrame:
@@ -156,17 +202,27 @@ def main(given: argparse.Namespace) -> None:
     parts, counts = [], []
     for split in SPLITS:
         file = given.fetched / f"{split}.zip"
-        table, found = clean_split(archived(file, split), given.source, split, f"{file}: {split}/dialogues_{split}.txt")
+        table, found = clean_split(
+            archived(file, split), given.source, split, f"{file}: {split}/dialogues_{split}.txt"
+        )
         if table.empty:
-            raise UserError(f"{file}: {split}/dialogues_{split}.txt holds no dialog; fetch it again")
+            raise UserError(
+                f"{file}: {split}/dialogues_{split}.txt holds no dialog; fetch it again"
+            )
         parts.append(table)
         counts += found
     turns = marked(pd.concat(parts, ignore_index=True))
     tables = {split: turns[turns["split"] == split] for split in SPLITS}
     for split, table in tables.items():
         within = table.loc[table["turn"] == 0, "duplicate_of"].str.split(":").str[0]
-        counts += counted(split, "dialogs", noted={"the same words as one before in its split": within == split,
-                                                   "the same words as one of an earlier split": ~within.isin(["", split])})
+        counts += counted(
+            split,
+            "dialogs",
+            noted={
+                "the same words as one before in its split": within == split,
+                "the same words as one of an earlier split": ~within.isin(["", split]),
+            },
+        )
     counts.sort(key=lambda count: SPLITS.index(count[0]))
     write_corpus(given, tables, DIALOGS, counts)
 

@@ -42,10 +42,15 @@ from scripts.data.texts import decoded, json_of
 SPLITS = ("train", "validation")
 VALIDATION_SHARE = 0.1
 CHUNK = 1 << 23  # bytes of JSONL read at a time
-ROWS = 1 << 16   # rows of Parquet read at a time
+ROWS = 1 << 16  # rows of Parquet read at a time
 # The columns of a Parquet file as they are read, and which types may stand for them.
 NEEDED = {"dialog_id": pa.string(), "turn": pa.int64(), "text": pa.string()}
-MAY_BE = {"dialog_id": "text or whole numbers", "turn": "numbers", "text": "text", "speaker": "text or whole numbers"}
+MAY_BE = {
+    "dialog_id": "text or whole numbers",
+    "turn": "numbers",
+    "text": "text",
+    "speaker": "text or whole numbers",
+}
 EXAMPLE = '{"dialog": ["first turn", "second turn"]}'
 
 
@@ -62,11 +67,17 @@ DECODER = msgspec.json.Decoder(Line)
 def file_named(fetched: Path, provenance: dict) -> Path:
     """The file that the provenance names. Raises UserError where that is not exactly one .jsonl or .parquet file."""
     listed = provenance.get("sha256")
-    names = [name for name in (listed if isinstance(listed, dict) else {}) if Path(name).suffix in (".jsonl", ".parquet")]
+    names = [
+        name
+        for name in (listed if isinstance(listed, dict) else {})
+        if Path(name).suffix in (".jsonl", ".parquet")
+    ]
     if len(names) != 1:
-        raise UserError(f"--provenance names {cut(' and '.join(names)) or 'no .jsonl or .parquet file'}, but one file is cleaned: "
-                        "name it in the source's entry, as `local: /data/dialogs.jsonl`, or here, as "
-                        '{"sha256": {"dialogs.jsonl": null}}')
+        raise UserError(
+            f"--provenance names {cut(' and '.join(names)) or 'no .jsonl or .parquet file'}, but one file is cleaned: "
+            "name it in the source's entry, as `local: /data/dialogs.jsonl`, or here, as "
+            '{"sha256": {"dialogs.jsonl": null}}'
+        )
     return fetched / Path(names[0]).name
 
 
@@ -97,7 +108,9 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
                     continue
                 read = line_of(line, f"{file}: line {number}", number == 1)
                 if not read.dialog:
-                    raise UserError(f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, or remove it")
+                    raise UserError(
+                        f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, or remove it"
+                    )
                 ids.append(f"line:{number}" if read.dialog_id is None else str(read.dialog_id))
                 texts.append(read.dialog)
                 places.append(number)
@@ -105,36 +118,54 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
             if ids:
                 sizes = [len(turns) for turns in texts]
                 place = np.repeat(np.array(places), sizes)
-                yield pd.DataFrame({"dialog_id": np.repeat(np.array(ids, object), sizes), "dialog": place, "place": place,
-                                    "text": [text for turns in texts for text in turns]})
+                yield pd.DataFrame(
+                    {
+                        "dialog_id": np.repeat(np.array(ids, object), sizes),
+                        "dialog": place,
+                        "place": place,
+                        "text": [text for turns in texts for text in turns],
+                    }
+                )
 
 
 def fits(kind: pa.DataType, wanted: str) -> bool:
     """Whether a column's type is one of those that MAY_BE names; a number may stand as text, and nothing for everything."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     text = [pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view]
-    others = {"text": [], "text or whole numbers": [pa.types.is_integer], "numbers": [pa.types.is_integer, pa.types.is_floating]}
+    others = {
+        "text": [],
+        "text or whole numbers": [pa.types.is_integer],
+        "numbers": [pa.types.is_integer, pa.types.is_floating],
+    }
     return any(check(kind) for check in text + others[wanted])
 
 
 def columns_of(schema: pa.Schema, file: Path) -> dict[str, pa.DataType]:
     """The columns to read and what to read them as. Raises UserError for one that is missing, doubled or of another type."""
     if missing := [name for name in NEEDED if name not in schema.names]:
-        raise UserError(f"{file}: no column {', '.join(missing)}; it has {cut(', '.join(schema.names), 400)}: rename or add it")
+        raise UserError(
+            f"{file}: no column {', '.join(missing)}; it has {cut(', '.join(schema.names), 400)}: rename or add it"
+        )
     columns = NEEDED | ({"speaker": pa.string()} if "speaker" in schema.names else {})
     for name in columns:
         if schema.names.count(name) > 1:
-            raise UserError(f"{file}: the column {name} stands {schema.names.count(name)} times; keep one of them")
+            raise UserError(
+                f"{file}: the column {name} stands {schema.names.count(name)} times; keep one of them"
+            )
         if not fits(schema.field(name).type, MAY_BE[name]):
-            raise UserError(f"{file}: column {name} cannot be read: it holds {cut(str(schema.field(name).type))}, not "
-                            f"{MAY_BE[name]}; convert it")
+            raise UserError(
+                f"{file}: column {name} cannot be read: it holds {cut(str(schema.field(name).type))}, not "
+                f"{MAY_BE[name]}; convert it"
+            )
     return columns
 
 
 def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
-    """Turns of whole dialogs, in order: dialog_id, speaker (where given), text, place (the row, from 1), dialog (its first).
-    """
-    with parquet_errors(file, "write it anew"), pq.ParquetFile(file, page_checksum_verification=True) as opened:
+    """Turns of whole dialogs, in order: dialog_id, speaker (where given), text, place (the row, from 1), dialog (its first)."""
+    with (
+        parquet_errors(file, "write it anew"),
+        pq.ParquetFile(file, page_checksum_verification=True) as opened,
+    ):
         columns = columns_of(opened.schema_arrow, file)
         held, rows = None, 0
         for batch in opened.iter_batches(ROWS, columns=list(columns)):
@@ -142,15 +173,21 @@ def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
             table = pa.Table.from_batches([batch])
             for name, kind in columns.items():
                 try:
-                    table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(kind))
+                    table = table.set_column(
+                        table.schema.get_field_index(name), name, table[name].cast(kind)
+                    )
                 except pa.ArrowException as error:
-                    raise UserError(f"{file}: column {name} cannot be read as {kind} behind row {rows}: {cut(str(error))}; "
-                                    "convert it") from None
+                    raise UserError(
+                        f"{file}: column {name} cannot be read as {kind} behind row {rows}: {cut(str(error))}; "
+                        "convert it"
+                    ) from None
             read = table.to_pandas().assign(place=np.arange(rows + 1, rows + len(table) + 1))
             rows += len(table)
             for name in ("dialog_id", "turn"):
                 if read[name].isna().any():
-                    raise UserError(f"{file}: row {read.loc[read[name].isna(), 'place'].iloc[0]} has no {name}; fill it in")
+                    raise UserError(
+                        f"{file}: row {read.loc[read[name].isna(), 'place'].iloc[0]} has no {name}; fill it in"
+                    )
             read["turn"] = read["turn"].astype(np.int64)
             read = read if held is None else pd.concat([held, read], ignore_index=True)
             # The last dialog may go on in the next batch.
@@ -169,8 +206,10 @@ def sorted_by_turn(read: pd.DataFrame, file: Path) -> pd.DataFrame:
     read = read.assign(dialog=begins.astype(np.int64))
     if (twice := read.duplicated(["dialog", "turn"])).any():
         wrong = read[twice].iloc[0]
-        raise UserError(f"{file}: row {wrong['place']}: dialog {cut(wrong['dialog_id'])} has turn {wrong['turn']} a second time; "
-                        "number the turns of a dialog without repeats, and give each dialog an id of its own")
+        raise UserError(
+            f"{file}: row {wrong['place']}: dialog {cut(wrong['dialog_id'])} has turn {wrong['turn']} a second time; "
+            "number the turns of a dialog without repeats, and give each dialog an id of its own"
+        )
     return read.sort_values(["dialog", "turn"], kind="stable").drop(columns="turn")
 
 
@@ -186,7 +225,9 @@ def turns_of(file: Path) -> Iterator[pd.DataFrame]:
     except FileNotFoundError:
         raise UserError(f"{file}: no such file; correct `local:` in the source's entry") from None
     if empty:
-        raise UserError(f"{file}: holds no dialog; write some, one a line as {EXAMPLE} (.jsonl) or one turn a row (.parquet)")
+        raise UserError(
+            f"{file}: holds no dialog; write some, one a line as {EXAMPLE} (.jsonl) or one turn a row (.parquet)"
+        )
 
 
 def listed(file: Path) -> pd.DataFrame:
@@ -196,23 +237,33 @@ def listed(file: Path) -> pd.DataFrame:
     """
     parts = []
     for read in turns_of(file):
-        dialogs = read.groupby("dialog", sort=False).agg(dialog_id=("dialog_id", "first"), said=("said", " ".join))
+        dialogs = read.groupby("dialog", sort=False).agg(
+            dialog_id=("dialog_id", "first"), said=("said", " ".join)
+        )
         dialogs = dialogs.rename_axis("place").reset_index()
         words = same_words(dialogs["said"])
-        parts.append(dialogs[["dialog_id", "place"]].assign(words=np.where(words == "", np.uint64(0), keyed_hash(words))))
+        parts.append(
+            dialogs[["dialog_id", "place"]].assign(
+                words=np.where(words == "", np.uint64(0), keyed_hash(words))
+            )
+        )
     found = pd.concat(parts, ignore_index=True)
     if (twice := found["dialog_id"].duplicated()).any():
         wrong = found[twice].iloc[0]
         row = "line" if file.suffix == ".jsonl" else "row"
-        raise UserError(f"{file}: {row} {wrong['place']}: dialog_id {cut(wrong['dialog_id'])} was there before; give each dialog "
-                        "an id of its own, and keep its turns together")
+        raise UserError(
+            f"{file}: {row} {wrong['place']}: dialog_id {cut(wrong['dialog_id'])} was there before; give each dialog "
+            "an id of its own, and keep its turns together"
+        )
     draw = keyed_uniform(found["dialog_id"])
     return found.assign(split=np.where(draw < VALIDATION_SHARE, "validation", "train"))
 
 
 def duplicates(dialogs: pd.DataFrame) -> pd.Series:
     """By dialog_id, the first dialog with the same words, train before validation, for those that are not the first."""
-    said = dialogs[dialogs["words"] != 0].sort_values("split", key=lambda split: split == "validation", kind="stable")
+    said = dialogs[dialogs["words"] != 0].sort_values(
+        "split", key=lambda split: split == "validation", kind="stable"
+    )
     first = said.groupby("words")["dialog_id"].transform("first")
     return first.set_axis(said["dialog_id"])[(first != said["dialog_id"]).to_numpy()]
 
@@ -224,11 +275,17 @@ def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
         return np.where(alternate % 2 == 0, "A", "B"), 0
     first = turns.drop_duplicates(["dialog_id", "speaker"])
     first = first.assign(number=first.groupby("dialog_id").cumcount())
-    number = turns[["dialog_id", "speaker"]].merge(first[["dialog_id", "speaker", "number"]], how="left")["number"].to_numpy()
+    number = (
+        turns[["dialog_id", "speaker"]]
+        .merge(first[["dialog_id", "speaker", "number"]], how="left")["number"]
+        .to_numpy()
+    )
     # Where one turn of a dialog does not say who speaks, its turns alternate.
     told = ~turns["speaker"].isna().groupby(turns["dialog_id"]).transform("any").to_numpy()
-    return (np.where(np.where(told, number, alternate) % 2 == 0, "A", "B"),
-            turns.loc[told & (number > 1), "dialog_id"].nunique())
+    return (
+        np.where(np.where(told, number, alternate) % 2 == 0, "A", "B"),
+        turns.loc[told & (number > 1), "dialog_id"].nunique(),
+    )
 
 
 def main(given: argparse.Namespace) -> None:
@@ -236,14 +293,18 @@ def main(given: argparse.Namespace) -> None:
     dialogs = listed(file)
     sizes = dialogs["split"].value_counts()
     if missing := [split for split in SPLITS if not sizes.get(split)]:
-        raise UserError(f"{file}: none of its {len(dialogs)} dialogs falls to {missing[0]} (a tenth is validation, by hash "
-                        "of the id); give some fifty dialogs or more")
+        raise UserError(
+            f"{file}: none of its {len(dialogs)} dialogs falls to {missing[0]} (a tenth is validation, by hash "
+            "of the id); give some fifty dialogs or more"
+        )
     split_of = dialogs.set_index("dialog_id")["split"]
     first_of = duplicates(dialogs)
     tally = Counter()
-    with (whole_set(given.output) as folder,
-          table_writer(folder / "train.parquet", DIALOGS, given.provenance) as train,
-          table_writer(folder / "validation.parquet", DIALOGS, given.provenance) as validation):
+    with (
+        whole_set(given.output) as folder,
+        table_writer(folder / "train.parquet", DIALOGS, given.provenance) as train,
+        table_writer(folder / "validation.parquet", DIALOGS, given.provenance) as validation,
+    ):
         for read in turns_of(file):
             read["split"] = read["dialog_id"].map(split_of)
             kept = read[read["said"] != ""].copy()
@@ -251,19 +312,55 @@ def main(given: argparse.Namespace) -> None:
             for split, writer in zip(SPLITS, (train, validation)):
                 before, turns = read[read["split"] == split], kept[kept["split"] == split].copy()
                 turns["speaker"], crowded = speakers(turns)
-                rows = turns.assign(source=given.source, text=turns["said"], duplicate_of=turns["dialog_id"].map(first_of).fillna(""))
-                dialogs_read, dialogs_left = before["dialog_id"].nunique(), turns["dialog_id"].nunique()
+                rows = turns.assign(
+                    source=given.source,
+                    text=turns["said"],
+                    duplicate_of=turns["dialog_id"].map(first_of).fillna(""),
+                )
+                dialogs_read, dialogs_left = (
+                    before["dialog_id"].nunique(),
+                    turns["dialog_id"].nunique(),
+                )
                 for *what, number in (
-                        *counted(split, "dialogs", read=dialogs_read, dropped={"no turn is left": dialogs_read - dialogs_left},
-                                 kept=dialogs_left, noted={"more than two speakers: every other one is A": crowded}),
-                        *counted(split, "turns", read=len(before), dropped={EMPTY: len(before) - len(turns)}, kept=len(turns),
-                                 changed={"white space at an end or in a row: one space or none": turns["text"] != turns["said"]}),
-                        *counted(split, "dialogs", noted={
-                            "the same words as one before": rows.loc[rows["duplicate_of"] != "", "dialog_id"].nunique()})):
+                    *counted(
+                        split,
+                        "dialogs",
+                        read=dialogs_read,
+                        dropped={"no turn is left": dialogs_read - dialogs_left},
+                        kept=dialogs_left,
+                        noted={"more than two speakers: every other one is A": crowded},
+                    ),
+                    *counted(
+                        split,
+                        "turns",
+                        read=len(before),
+                        dropped={EMPTY: len(before) - len(turns)},
+                        kept=len(turns),
+                        changed={
+                            "white space at an end or in a row: one space or none": turns["text"]
+                            != turns["said"]
+                        },
+                    ),
+                    *counted(
+                        split,
+                        "dialogs",
+                        noted={
+                            "the same words as one before": rows.loc[
+                                rows["duplicate_of"] != "", "dialog_id"
+                            ].nunique()
+                        },
+                    ),
+                ):
                     tally[*what] += number
                 writer.write_table(pa.Table.from_pandas(rows, schema=DIALOGS, preserve_index=False))
-        write_cleaning(given.source, sorted(((*what, number) for what, number in tally.items()), key=lambda row: SPLITS.index(row[0])),
-                       folder / "cleaning.csv")
+        write_cleaning(
+            given.source,
+            sorted(
+                ((*what, number) for what, number in tally.items()),
+                key=lambda row: SPLITS.index(row[0]),
+            ),
+            folder / "cleaning.csv",
+        )
 
 
 if __name__ == "__main__":

@@ -28,10 +28,25 @@ from scripts.data.texts import csv_of
 
 UNITS = ["minutes", "hours", "day", "month", "year"]  # ascending
 PAIRS = ["minutes_hours", "hours_days", "days_months", "months_years"]
-COLUMNS = ["template", "split", "past", "past_fronted", "past_units", "future", "future_fronted", "future_units",
-           "duration_units", "span_start", "span_end", "duration"]
-SIDES = {"past_units": ["past", "past_fronted"], "future_units": ["future", "future_fronted"],
-         "duration_units": ["span_start", "span_end", "duration"]}
+COLUMNS = [
+    "template",
+    "split",
+    "past",
+    "past_fronted",
+    "past_units",
+    "future",
+    "future_fronted",
+    "future_units",
+    "duration_units",
+    "span_start",
+    "span_end",
+    "duration",
+]
+SIDES = {
+    "past_units": ["past", "past_fronted"],
+    "future_units": ["future", "future_fronted"],
+    "duration_units": ["span_start", "span_end", "duration"],
+}
 SPLITS = ["train", "test"]
 POINT = "point"
 # A time follows these forms, with a preposition of its own: "rolled in in May" is to be avoided.
@@ -42,38 +57,56 @@ PREPOSITIONS = ("at", "on", "in", "before", "after", "from", "to", "for", "until
 def read(file: Path) -> pd.DataFrame:
     """The checked list, units as lists. Raises UserError that names the row and the column."""
     table = csv_of(file, COLUMNS, "mend it", "write the list of templates there").map(str.strip)
-    where = pd.Series([f"{file}: row {number + 2} ({cut(name) or 'no name'})" for number, name in
-                       enumerate(table["template"])], index=table.index)
+    where = pd.Series(
+        [
+            f"{file}: row {number + 2} ({cut(name) or 'no name'})"
+            for number, name in enumerate(table["template"])
+        ],
+        index=table.index,
+    )
     for wrong, said in [
         (table["template"] == "", "column template is empty; give it a name of its own"),
         (table["template"].duplicated(), "another row has the same name; rename one of them"),
         (~table["split"].isin(SPLITS), "split is neither train nor test; write one of them"),
-        ((table["past_units"] == "") & (table["future_units"] == ""), "it has no past_units and no future_units; "
-                                                                      "give it one side at least"),
-        (table["duration_units"] == "", "duration_units is empty; write point, or the units in which it may last"),
+        (
+            (table["past_units"] == "") & (table["future_units"] == ""),
+            "it has no past_units and no future_units; give it one side at least",
+        ),
+        (
+            table["duration_units"] == "",
+            "duration_units is empty; write point, or the units in which it may last",
+        ),
     ]:
         if wrong.any():
             raise UserError(f"{where[wrong].iloc[0]}: {said}")
     for form in FOLLOWED:
         last = table[form].str.split(" ").str[-1]
         if (wrong := last.isin(PREPOSITIONS)).any():
-            raise UserError(f"{where[wrong].iloc[0]}: {form} ends in {shown(last[wrong].iloc[0])}, but a preposition and a time "
-                            "follow it; word it in another way")
+            raise UserError(
+                f"{where[wrong].iloc[0]}: {form} ends in {shown(last[wrong].iloc[0])}, but a preposition and a time "
+                "follow it; word it in another way"
+            )
     for units, forms in SIDES.items():
-        table[units] = [[unit.strip() for unit in cell.split(",") if unit.strip()] for cell in table[units]]
+        table[units] = [
+            [unit.strip() for unit in cell.split(",") if unit.strip()] for cell in table[units]
+        ]
         known = UNITS if units == "future_units" else UNITS[1:]
         for row, listed in table[units].items():
             if listed == [POINT] and units == "duration_units":
                 listed = []
             if unknown := [unit for unit in listed if unit not in known]:
-                raise UserError(f"{where[row]}: {units} has {cut(unknown[0])}; the units are {', '.join(known)}")
+                raise UserError(
+                    f"{where[row]}: {units} has {cut(unknown[0])}; the units are {', '.join(known)}"
+                )
             if len(set(listed)) < len(listed):
                 raise UserError(f"{where[row]}: {units} names a unit twice; name it once")
             for form in forms:
                 if bool(listed) != bool(table.at[row, form]):
-                    raise UserError(f"{where[row]}: {form} is {'empty' if listed else 'given'}, but {units} is "
-                                    f"{'not' if listed else POINT if units == 'duration_units' else 'empty'}; "
-                                    "give both or neither")
+                    raise UserError(
+                        f"{where[row]}: {form} is {'empty' if listed else 'given'}, but {units} is "
+                        f"{'not' if listed else POINT if units == 'duration_units' else 'empty'}; "
+                        "give both or neither"
+                    )
             table.at[row, units] = [unit for unit in UNITS if unit in listed]
     return table
 
@@ -90,15 +123,24 @@ def marginals(table: pd.DataFrame) -> dict[str, dict | int]:
     sides |= {unit: int(units.get(unit, 0)) for unit in UNITS[1:]}
     durations = {unit: int(lasting.get(unit, 0)) for unit in UNITS[1:]}
     durations[POINT] = int((table["duration_units"].str.len() == 0).sum())
-    adjacent = {name: sum({low, high} <= set(listed) for listed in table["future_units"])
-                for name, low, high in zip(PAIRS, UNITS, UNITS[1:])}
+    adjacent = {
+        name: sum({low, high} <= set(listed) for listed in table["future_units"])
+        for name, low, high in zip(PAIRS, UNITS, UNITS[1:])
+    }
     order = 3 * sides["month"] + 3 * sides["hours"] + 2 * sides["day"] + sides["year"]
-    lasts = 6 * durations["hours"] + 3 * durations["day"] + 6 * durations["month"] + durations["year"]
+    lasts = (
+        6 * durations["hours"] + 3 * durations["day"] + 6 * durations["month"] + durations["year"]
+    )
     return {
-        "templates": len(table), "sides": sides, "durations": durations, "adjacent": adjacent,
-        "pairs": {"temp_order": 20 * order + 120 * sides["year"],
-                  "temp_duration": 60 * lasts + 360 * durations["year"],
-                  "cross_unit": 480 * sum(adjacent.values())},
+        "templates": len(table),
+        "sides": sides,
+        "durations": durations,
+        "adjacent": adjacent,
+        "pairs": {
+            "temp_order": 20 * order + 120 * sides["year"],
+            "temp_duration": 60 * lasts + 360 * durations["year"],
+            "cross_unit": 480 * sum(adjacent.values()),
+        },
     }
 
 
@@ -109,7 +151,9 @@ def differences(found: dict, expected: dict, where: str) -> list[str]:
         if isinstance(value, dict):
             told += differences(found.get(key, {}), value, f"{where} {key}")
         elif found.get(key) != value:
-            told.append(f"{where} {key}: {found.get(key)}, expected {value} ({(found.get(key) or 0) - value:+})")
+            told.append(
+                f"{where} {key}: {found.get(key)}, expected {value} ({(found.get(key) or 0) - value:+})"
+            )
     return told
 
 
@@ -123,15 +167,21 @@ def main(given: argparse.Namespace) -> None:
         for name, size in found["pairs"].items():
             counts += counted(split, f"{name} pairs", noted={"with five iterations": size})
     if wrong:
-        raise UserError(f"{file}: the marginals are not those expected of source {given.source}: {'; '.join(wrong)}; "
-                        "change the units of some templates, or `expect` in resources/sources.yaml")
+        raise UserError(
+            f"{file}: the marginals are not those expected of source {given.source}: {'; '.join(wrong)}; "
+            "change the units of some templates, or `expect` in resources/sources.yaml"
+        )
     table = table.sort_values("template").assign(source=given.source)
-    write_corpus(given, {split: table[table["split"] == split] for split in SPLITS}, TEMPLATES, counts)
+    write_corpus(
+        given, {split: table[table["split"] == split] for split in SPLITS}, TEMPLATES, counts
+    )
 
 
 def arguments() -> argparse.ArgumentParser:
     shared = cleaner_arguments(__doc__)
-    shared.add_argument("--expect", type=json_object, metavar="JSON", help="the marginals that must come out")
+    shared.add_argument(
+        "--expect", type=json_object, metavar="JSON", help="the marginals that must come out"
+    )
     return shared
 
 

@@ -28,9 +28,27 @@ TEXTS = {"val": ("hellaswag_val_full.txt", "hellaswag_val_full.txt.bz2")}
 RELEASES = {"train": "hellaswag_train.jsonl", "val": "hellaswag_val.jsonl"}
 PLACES = 4
 LINES = 2 + PLACES  # of an item in the text
-WIKIHOW = {"Cars & Other Vehicles", "Computers and Electronics", "Education and Communications", "Family Life", "Finance and Business",
-           "Food and Entertaining", "Health", "Holidays and Traditions", "Home and Garden", "Home,Categories", "Personal Care and Style",
-           "Pets and Animals", "Philosophy and Religion", "Relationships", "Sports and Fitness", "Travel", "Uncategorized", "Work World", "Youth"}
+WIKIHOW = {
+    "Cars & Other Vehicles",
+    "Computers and Electronics",
+    "Education and Communications",
+    "Family Life",
+    "Finance and Business",
+    "Food and Entertaining",
+    "Health",
+    "Holidays and Traditions",
+    "Home and Garden",
+    "Home,Categories",
+    "Personal Care and Style",
+    "Pets and Animals",
+    "Philosophy and Religion",
+    "Relationships",
+    "Sports and Fitness",
+    "Travel",
+    "Uncategorized",
+    "Work World",
+    "Youth",
+}
 VIDEO = "activitynet~"  # what a video's id begins with in source_id
 
 
@@ -47,57 +65,112 @@ class Item(msgspec.Struct):
 def read_release(file: Path) -> pd.DataFrame:
     """The items of a file of the release: activity, context, right, endings, video_id."""
     lines = lines_in(text_of(file), str(file))
-    items = [shaped(json_of(line, f"{file}: line {number}"), Item, f"{file}: line {number}") for number, line in enumerate(lines, 1)]
-    return pd.DataFrame({
-        "activity": [item.activity_label for item in items], "context": [item.ctx for item in items], "right": [item.label for item in items],
-        "endings": [item.endings for item in items],
-        "video_id": [item.source_id.removeprefix(VIDEO) if item.source_id.startswith(VIDEO) else None for item in items]})
+    items = [
+        shaped(json_of(line, f"{file}: line {number}"), Item, f"{file}: line {number}")
+        for number, line in enumerate(lines, 1)
+    ]
+    return pd.DataFrame(
+        {
+            "activity": [item.activity_label for item in items],
+            "context": [item.ctx for item in items],
+            "right": [item.label for item in items],
+            "endings": [item.endings for item in items],
+            "video_id": [
+                item.source_id.removeprefix(VIDEO) if item.source_id.startswith(VIDEO) else None
+                for item in items
+            ],
+        }
+    )
 
 
 def read_text(file: Path) -> pd.DataFrame:
     """The same of the text; no video_id. Raises UserError for an item that is cut off or has no label."""
     try:
-        text = bz2.decompress(file.read_bytes()).decode("utf-8") if file.suffix == ".bz2" else text_of(file)
+        text = (
+            bz2.decompress(file.read_bytes()).decode("utf-8")
+            if file.suffix == ".bz2"
+            else text_of(file)
+        )
     except (OSError, ValueError) as error:
         raise UserError(f"{file}: cannot be opened ({error}); fetch the file again") from None
     lines = lines_in(text, str(file))
     if not lines or len(lines) % LINES:
-        raise UserError(f"{file}: has {len(lines):,} lines, which are no items of {LINES} lines each; fetch the file again")
+        raise UserError(
+            f"{file}: has {len(lines):,} lines, which are no items of {LINES} lines each; fetch the file again"
+        )
     table = pd.DataFrame(np.array(lines, object).reshape(-1, LINES))
     head = table[0].str.partition(": ")
     odd = (head[1] == "") | ~table[1].isin(list("0123"))
     if odd.any():
         first = int(odd.idxmax())
-        raise UserError(f"{file}: line {first * LINES + 1}: `activity: context` and the number of an ending (0 to {PLACES - 1}) are wanted; mend it, "
-                        "or fetch the file again")
-    return pd.DataFrame({"activity": head[0], "context": head[2], "right": table[1].astype(int), "endings": table[list(range(2, LINES))].to_numpy().tolist(),
-                         "video_id": None})
+        raise UserError(
+            f"{file}: line {first * LINES + 1}: `activity: context` and the number of an ending (0 to {PLACES - 1}) are wanted; mend it, "
+            "or fetch the file again"
+        )
+    return pd.DataFrame(
+        {
+            "activity": head[0],
+            "context": head[2],
+            "right": table[1].astype(int),
+            "endings": table[list(range(2, LINES))].to_numpy().tolist(),
+            "video_id": None,
+        }
+    )
 
 
 def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
     """Items as rows of the schema endings. Raises UserError for one without four endings, or whose right one is none of them."""
     odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
     if odd.any():
-        raise UserError(f"{file}: item {int(odd.idxmax()) + 1} has not {PLACES} endings of which one is right; mend it, or fetch the file again")
-    rows = items.assign(item_id=[f"{split}:{number}" for number in range(len(items))]).explode("endings", ignore_index=True)
+        raise UserError(
+            f"{file}: item {int(odd.idxmax()) + 1} has not {PLACES} endings of which one is right; mend it, or fetch the file again"
+        )
+    rows = items.assign(item_id=[f"{split}:{number}" for number in range(len(items))]).explode(
+        "endings", ignore_index=True
+    )
     place = np.tile(np.arange(PLACES), len(items))
     return rows.rename(columns={"endings": "ending"}).assign(
-        source=source, split=split, domain=np.where(rows["activity"].isin(WIKIHOW), "wikihow", "activitynet"), place=place,
-        label=(rows["right"] == place).astype(int))
+        source=source,
+        split=split,
+        domain=np.where(rows["activity"].isin(WIKIHOW), "wikihow", "activitynet"),
+        place=place,
+        label=(rows["right"] == place).astype(int),
+    )
 
 
 def main(given: argparse.Namespace) -> None:
     tables, counts = {}, []
-    there = {split: given.fetched / name for split, name in RELEASES.items() if (given.fetched / name).exists()}
-    there |= {split: given.fetched / name for split, names in TEXTS.items() if split not in there for name in names if (given.fetched / name).exists()}
+    there = {
+        split: given.fetched / name
+        for split, name in RELEASES.items()
+        if (given.fetched / name).exists()
+    }
+    there |= {
+        split: given.fetched / name
+        for split, names in TEXTS.items()
+        if split not in there
+        for name in names
+        if (given.fetched / name).exists()
+    }
     if not there:
-        raise UserError(f"{given.fetched}: holds none of {', '.join([*RELEASES.values(), *TEXTS['val']])}; fetch one of them")
+        raise UserError(
+            f"{given.fetched}: holds none of {', '.join([*RELEASES.values(), *TEXTS['val']])}; fetch one of them"
+        )
     for split, file in there.items():
         items = read_release(file) if file.suffix == ".jsonl" else read_text(file)
         tables[split] = to_endings(items, given.source, split, file)
         domain = items["activity"].isin(WIKIHOW)
-        counts += counted(split, "items", read=len(items), kept=len(items), noted={
-            "of wikihow": domain, "of ActivityNet": ~domain, "without the name of its video": ~domain & items["video_id"].isna()})
+        counts += counted(
+            split,
+            "items",
+            read=len(items),
+            kept=len(items),
+            noted={
+                "of wikihow": domain,
+                "of ActivityNet": ~domain,
+                "without the name of its video": ~domain & items["video_id"].isna(),
+            },
+        )
     write_corpus(given, tables, ENDINGS, counts)
 
 

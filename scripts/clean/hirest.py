@@ -55,19 +55,29 @@ def read_split(file: Path, split: str) -> tuple[dict[str, Captions], list[Count]
             if not entry.steps or name in videos:
                 continue
             renumbered += [step.index for step in entry.steps] != list(range(len(entry.steps)))
-            videos[name] = Captions(entry.v_duration, [step.absolute_bounds for step in entry.steps],
-                                    [step.heading for step in entry.steps])
+            videos[name] = Captions(
+                entry.v_duration,
+                [step.absolute_bounds for step in entry.steps],
+                [step.heading for step in entry.steps],
+            )
     if not videos:
         raise UserError(f"{file}: no video with steps in it; fetch it again")
     return videos, counted(split, "prompts", read=len(prompts)) + counted(
-        split, "entries", read=entries, dropped={"the video has no steps": without, "an earlier prompt has the video": again},
-        kept=len(videos), noted={"steps are not numbered in the order of the file": renumbered})
+        split,
+        "entries",
+        read=entries,
+        dropped={"the video has no steps": without, "an earlier prompt has the video": again},
+        kept=len(videos),
+        noted={"steps are not numbered in the order of the file": renumbered},
+    )
 
 
 def main(given: argparse.Namespace) -> None:
     read = {split: read_split(given.fetched / name, split) for split, name in FILES.items()}
     tables, counts = {}, []
-    for split, table, found in clean_splits({split: videos for split, (videos, _) in read.items()}, given.source):
+    for split, table, found in clean_splits(
+        {split: videos for split, (videos, _) in read.items()}, given.source
+    ):
         tables[split] = table
         counts += read[split][1] + found
     write_corpus(given, tables, CAPTIONS, counts)

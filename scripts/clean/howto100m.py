@@ -47,10 +47,16 @@ VAL_SHARE = 0.1
 VIDEOS_PER_SHARD = 20_000
 LISTING = "HowTo100M_v1.csv"
 CATEGORIES = ["category_1", "category_2"]
-VIDEOS = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("video_id", pa.string()),
-    ("category_1", pa.string()), ("category_2", pa.string()), ("captions", pa.int32()),
-])
+VIDEOS = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("video_id", pa.string()),
+        ("category_1", pa.string()),
+        ("category_2", pa.string()),
+        ("captions", pa.int32()),
+    ]
+)
 ROWS = 1 << 17  # of the table of videos written at a time
 WHITE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]+"  # as str.split() has it, for Arrow's regular expressions
 SPACE = 32
@@ -58,11 +64,18 @@ SPACE = 32
 
 # ---- The captions of a batch
 
+
 class Counts(Counter):
     """Counts by (split number, unit, action, reason)."""
 
-    def add(self, unit: str, action: str, reason: str, splits: np.ndarray,
-            amounts: np.ndarray | None = None) -> None:
+    def add(
+        self,
+        unit: str,
+        action: str,
+        reason: str,
+        splits: np.ndarray,
+        amounts: np.ndarray | None = None,
+    ) -> None:
         """Count things, or an amount of each, given the split number of each."""
         for split, number in enumerate(np.bincount(splits, amounts, len(SPLITS))):
             self[split, unit, action, reason] += int(number)
@@ -95,7 +108,8 @@ def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
     size, size_there = offsets[here + 1] - first, offsets[there + 1] - second
     behind = np.minimum(second + size, len(characters) - 1)
     pairs = np.flatnonzero(
-        (size == size_there) | ((size < size_there) & (characters[behind] == SPACE)))
+        (size == size_there) | ((size < size_there) & (characters[behind] == SPACE))
+    )
     for at in (np.zeros_like(size), size - 1, size // 2):  # single bytes differ in nearly all pairs
         pairs = pairs[characters[(first + at)[pairs]] == characters[(second + at)[pairs]]]
     # Compare what is left byte by byte, all pairs at once.
@@ -116,8 +130,9 @@ def without_rolling(texts: pa.Array, video: np.ndarray, rows: np.ndarray) -> np.
         rows = np.delete(rows, rolls)  # those in front have another one behind them now
 
 
-def with_text(videos: pa.RecordBatch, split_of: np.ndarray,
-              counts: Counts) -> tuple[pa.Array, np.ndarray]:
+def with_text(
+    videos: pa.RecordBatch, split_of: np.ndarray, counts: Counts
+) -> tuple[pa.Array, np.ndarray]:
     """The tidy text of every caption, and the rows that have text and times.
 
     split_of: the split number of each caption.
@@ -127,35 +142,42 @@ def with_text(videos: pa.RecordBatch, split_of: np.ndarray,
     timed, text = np.isfinite(start) & np.isfinite(end), (what != MISSING) & (what != NOT_TEXT)
     kept = text & timed & (pc.binary_length(tidy).fill_null(0).to_numpy() > 0)
     for action, reason, rows in (
-            ("dropped", "text is missing (null or NaN)", what == MISSING),
-            ("dropped", "text is not text", what == NOT_TEXT),
-            ("dropped", NO_TIME, text & ~timed),
-            ("dropped", EMPTY, text & timed & ~kept),
-            ("changed", "white space stripped and joined", changed[kept[changed]]),
-            ("changed", "of these, text on several lines", broken[kept[broken]]),
-            ("changed", "half of a surrogate pair: U+FFFD stands for it", kept & (what == MENDED)),
-            ("noted", "start is after end", kept & (start > end))):
+        ("dropped", "text is missing (null or NaN)", what == MISSING),
+        ("dropped", "text is not text", what == NOT_TEXT),
+        ("dropped", NO_TIME, text & ~timed),
+        ("dropped", EMPTY, text & timed & ~kept),
+        ("changed", "white space stripped and joined", changed[kept[changed]]),
+        ("changed", "of these, text on several lines", broken[kept[broken]]),
+        ("changed", "half of a surrogate pair: U+FFFD stands for it", kept & (what == MENDED)),
+        ("noted", "start is after end", kept & (start > end)),
+    ):
         counts.add("captions", action, reason, split_of[rows])
     return tidy, np.flatnonzero(kept)
 
 
-def clean_batch(videos: pa.RecordBatch, source: str,
-                keep_rolling: bool = False) -> tuple[list[pa.Table], pa.Table, Counts]:
+def clean_batch(
+    videos: pa.RecordBatch, source: str, keep_rolling: bool = False
+) -> tuple[list[pa.Table], pa.Table, Counts]:
     """The captions of each split and the videos of a batch of different videos, and counts.
 
     keep_rolling: whether captions stay that the next one repeats or goes on from. Captions have
     schema CAPTIONS, videos VIDEOS without the categories.
     """
     ids, counts = videos["video_id"], Counts()
-    split_of = (keyed_uniform(pd.Series(ids.to_pylist(), dtype=object), 0)
-                < VAL_SHARE).astype(np.int64)
+    split_of = (keyed_uniform(pd.Series(ids.to_pylist(), dtype=object), 0) < VAL_SHARE).astype(
+        np.int64
+    )
     sizes, longest = videos["text"].value_lengths().to_numpy(), videos["longest"].to_numpy()
     video = np.repeat(np.arange(len(videos)), sizes)
     start, end = (videos[name].flatten().to_numpy() for name in ("start", "end"))
     split_of_row = split_of[video]
     counts.add("videos", "read", "", split_of)
-    counts.add("videos", "changed", "lists of different lengths: cut to the shortest",
-               split_of[sizes < longest])
+    counts.add(
+        "videos",
+        "changed",
+        "lists of different lengths: cut to the shortest",
+        split_of[sizes < longest],
+    )
     counts.add("captions", "read", "", split_of, longest)
     counts.add("captions", "dropped", "beyond the shortest list", split_of, longest - sizes)
     tidy, rows = with_text(videos, split_of_row, counts)
@@ -165,15 +187,22 @@ def clean_batch(videos: pa.RecordBatch, source: str,
     counts.add("videos", "changed", UNSORTED, split_of[unsorted])
     rows = rows[np.lexsort((np.where(unsorted[video], start, 0)[rows], video[rows]))]
     stay = without_rolling(tidy, video, rows)
-    counts.add("captions", "noted" if keep_rolling else "dropped",
-               "the next caption repeats it or goes on from it",
-               split_of_row[np.setdiff1d(rows, stay, assume_unique=True)])
+    counts.add(
+        "captions",
+        "noted" if keep_rolling else "dropped",
+        "the next caption repeats it or goes on from it",
+        split_of_row[np.setdiff1d(rows, stay, assume_unique=True)],
+    )
     rows = rows if keep_rolling else stay
     counts.add("captions", "kept", "", split_of_row[rows])
     same = video[rows[1:]] == video[rows[:-1]]
     before, after = rows[:-1][same], rows[1:][same]
-    counts.add("captions", "noted", "begins before the one in front ends",
-               split_of_row[after[start[after] < end[before]]])
+    counts.add(
+        "captions",
+        "noted",
+        "begins before the one in front ends",
+        split_of_row[after[start[after] < end[before]]],
+    )
     counts.add("captions", "noted", TOGETHER, split_of_row[after[start[after] == start[before]]])
 
     left = np.bincount(video[rows], minlength=len(videos))
@@ -181,19 +210,35 @@ def clean_batch(videos: pa.RecordBatch, source: str,
     counts.add("videos", "kept", "", split_of[left > 0])
     position = np.arange(len(rows)) - np.repeat(np.cumsum(left) - left, left)
     splits = pa.array(SPLITS)
-    captions = pa.table({
-        "source": pa.repeat(source, len(rows)), "split": splits.take(split_of_row[rows]),
-        "video_id": ids.take(video[rows]), "position": pa.array(position, pa.int32()),
-        "text": tidy.take(rows), "start_s": start[rows], "end_s": end[rows]})
-    listed = pa.table({
-        "source": pa.repeat(source, len(videos)), "split": splits.take(split_of),
-        # A copy: what is listed is held, and would hold all that was read with it.
-        "video_id": ids.take(np.arange(len(ids))), "captions": pa.array(left, pa.int32())})
-    return ([captions.filter(split_of_row[rows] == split) for split in range(len(SPLITS))],
-            listed, counts)
+    captions = pa.table(
+        {
+            "source": pa.repeat(source, len(rows)),
+            "split": splits.take(split_of_row[rows]),
+            "video_id": ids.take(video[rows]),
+            "position": pa.array(position, pa.int32()),
+            "text": tidy.take(rows),
+            "start_s": start[rows],
+            "end_s": end[rows],
+        }
+    )
+    listed = pa.table(
+        {
+            "source": pa.repeat(source, len(videos)),
+            "split": splits.take(split_of),
+            # A copy: what is listed is held, and would hold all that was read with it.
+            "video_id": ids.take(np.arange(len(ids))),
+            "captions": pa.array(left, pa.int32()),
+        }
+    )
+    return (
+        [captions.filter(split_of_row[rows] == split) for split in range(len(SPLITS))],
+        listed,
+        counts,
+    )
 
 
 # ---- What is written
+
 
 class Shards:
     """Writes the captions of one split into files of so many videos; the manifest comes last."""
@@ -212,7 +257,8 @@ class Shards:
                 file = f"part-{len(self.shards):05}.parquet"
                 self.shards.append({"file": file, "sha256": None, "rows": 0, "videos": 0})
                 self.writer = self.stack.enter_context(
-                    table_writer(self.folder / file, CAPTIONS, self.provenance))
+                    table_writer(self.folder / file, CAPTIONS, self.provenance)
+                )
             shard = self.shards[-1]
             taken, firsts = np.split(firsts, [self.most - shard["videos"]])
             end = firsts[0] if len(firsts) else len(captions)
@@ -243,11 +289,17 @@ def read_listing(file: Path) -> pa.Table:
     category = pa.dictionary(pa.int32(), pa.string())
     types = {"video_id": pa.string(), **dict.fromkeys(CATEGORIES, category)}
     try:
-        listing = csv.read_csv(file, convert_options=csv.ConvertOptions(
-            include_columns=list(types), column_types=types, strings_can_be_null=False))
+        listing = csv.read_csv(
+            file,
+            convert_options=csv.ConvertOptions(
+                include_columns=list(types), column_types=types, strings_can_be_null=False
+            ),
+        )
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: not a CSV file with the columns {', '.join(types)} "
-                        f"({cut(str(error), 200)}); fetch it again") from None
+        raise UserError(
+            f"{file}: not a CSV file with the columns {', '.join(types)} "
+            f"({cut(str(error), 200)}); fetch it again"
+        ) from None
     return listing.unify_dictionaries().combine_chunks()
 
 
@@ -283,23 +335,30 @@ class VideoTable:
         """Write what is left; returns what the listing lacks, and what is only there."""
         self.write()
         others = pc.count_distinct(self.listing["video_id"]).as_py() - self.listed
-        return [count for split in SPLITS for count in counted(
-            split, "videos", noted={f"not in {LISTING}": self.without[split]})] + counted(
-                "all", "videos", noted={f"in {LISTING} but without captions": others})
+        return [
+            count
+            for split in SPLITS
+            for count in counted(split, "videos", noted={f"not in {LISTING}": self.without[split]})
+        ] + counted("all", "videos", noted={f"in {LISTING} but without captions": others})
 
 
 def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
     """Read a caption file as a stream and write everything into `folder`."""
     most = given.videos_per_shard or VIDEOS_PER_SHARD
-    shards = {split: Shards(folder / split, most, given.provenance | {"split": split})
-              for split in SPLITS}
+    shards = {
+        split: Shards(folder / split, most, given.provenance | {"split": split}) for split in SPLITS
+    }
     listing, counts, seen, repeated = given.fetched / LISTING, Counts(), Seen(), 0
     with opened(file) as (_, size, _):
         bar = tqdm(total=size, unit="B", unit_scale=True, desc=given.source, disable=None)
-    with reading(file, given.processes) as read, bar, \
-            table_writer(folder / "videos.parquet", VIDEOS, given.provenance) as writer:
+    with (
+        reading(file, given.processes) as read,
+        bar,
+        table_writer(folder / "videos.parquet", VIDEOS, given.provenance) as writer,
+    ):
         videos = VideoTable(
-            writer, read_listing(listing) if listing.exists() else VIDEOS.empty_table())
+            writer, read_listing(listing) if listing.exists() else VIDEOS.empty_table()
+        )
         for batch in read:
             bar.update(batch["end_byte"][-1].as_py() - bar.n)
             fresh = seen.new(batch["video_id"], hashes_of(batch["video_id"]))
@@ -317,13 +376,22 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
     for split, each in shards.items():
         each.finish()
         if not each.shards:
-            raise UserError(f"{file}: none of its videos with captions falls to {split} (by hash of "
-                            "the id a tenth is val); give a file with more videos")
-    write_cleaning(given.source, [
-        *counted("all", "videos", dropped={"the video id occurs a second time": repeated}),
-        *((SPLITS[split], *what, number) for (split, *what), number in
-          sorted(counts.items(), key=lambda row: row[0][0])),
-        *(noted if listing.exists() else [])], folder / "cleaning.csv")
+            raise UserError(
+                f"{file}: none of its videos with captions falls to {split} (by hash of "
+                "the id a tenth is val); give a file with more videos"
+            )
+    write_cleaning(
+        given.source,
+        [
+            *counted("all", "videos", dropped={"the video id occurs a second time": repeated}),
+            *(
+                (SPLITS[split], *what, number)
+                for (split, *what), number in sorted(counts.items(), key=lambda row: row[0][0])
+            ),
+            *(noted if listing.exists() else []),
+        ],
+        folder / "cleaning.csv",
+    )
 
 
 def main(given: argparse.Namespace) -> None:
@@ -334,10 +402,17 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     shared = cleaner_arguments(__doc__)
-    shared.add_argument("--videos-per-shard", type=whole_number(1, 10**9),
-                        metavar="N", help=f"how many videos a file holds; default: {VIDEOS_PER_SHARD:,}")
-    shared.add_argument("--keep-rolling-repeats", action="store_true",
-                        help="keep captions that the next one repeats or goes on from")
+    shared.add_argument(
+        "--videos-per-shard",
+        type=whole_number(1, 10**9),
+        metavar="N",
+        help=f"how many videos a file holds; default: {VIDEOS_PER_SHARD:,}",
+    )
+    shared.add_argument(
+        "--keep-rolling-repeats",
+        action="store_true",
+        help="keep captions that the next one repeats or goes on from",
+    )
     return shared
 
 

@@ -37,10 +37,10 @@ from scripts.data.texts import once
 
 NAMES = ("raw_caption.zip", "raw_caption.json", "caption.json")
 TEXT, MISSING, NOT_TEXT, MENDED = range(4)
-CHUNK = 1 << 22    # bytes read at a time
+CHUNK = 1 << 22  # bytes read at a time
 LONGEST = 1 << 26  # bytes of one video; a file that leaves one open this long is broken
-SIZE = 1 << 22     # bytes of JSON in a batch: what is cleaned, and written, at a time
-GROUP = 32         # videos made flat at a time: their objects stay in the processor's cache
+SIZE = 1 << 22  # bytes of JSON in a batch: what is cleaned, and written, at a time
+GROUP = 32  # videos made flat at a time: their objects stay in the processor's cache
 OBJECTS = 100_000  # Python looks for circles after so many new objects; captions have none
 
 MARK = b"\xef\xbb\xbf"
@@ -51,8 +51,10 @@ FLAT = rb'\{(?:[^"{}]++|%b)*+\}' % STRING
 OBJECT = re.compile(rb'\{(?:[^"{}]++|%b|%b)*+\}' % (STRING, FLAT), re.DOTALL)
 # In front of the first video, and of the next one, up to its object; no video, and none any more.
 ID = rb"(%b)%b:%b(?=\{)" % (STRING, WHITE, WHITE)
-FIRST, NEXT, EMPTY, END = (re.compile(WHITE + WHITE.join(parts), re.DOTALL) for parts in (
-    (rb"\{", ID), (b",", ID), (rb"\{", rb"\}", rb"\Z"), (rb"\}", rb"\Z")))
+FIRST, NEXT, EMPTY, END = (
+    re.compile(WHITE + WHITE.join(parts), re.DOTALL)
+    for parts in ((rb"\{", ID), (b",", ID), (rb"\{", rb"\}", rb"\Z"), (rb"\}", rb"\Z"))
+)
 ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # in which a key may hide
 
 
@@ -74,8 +76,11 @@ def decoded(content: bytes) -> Video | None:
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             video = DECODER.decode(text)
             # No key stands twice. One byte is counted faster than words; a caption may be `end`.
-            if content.count(b":") == 3 or not ESCAPED_LETTER.search(content) and all(
-                    content.count(key) == 1 for key in (b'"start"', b'"end"', b'"text"')):
+            if (
+                content.count(b":") == 3
+                or not ESCAPED_LETTER.search(content)
+                and all(content.count(key) == 1 for key in (b'"start"', b'"end"', b'"text"'))
+            ):
                 return video
     return None
 
@@ -128,15 +133,19 @@ class Videos:
             if not self.more():
                 if ended:
                     return None
-                raise UserError(f"{self.name}: broken JSON, or the file ends too early, behind "
-                                f"{self.here()}: neither another video nor the closing }} follows; "
-                                "fetch it again")
+                raise UserError(
+                    f"{self.name}: broken JSON, or the file ends too early, behind "
+                    f"{self.here()}: neither another video nor the closing }} follows; "
+                    "fetch it again"
+                )
         try:
             key = json.loads(found[1])
             key.encode("utf-8")  # half of a surrogate pair is no text
         except ValueError as error:
-            raise UserError(f"{self.name}: the video id behind {self.here()} cannot be read "
-                            f"({cut(str(error))}); fetch it again") from None
+            raise UserError(
+                f"{self.name}: the video id behind {self.here()} cannot be read "
+                f"({cut(str(error))}); fetch it again"
+            ) from None
         self.at = found.end()
         return key
 
@@ -163,8 +172,9 @@ class Videos:
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
         except (ValueError, RecursionError) as error:
-            raise UserError(f"{where}: broken JSON ({cut(str(error))}); {behind}; fetch it "
-                            "again") from None
+            raise UserError(
+                f"{where}: broken JSON ({cut(str(error))}); {behind}; fetch it again"
+            ) from None
         return shaped(value, Video, where)
 
 
@@ -181,8 +191,10 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
     with archive:
         members = [member for member in archive.infolist() if Path(member.filename).name in NAMES]
         if len(members) != 1:
-            raise UserError(f"{file}: needs one of {' and '.join(NAMES[1:])} inside, but has "
-                            f"{cut(', '.join(archive.namelist()[:5])) or 'nothing'}; fetch it again")
+            raise UserError(
+                f"{file}: needs one of {' and '.join(NAMES[1:])} inside, but has "
+                f"{cut(', '.join(archive.namelist()[:5])) or 'nothing'}; fetch it again"
+            )
         with zip_errors(f"{file}: cannot be opened"):
             stream = archive.open(members[0])
         with stream:
@@ -195,12 +207,17 @@ def caption_file(fetched: Path) -> Path:
     if not present:
         raise UserError(f"{fetched}: none of {', '.join(NAMES)} is there; fetch one of them")
     if len(present) > 1:
-        log.info("%s: reading %s, not %s", fetched, present[0].name,
-                 ", ".join(file.name for file in present[1:]))
+        log.info(
+            "%s: reading %s, not %s",
+            fetched,
+            present[0].name,
+            ", ".join(file.name for file in present[1:]),
+        )
     return present[0]
 
 
 # ---- Batches
+
 
 def texts_of(values: list) -> tuple[pa.Array, np.ndarray]:
     """Strings from decoded JSON as an array, null for all that is not text; what each is (int8)."""
@@ -210,8 +227,10 @@ def texts_of(values: list) -> tuple[pa.Array, np.ndarray]:
         found = pa.array(texts, pa.string())
     except UnicodeEncodeError:
         # Half of a surrogate pair is nothing that a file can hold as text.
-        mended = [text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-                  for text in texts]
+        mended = [
+            text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            for text in texts
+        ]
         found = pa.array(mended, pa.string())
         what[[text != after for text, after in zip(texts, mended)]] = MENDED
     for row in np.flatnonzero(found.is_null()):
@@ -226,16 +245,22 @@ def as_batch(read: list[tuple[str, Video, int]]) -> pa.RecordBatch:
     shortest, longest = sizes.min(axis=1), sizes.max(axis=1)
     for number in np.flatnonzero(shortest < longest):
         for values in (videos[number].start, videos[number].end, videos[number].text):
-            del values[shortest[number]:]
+            del values[shortest[number] :]
     offsets = pa.array(np.concatenate([[0], np.cumsum(shortest)]), pa.int32())
     texts, what = texts_of(list(chain.from_iterable(one.text for one in videos)))
-    start, end = (pa.array(list(chain.from_iterable(lists)), pa.float64()).fill_null(np.nan)
-                  for lists in ([one.start for one in videos], [one.end for one in videos]))
+    start, end = (
+        pa.array(list(chain.from_iterable(lists)), pa.float64()).fill_null(np.nan)
+        for lists in ([one.start for one in videos], [one.end for one in videos])
+    )
     columns = {"start": start, "end": end, "text": texts, "what": pa.array(what)}
-    return pa.record_batch({
-        "video_id": pa.array(names, pa.string()), "end_byte": pa.array(ends, pa.int64()),
-        "longest": pa.array(longest, pa.int32()),
-        **{name: pa.ListArray.from_arrays(offsets, values) for name, values in columns.items()}})
+    return pa.record_batch(
+        {
+            "video_id": pa.array(names, pa.string()),
+            "end_byte": pa.array(ends, pa.int64()),
+            "longest": pa.array(longest, pa.int32()),
+            **{name: pa.ListArray.from_arrays(offsets, values) for name, values in columns.items()},
+        }
+    )
 
 
 def batches(file: Path) -> Iterator[pa.RecordBatch]:
@@ -279,9 +304,11 @@ def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
         try:
             batch = connection.recv()
         except (EOFError, OSError):  # in front of what it sends, or amid it
-            raise UserError(f"{file}: the process that reads it was ended from outside, most often "
-                            "for want of memory; give the job more of it (mem_mb), then give the "
-                            "same command again") from None
+            raise UserError(
+                f"{file}: the process that reads it was ended from outside, most often "
+                "for want of memory; give the job more of it (mem_mb), then give the "
+                "same command again"
+            ) from None
         if isinstance(batch, Exception):
             raise batch
         if batch is None:

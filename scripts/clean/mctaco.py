@@ -24,9 +24,18 @@ from scripts.data.texts import lines_in, text_of
 FILES = {"train": "dev_3783.tsv", "test": "test_9442.tsv"}
 COLUMNS = ["sentence", "question", "answer", "label", "category"]
 LABELS = {"yes": 1, "no": 0}
-CATEGORIES = {"Event Duration": "duration", "Event Ordering": "ordering", "Typical Time": "typical_time",
-              "Frequency": "frequency", "Stationarity": "stationarity"}
-ODD = {"a soft hyphen in a text": "\u00ad", "a wide space in a text": "\u2002", 'a " in a text': '"'}
+CATEGORIES = {
+    "Event Duration": "duration",
+    "Event Ordering": "ordering",
+    "Typical Time": "typical_time",
+    "Frequency": "frequency",
+    "Stationarity": "stationarity",
+}
+ODD = {
+    "a soft hyphen in a text": "\u00ad",
+    "a wide space in a text": "\u2002",
+    'a " in a text': '"',
+}
 
 
 def read(file: Path) -> pd.DataFrame:
@@ -34,8 +43,10 @@ def read(file: Path) -> pd.DataFrame:
     cells = pd.Series(lines_in(text_of(file), str(file)) or [""], dtype=object).str.split("\t")
     wrong = cells.index[cells.str.len() != len(COLUMNS)]
     if len(wrong):
-        raise UserError(f"{file}: line {wrong[0] + 1} has {len(cells[wrong[0]])} columns, not {len(COLUMNS)} "
-                        f"({', '.join(COLUMNS)}); mend it, or fetch the file again")
+        raise UserError(
+            f"{file}: line {wrong[0] + 1} has {len(cells[wrong[0]])} columns, not {len(COLUMNS)} "
+            f"({', '.join(COLUMNS)}); mend it, or fetch the file again"
+        )
     return pd.DataFrame(cells.tolist(), columns=COLUMNS)
 
 
@@ -50,12 +61,22 @@ def main(given: argparse.Namespace) -> None:
         number = pd.factorize(asked)[0]
         counts += counted(split, "answers", read=len(table), kept=len(table))
         counts += counted(split, "questions", kept=number.max() + 1)
-        counts += counted(split, "answers", noted={reason: texts.map(lambda text, sign=sign: sign in text).any(axis=1)
-                                                   for reason, sign in ODD.items()})
+        counts += counted(
+            split,
+            "answers",
+            noted={
+                reason: texts.map(lambda text, sign=sign: sign in text).any(axis=1)
+                for reason, sign in ODD.items()
+            },
+        )
         tables[split] = table.assign(
-            source=given.source, split=split, question_id=[f"{split}:{question}" for question in number],
+            source=given.source,
+            split=split,
+            question_id=[f"{split}:{question}" for question in number],
             label=mapped(table, "label", LABELS, file, first_line=1),
-            category=mapped(table, "category", CATEGORIES, file, first_line=1), asked=asked)
+            category=mapped(table, "category", CATEGORIES, file, first_line=1),
+            asked=asked,
+        )
     shared = set(tables["train"]["asked"]) & set(tables["test"]["asked"])
     counts += counted("test", "questions", noted={"train has the question too": len(shared)})
     write_corpus(given, tables, QUESTIONS, counts)

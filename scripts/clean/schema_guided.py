@@ -21,7 +21,16 @@ from typing import Literal
 import msgspec
 import pandas as pd
 
-from scripts.clean.corpus import EMPTY, Count, changed_spaces, cleaner_arguments, counted, entries_of, joined, write_corpus
+from scripts.clean.corpus import (
+    EMPTY,
+    Count,
+    changed_spaces,
+    cleaner_arguments,
+    counted,
+    entries_of,
+    joined,
+    write_corpus,
+)
 from scripts.clean.dailydialog import marked
 from scripts.clean.dialogs import speakers
 from scripts.running.program import UserError, cut, execute
@@ -53,8 +62,10 @@ def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
     for file in files:
         for dialog in entries_of(file, Dialog, "dialog", "dialogue_id"):
             if dialog.dialogue_id in file_of:
-                raise UserError(f"{file}: dialog {cut(dialog.dialogue_id)} was there before, in {file_of[dialog.dialogue_id].name}; "
-                                "remove one of the two, or fetch the files again")
+                raise UserError(
+                    f"{file}: dialog {cut(dialog.dialogue_id)} was there before, in {file_of[dialog.dialogue_id].name}; "
+                    "remove one of the two, or fetch the files again"
+                )
             file_of[dialog.dialogue_id] = file
             rows += [(dialog.dialogue_id, turn.speaker, turn.utterance) for turn in dialog.turns]
     return pd.DataFrame(rows, columns=["dialogue_id", "speaker", "raw"], dtype=object), len(file_of)
@@ -72,9 +83,19 @@ def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFram
     kept["speaker"] = speakers(kept)[0]
     return kept.assign(source=source, split=split), [
         *counted(split, "files", read=len(files)),
-        *counted(split, "dialogs", read=dialogs, dropped={"no turn is left": dialogs - left}, kept=left),
-        *counted(split, "turns", read=len(turns), dropped={EMPTY: len(turns) - len(kept)}, kept=len(kept),
-                 changed=changed_spaces(turns["raw"]), noted={"the same speaker as the turn before": again})]
+        *counted(
+            split, "dialogs", read=dialogs, dropped={"no turn is left": dialogs - left}, kept=left
+        ),
+        *counted(
+            split,
+            "turns",
+            read=len(turns),
+            dropped={EMPTY: len(turns) - len(kept)},
+            kept=len(kept),
+            changed=changed_spaces(turns["raw"]),
+            noted={"the same speaker as the turn before": again},
+        ),
+    ]
 
 
 def main(given: argparse.Namespace) -> None:
@@ -82,10 +103,14 @@ def main(given: argparse.Namespace) -> None:
     for split, pattern in FILES.items():
         files = sorted(given.fetched.glob(pattern))
         if not files:
-            raise UserError(f"{given.fetched}: holds no {pattern}, so {split} would be empty; fetch the corpus again")
+            raise UserError(
+                f"{given.fetched}: holds no {pattern}, so {split} would be empty; fetch the corpus again"
+            )
         table, found = clean_split(files, given.source, split)
         if table.empty:
-            raise UserError(f"{given.fetched}: no dialog of {pattern} has a turn; fetch the corpus again")
+            raise UserError(
+                f"{given.fetched}: no dialog of {pattern} has a turn; fetch the corpus again"
+            )
         parts.append(table)
         counts += found
     turns = marked(pd.concat(parts, ignore_index=True))

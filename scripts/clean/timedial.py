@@ -54,11 +54,17 @@ class Instance(msgspec.Struct):
 def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
     """Raise UserError that names the first of the wrong rows, if there is one; `why` may name its columns in braces."""
     if len(wrong):
-        told = {name: value if name == "key" else shown(value) for name, value in wrong.iloc[0].items()}
-        raise UserError(f"{file}: instance {cut(wrong['id'].iloc[0])}: {why.format(**told)}; {REMEDY}")
+        told = {
+            name: value if name == "key" else shown(value) for name, value in wrong.iloc[0].items()
+        }
+        raise UserError(
+            f"{file}: instance {cut(wrong['id'].iloc[0])}: {why.format(**told)}; {REMEDY}"
+        )
 
 
-def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, dict[str, dict[str, pd.Series]]]:
+def dialogs(
+    instances: pd.DataFrame, file: Path
+) -> tuple[pd.Series, dict[str, dict[str, pd.Series]]]:
     """The dialog of each instance (turns as `A: text`, one a line), and by action and reason which turns, by their instance."""
     turns = instances["conversation"].explode().fillna("").rename("text").to_frame()
     turns["id"] = instances["id"]
@@ -70,52 +76,97 @@ def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, dict[str, d
     last = ~turns.index.duplicated(keep="last")
     kept = (found[0] + ": " + said)[~empty]
     speaker = found[0][~empty]
-    follows = (speaker == speaker.shift()) & (speaker.index == speaker.index.to_series().shift().to_numpy())
+    follows = (speaker == speaker.shift()) & (
+        speaker.index == speaker.index.to_series().shift().to_numpy()
+    )
     return kept.groupby(level=0).agg("\n".join).reindex(instances.index, fill_value=""), {
         "read": {"": pd.Series(True, turns.index)},
         "kept": {"": ~empty},
-        "dropped": {"text is empty, at the end of the dialog": empty & last,
-                    "text is empty, before the end of the dialog": empty & ~last},
-        "changed": {"no space after the speaker's prefix: put in": (found[1] == "") & ~empty, **changed},
+        "dropped": {
+            "text is empty, at the end of the dialog": empty & last,
+            "text is empty, before the end of the dialog": empty & ~last,
+        },
+        "changed": {
+            "no space after the speaker's prefix: put in": (found[1] == "") & ~empty,
+            **changed,
+        },
         "noted": {"the same speaker as the turn before": follows},
     }
 
 
 def main(given: argparse.Namespace) -> None:
     file = given.fetched / FILE
-    instances = pd.DataFrame([msgspec.structs.asdict(one) for one in entries_of(file, Instance, "instance", "id")]).astype({"id": str})
+    instances = pd.DataFrame(
+        [msgspec.structs.asdict(one) for one in entries_of(file, Instance, "instance", "id")]
+    ).astype({"id": str})
     refuse(instances[instances["id"].duplicated()], file, "its id occurs a second time")
     for column in ("incorrect1_rule", "incorrect2_rule"):
-        refuse(instances[~instances[column].isin(RULES)], file, f"{column} is {{{column}}}, not one of {', '.join(RULES)}")
+        refuse(
+            instances[~instances[column].isin(RULES)],
+            file,
+            f"{column} is {{{column}}}, not one of {', '.join(RULES)}",
+        )
     instances["dialog"], of_turns = dialogs(instances, file)
     masks = instances["dialog"].str.count(MASK)
     refuse(instances[masks == 0], file, f"its dialog has no {MASK}")
     refuse(instances[masks > 1], file, f"its dialog has more than one {MASK}")
 
-    instances["split"] = (instances["correct2"].str.strip() == NONE).map({False: "test", True: "extras"})
-    options = instances.melt(["id", "split", "dialog", "incorrect1_rule", "incorrect2_rule"], list(OPTIONS), "key", "raw",
-                             ignore_index=False).sort_index(kind="stable")
-    options = options[~((options["split"] == "extras") & (options["key"] == "correct2"))].rename_axis("place").reset_index()
+    instances["split"] = (instances["correct2"].str.strip() == NONE).map(
+        {False: "test", True: "extras"}
+    )
+    options = instances.melt(
+        ["id", "split", "dialog", "incorrect1_rule", "incorrect2_rule"],
+        list(OPTIONS),
+        "key",
+        "raw",
+        ignore_index=False,
+    ).sort_index(kind="stable")
+    options = (
+        options[~((options["split"] == "extras") & (options["key"] == "correct2"))]
+        .rename_axis("place")
+        .reset_index()
+    )
     options["option"] = options["raw"].str.strip()
     refuse(options[options["option"] == ""], file, "{key} is empty")
     # No two options of the real file differ in case alone, and a model in lower case could not tell them apart.
-    again = options.assign(folded=options["option"].str.lower().str.split().str.join(" ")).duplicated(["id", "folded"])
+    again = options.assign(
+        folded=options["option"].str.lower().str.split().str.join(" ")
+    ).duplicated(["id", "folded"])
     refuse(options[again], file, "the option {option} repeats")
     options["rule"] = ""
     for key in ("incorrect1", "incorrect2"):
         options.loc[options["key"] == key, "rule"] = options[f"{key}_rule"].map(RULES)
-    table = options.assign(source=given.source, instance_id=options["id"], label=options["key"].map(OPTIONS),
-                           is_original=options["key"] == ORIGINAL)
+    table = options.assign(
+        source=given.source,
+        instance_id=options["id"],
+        label=options["key"].map(OPTIONS),
+        is_original=options["key"] == ORIGINAL,
+    )
 
     tables, counts = {split: table[table["split"] == split] for split in SPLITS}, []
     for split, options in tables.items():
         chosen = instances.index[instances["split"] == split]
         counts += counted(split, "instances", read=len(chosen), kept=len(chosen))
-        counts += counted(split, "turns", **{action: {reason: which[which.index.isin(chosen)] for reason, which in reasons.items()}
-                                             for action, reasons in of_turns.items()})
-        counts += counted(split, "options", kept=len(options), changed={"white space at an end: removed": options["raw"] != options["option"]},
-                          noted={"several spaces in a row": options["option"].str.contains(r"\s\s"),
-                                 **{f"wrong by rule: {rule}": options["rule"] == rule for rule in RULES.values()}})
+        counts += counted(
+            split,
+            "turns",
+            **{
+                action: {
+                    reason: which[which.index.isin(chosen)] for reason, which in reasons.items()
+                }
+                for action, reasons in of_turns.items()
+            },
+        )
+        counts += counted(
+            split,
+            "options",
+            kept=len(options),
+            changed={"white space at an end: removed": options["raw"] != options["option"]},
+            noted={
+                "several spaces in a row": options["option"].str.contains(r"\s\s"),
+                **{f"wrong by rule: {rule}": options["rule"] == rule for rule in RULES.values()},
+            },
+        )
     write_corpus(given, tables, CHALLENGE, counts)
 
 

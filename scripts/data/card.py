@@ -26,7 +26,12 @@ from scripts.data.tables import parquet_errors, provenance_of, schema_of
 from scripts.data.yaml_files import read_yaml
 
 LABEL = "label"
-CROISSANT_TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "float32": "sc:Float", "float64": "sc:Float"}
+CROISSANT_TYPES = {
+    "string": "sc:Text",
+    "bool": "sc:Boolean",
+    "float32": "sc:Float",
+    "float64": "sc:Float",
+}
 CARD = """---
 {front}---
 
@@ -61,7 +66,9 @@ What is built from a corpus keeps the corpus's terms. Cite the corpus, and the p
 
 def cell(text: object) -> str:
     """Text as a cell of Markdown shows it."""
-    return str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    return (
+        str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    )
 
 
 def dataset_of(folder: Path, path: str) -> dict:
@@ -69,21 +76,40 @@ def dataset_of(folder: Path, path: str) -> dict:
     manifest = folder / path / "manifest.json"
     if not manifest.exists():
         raise UserError(f"{manifest}: no such file; make it with `snakemake {manifest}`")
-    splits = {Path(name).stem: facts | {"path": f"{path}/{name}"} for name, facts in files_in(manifest).items() if name.endswith(".parquet")}
+    splits = {
+        Path(name).stem: facts | {"path": f"{path}/{name}"}
+        for name, facts in files_in(manifest).items()
+        if name.endswith(".parquet")
+    }
     if not splits:
-        raise UserError(f"{manifest}: lists no Parquet file; remove it, and the same command writes it again")
+        raise UserError(
+            f"{manifest}: lists no Parquet file; remove it, and the same command writes it again"
+        )
     for facts in splits.values():
         with parquet_errors(folder / facts["path"]):
             facts["rows"] = pq.read_metadata(folder / facts["path"]).num_rows
     any_file = folder / next(iter(splits.values()))["path"]
-    return {"name": path.replace("/", "-"), "splits": splits, "schema": schema_of(any_file), "terms": provenance_of(any_file)}
+    return {
+        "name": path.replace("/", "-"),
+        "splits": splits,
+        "schema": schema_of(any_file),
+        "terms": provenance_of(any_file),
+    }
 
 
 def feature(field: pa.Field, labels: list[str]) -> dict:
     """A column as the Hub's dataset_info has it."""
     if field.name == LABEL:
-        return {"name": LABEL, "dtype": {"class_label": {"names": {str(place): label for place, label in enumerate(labels)}}}}
-    return {"name": field.name, "dtype": {"double": "float64", "float": "float32"}.get(str(field.type), str(field.type))}
+        return {
+            "name": LABEL,
+            "dtype": {
+                "class_label": {"names": {str(place): label for place, label in enumerate(labels)}}
+            },
+        }
+    return {
+        "name": field.name,
+        "dtype": {"double": "float64", "float": "float32"}.get(str(field.type), str(field.type)),
+    }
 
 
 def front_matter(datasets: list[dict], study: dict) -> dict:
@@ -91,28 +117,70 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
     licences = {one["terms"].get("licence", "") for one in datasets}
     configs, facts_of_datasets = [], []
     for one in datasets:
-        labels, splits = labels_of(study["name"], study["labels"], one["terms"].get("options", {})), one["splits"].items()
-        configs.append({"config_name": one["name"], "data_files": [{"split": split, "path": facts["path"]} for split, facts in splits]})
-        facts_of_datasets.append({"config_name": one["name"], "features": [feature(field, labels) for field in one["schema"]], "splits": [
-            {"name": split, "num_bytes": facts["bytes"], "num_examples": facts["rows"]} for split, facts in splits]})
-    return {"pretty_name": study["title"], "language": ["en"], "tags": ["timestride"],
-            "license": "mit" if all(licence.split(" ")[0] == "MIT" for licence in licences) else "other",
-            "configs": configs, "dataset_info": facts_of_datasets}
+        labels, splits = (
+            labels_of(study["name"], study["labels"], one["terms"].get("options", {})),
+            one["splits"].items(),
+        )
+        configs.append(
+            {
+                "config_name": one["name"],
+                "data_files": [{"split": split, "path": facts["path"]} for split, facts in splits],
+            }
+        )
+        facts_of_datasets.append(
+            {
+                "config_name": one["name"],
+                "features": [feature(field, labels) for field in one["schema"]],
+                "splits": [
+                    {"name": split, "num_bytes": facts["bytes"], "num_examples": facts["rows"]}
+                    for split, facts in splits
+                ],
+            }
+        )
+    return {
+        "pretty_name": study["title"],
+        "language": ["en"],
+        "tags": ["timestride"],
+        "license": "mit"
+        if all(licence.split(" ")[0] == "MIT" for licence in licences)
+        else "other",
+        "configs": configs,
+        "dataset_info": facts_of_datasets,
+    }
 
 
 def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
     """README.md: front matter, how to load, splits and their sizes, columns, terms."""
     sample = [one["name"] for one in datasets if "sample" in (one["terms"].get("sha256") or {})]
-    notes = f"SAMPLE DATA, written for timestride and no corpus: {', '.join(sample)}.\n\n" if sample else ""
+    notes = (
+        f"SAMPLE DATA, written for timestride and no corpus: {', '.join(sample)}.\n\n"
+        if sample
+        else ""
+    )
     fields = {field.name: field.type for one in datasets for field in one["schema"]}
     return CARD.format(
-        front=yaml.safe_dump(front_matter(datasets, study), sort_keys=False, allow_unicode=True, width=120), title=study["title"],
-        paper=study["paper"], name=f"results/build/{study['name']}", first=datasets[0]["name"], notes=notes,
-        counts="\n".join(f"| {one['name']} | {split} | {facts['rows']:,} |" for one in datasets for split, facts in one["splits"].items()),
+        front=yaml.safe_dump(
+            front_matter(datasets, study), sort_keys=False, allow_unicode=True, width=120
+        ),
+        title=study["title"],
+        paper=study["paper"],
+        name=f"results/build/{study['name']}",
+        first=datasets[0]["name"],
+        notes=notes,
+        counts="\n".join(
+            f"| {one['name']} | {split} | {facts['rows']:,} |"
+            for one in datasets
+            for split, facts in one["splits"].items()
+        ),
         labels=", ".join(f"{place} {label}" for place, label in enumerate(study["labels"])),
-        columns="\n".join(f"| {name} | {kind} | {cell(columns.get(name, ''))} |" for name, kind in fields.items()),
-        terms="\n".join(f"| {one['name']} | {cell(one['terms'].get('licence', 'unknown'))} | {cell(one['terms'].get('citation', 'unknown'))} |"
-                        for one in datasets))
+        columns="\n".join(
+            f"| {name} | {kind} | {cell(columns.get(name, ''))} |" for name, kind in fields.items()
+        ),
+        terms="\n".join(
+            f"| {one['name']} | {cell(one['terms'].get('licence', 'unknown'))} | {cell(one['terms'].get('citation', 'unknown'))} |"
+            for one in datasets
+        ),
+    )
 
 
 def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dict:
@@ -121,28 +189,79 @@ def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dic
     for one in datasets:
         for split, facts in one["splits"].items():
             name = f"{one['name']}-{split}"
-            files.append({"@type": "cr:FileObject", "@id": f"{name}.parquet", "name": f"{name}.parquet", "contentUrl": facts["path"],
-                          "contentSize": f"{facts['bytes']} B", "encodingFormat": "application/x-parquet", "sha256": facts["sha256"]})
-            records.append({"@type": "cr:RecordSet", "@id": name, "name": name, "field": [
-                {"@type": "cr:Field", "@id": f"{name}/{field.name}", "name": field.name, "description": columns.get(field.name, ""),
-                 "dataType": CROISSANT_TYPES.get(str(field.type).replace("double", "float64"), "sc:Integer"),
-                 "source": {"fileObject": {"@id": f"{name}.parquet"}, "extract": {"column": field.name}}} for field in one["schema"]]})
-    context = {"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/",
-               "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo", "citeAs": "cr:citeAs", "column": "cr:column",
-               "dataType": {"@id": "cr:dataType", "@type": "@vocab"}, "extract": "cr:extract", "field": "cr:field",
-               "fileObject": "cr:fileObject", "recordSet": "cr:recordSet", "source": "cr:source"}
-    return {"@context": context, "@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0", "name": study["name"],
-            "description": f"{study['title']} ({study['paper']}), as timestride built it; labels: {', '.join(study['labels'])}",
-            "license": sorted({one["terms"].get("licence", "unknown") for one in datasets}),
-            "citeAs": "; ".join(sorted({one["terms"].get("citation", "unknown") for one in datasets})),
-            "distribution": files, "recordSet": records}
+            files.append(
+                {
+                    "@type": "cr:FileObject",
+                    "@id": f"{name}.parquet",
+                    "name": f"{name}.parquet",
+                    "contentUrl": facts["path"],
+                    "contentSize": f"{facts['bytes']} B",
+                    "encodingFormat": "application/x-parquet",
+                    "sha256": facts["sha256"],
+                }
+            )
+            records.append(
+                {
+                    "@type": "cr:RecordSet",
+                    "@id": name,
+                    "name": name,
+                    "field": [
+                        {
+                            "@type": "cr:Field",
+                            "@id": f"{name}/{field.name}",
+                            "name": field.name,
+                            "description": columns.get(field.name, ""),
+                            "dataType": CROISSANT_TYPES.get(
+                                str(field.type).replace("double", "float64"), "sc:Integer"
+                            ),
+                            "source": {
+                                "fileObject": {"@id": f"{name}.parquet"},
+                                "extract": {"column": field.name},
+                            },
+                        }
+                        for field in one["schema"]
+                    ],
+                }
+            )
+    context = {
+        "@language": "en",
+        "@vocab": "https://schema.org/",
+        "sc": "https://schema.org/",
+        "cr": "http://mlcommons.org/croissant/",
+        "dct": "http://purl.org/dc/terms/",
+        "conformsTo": "dct:conformsTo",
+        "citeAs": "cr:citeAs",
+        "column": "cr:column",
+        "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+        "extract": "cr:extract",
+        "field": "cr:field",
+        "fileObject": "cr:fileObject",
+        "recordSet": "cr:recordSet",
+        "source": "cr:source",
+    }
+    return {
+        "@context": context,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": study["name"],
+        "description": f"{study['title']} ({study['paper']}), as timestride built it; labels: {', '.join(study['labels'])}",
+        "license": sorted({one["terms"].get("licence", "unknown") for one in datasets}),
+        "citeAs": "; ".join(sorted({one["terms"].get("citation", "unknown") for one in datasets})),
+        "distribution": files,
+        "recordSet": records,
+    }
 
 
 def main(given: argparse.Namespace) -> None:
     columns = read_yaml(given.columns).get(given.study["name"], {})
     datasets = [dataset_of(given.build, path) for path in given.datasets]
-    for name, text in {"README.md": card(datasets, given.study, columns),
-                       "croissant.json": json.dumps(croissant(datasets, given.study, columns), indent=1, ensure_ascii=False) + "\n"}.items():
+    for name, text in {
+        "README.md": card(datasets, given.study, columns),
+        "croissant.json": json.dumps(
+            croissant(datasets, given.study, columns), indent=1, ensure_ascii=False
+        )
+        + "\n",
+    }.items():
         with whole(given.output / name) as place:
             place.write_text(text, encoding="utf-8")
     log.info("%s: %d datasets", given.output / "README.md", len(datasets))
@@ -150,11 +269,30 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("datasets", nargs="+", metavar="SOURCE/DATASET", help="the datasets, as folders under --build")
-    options.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
-    options.add_argument("--columns", type=Path, required=True, help="columns.yaml: what each column holds")
-    options.add_argument("--study", type=json_object_with("name", "title", "paper", "labels"), required=True, help="what the study is, as JSON")
-    options.add_argument("--output", type=Path, required=True, help="the folder to write to; paths in the card begin at --build")
+    options.add_argument(
+        "datasets",
+        nargs="+",
+        metavar="SOURCE/DATASET",
+        help="the datasets, as folders under --build",
+    )
+    options.add_argument(
+        "--build", type=Path, required=True, help="the folder of the study's datasets"
+    )
+    options.add_argument(
+        "--columns", type=Path, required=True, help="columns.yaml: what each column holds"
+    )
+    options.add_argument(
+        "--study",
+        type=json_object_with("name", "title", "paper", "labels"),
+        required=True,
+        help="what the study is, as JSON",
+    )
+    options.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        help="the folder to write to; paths in the card begin at --build",
+    )
     return options
 
 

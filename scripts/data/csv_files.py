@@ -12,7 +12,9 @@ import pandas as pd
 from scripts.data.files import whole
 
 NUMBER = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?(?: ± [\d.,]+)?")
-FORMULA = re.compile(r"'*[=+\-@\t\r]")  # the apostrophes, so that reading takes away what writing put there and no more
+FORMULA = re.compile(
+    r"'*[=+\-@\t\r]"
+)  # the apostrophes, so that reading takes away what writing put there and no more
 
 
 def harmless(cell: object) -> object:
@@ -23,7 +25,11 @@ def harmless(cell: object) -> object:
 
 def write_csv(table: pd.DataFrame, file: Path) -> None:
     """Write a CSV, whole or not at all, without formulas."""
-    texts = {name: table[name].map(harmless) for name in table if not pd.api.types.is_numeric_dtype(table[name])}
+    texts = {
+        name: table[name].map(harmless)
+        for name in table
+        if not pd.api.types.is_numeric_dtype(table[name])
+    }
     with whole(file) as place:
         table.assign(**texts).to_csv(place, index=False)
 

@@ -62,7 +62,9 @@ def _place_beside(path: Path) -> Path:
         for left in path.parent.glob(f".*.{glob.escape(path.name)}"):
             name = re.fullmatch(r"\.([0-9a-f]{8})-([0-9]+)\." + re.escape(path.name), left.name)
             age = time.time() - left.lstat().st_mtime
-            if name and (age > WEEK or age > MINUTE and name[1] == _here() and not _alive(int(name[2]))):
+            if name and (
+                age > WEEK or age > MINUTE and name[1] == _here() and not _alive(int(name[2]))
+            ):
                 _remove(left)
     return path.with_name(f".{_here()}-{os.getpid()}.{path.name}")
 
@@ -156,9 +158,23 @@ def zip_errors(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError,
-            OverflowError, OSError) as error:
-        if isinstance(error, RecursionError) or isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        struct.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        OverflowError,
+        OSError,
+    ) as error:
+        if (
+            isinstance(error, RecursionError)
+            or isinstance(error, OSError)
+            and error.errno not in (None, errno.EINVAL)
+        ):
             raise  # permission, a full disk: no fault of the file
         raise UserError(f"{what} ({cut(str(error))}); fetch it again") from None
 
@@ -185,7 +201,11 @@ class Hashes:
     def sha256(self, file: Path) -> str:
         """The sha256 of a file."""
         facts, known = file.stat(), self.known.get(str(file))
-        if isinstance(known, list) and known[:2] == [facts.st_size, facts.st_mtime_ns] and isinstance(known[-1], str):
+        if (
+            isinstance(known, list)
+            and known[:2] == [facts.st_size, facts.st_mtime_ns]
+            and isinstance(known[-1], str)
+        ):
             return known[-1]
         sha256 = sha256_of(file)
         if time.time_ns() - facts.st_mtime_ns > 2_000_000_000:

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
 KEY = 20_0211  # of this use of the hash
 ITEM = "[0-9a-f]{16}"  # how an item is written
-ANSWER_COLUMNS = ["study", "source", "dataset", "split", "item", "person", "answer", "types"]  # of a file of answers
+ANSWER_COLUMNS = [
+    "study",
+    "source",
+    "dataset",
+    "split",
+    "item",
+    "person",
+    "answer",
+    "types",
+]  # of a file of answers
 HUMAN = "human"  # the model and the method of their rows of metrics
 
 

@@ -24,7 +24,9 @@ def told(kept: int, of: int, items: str, where: str) -> dict:
     return {"limited": {"items": items, "kept": kept, "of": of}}
 
 
-def limited(rows: pd.DataFrame, item: str, limit: int | None, items: str, where: str) -> tuple[pd.DataFrame, dict]:
+def limited(
+    rows: pd.DataFrame, item: str, limit: int | None, items: str, where: str
+) -> tuple[pd.DataFrame, dict]:
     """The rows of the `limit` items whose ids (column `item`) hash lowest, in their order, and what the provenance says of it;
     without a limit all rows, and nothing. items: what they are called."""
     if limit is None:

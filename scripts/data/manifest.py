@@ -23,8 +23,10 @@ def describe(folder: Path, names: list[str]) -> dict:
     facts = {}
     for name in sorted(names):
         if not (folder / name).is_file():
-            raise UserError(f"{folder / name} was not written; correct the program that should write it, or the entry in "
-                            "resources/ that names it")
+            raise UserError(
+                f"{folder / name} was not written; correct the program that should write it, or the entry in "
+                "resources/ that names it"
+            )
         facts[name] = {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)}
     return {"files": facts}
 
@@ -33,9 +35,14 @@ def files_in(manifest: Path) -> dict[str, dict]:
     """By name the bytes and the sha256 of the files that a manifest lists. Raises UserError where it is damaged."""
     try:
         files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        return {name: {"bytes": facts["bytes"], "sha256": facts["sha256"]} for name, facts in files.items()}
+        return {
+            name: {"bytes": facts["bytes"], "sha256": facts["sha256"]}
+            for name, facts in files.items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
+        raise UserError(
+            f"{manifest}: is damaged; remove it, and the same command writes it again"
+        ) from None
 
 
 def lost_files(manifest: Path) -> list[str]:
@@ -45,13 +52,24 @@ def lost_files(manifest: Path) -> list[str]:
     except UserError:
         return [manifest.name]
     places = {name: manifest.parent / name for name in files}
-    return [name for name, place in places.items() if not place.is_file() or place.stat().st_size != files[name]["bytes"]]
+    return [
+        name
+        for name, place in places.items()
+        if not place.is_file() or place.stat().st_size != files[name]["bytes"]
+    ]
 
 
 def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
     """The first of the files, by their sha256 now, that is not as the manifest says; None where all are, or there is no manifest."""
     files = files_in(manifest) if manifest.exists() else {}
-    return next((name for name, sha256 in hashes.items() if name in files and files[name]["sha256"] != sha256), None)
+    return next(
+        (
+            name
+            for name, sha256 in hashes.items()
+            if name in files and files[name]["sha256"] != sha256
+        ),
+        None,
+    )
 
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:

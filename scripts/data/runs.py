@@ -23,7 +23,12 @@ class Facts(dict):
     """An object of a run.json: a key that it lacks is told with the file's name."""
 
     def __init__(self, values: dict, file: Path):
-        super().__init__({key: Facts(value, file) if isinstance(value, dict) else value for key, value in values.items()})
+        super().__init__(
+            {
+                key: Facts(value, file) if isinstance(value, dict) else value
+                for key, value in values.items()
+            }
+        )
         self.file = file
 
     def __missing__(self, key: str) -> object:
@@ -32,7 +37,11 @@ class Facts(dict):
 
 def is_name(value: object) -> bool:
     """Whether a value names a source, a dataset, a model or a run: a text without what would lead a path elsewhere."""
-    return isinstance(value, str) and re.fullmatch(r"[^/\0]{1,255}", value) is not None and value not in (".", "..")
+    return (
+        isinstance(value, str)
+        and re.fullmatch(r"[^/\0]{1,255}", value) is not None
+        and value not in (".", "..")
+    )
 
 
 def _is_count(value: object) -> bool:
@@ -47,7 +56,11 @@ def _is_plain(value: object) -> bool:
 
 
 def _are_labels(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value) > 0
+    return (
+        isinstance(value, list)
+        and all(isinstance(name, str) for name in value)
+        and len(set(value)) == len(value) > 0
+    )
 
 
 def facts_of(file: Path) -> Facts:
@@ -68,11 +81,19 @@ def facts_of(file: Path) -> Facts:
     refuse(OBJECTS, lambda value: isinstance(value, dict), "an object")
     for split, count in facts.get("truncated_instances", {}).items():
         if not _is_count(count):
-            raise UserError(f"{file}: truncated_instances: {cut(split)} is {shown(count)}, not a whole number from 0; {REMEDY}")
+            raise UserError(
+                f"{file}: truncated_instances: {cut(split)} is {shown(count)}, not a whole number from 0; {REMEDY}"
+            )
     for name in ("data_options", "training"):
         for key, value in facts.get(name, {}).items():
-            if not _is_plain(value) and not (key in ("objectives", "context") and isinstance(value, dict) and all(map(_is_plain, value.values()))):
-                raise UserError(f"{file}: {name}: {cut(key)} is {shown(value)}, not a text or a number; {REMEDY}")
+            if not _is_plain(value) and not (
+                key in ("objectives", "context")
+                and isinstance(value, dict)
+                and all(map(_is_plain, value.values()))
+            ):
+                raise UserError(
+                    f"{file}: {name}: {cut(key)} is {shown(value)}, not a text or a number; {REMEDY}"
+                )
     return Facts(facts, file)
 
 

@@ -29,7 +29,9 @@ class SortedIds(NamedTuple):
             here = place < len(self.hashes)
             here[here] = self.hashes[place[here]] == hashes[asked[here]]
             asked, place = asked[here], place[here]
-            same = pc.equal(self.ids.take(pa.array(place)), ids.take(pa.array(asked))).to_numpy(zero_copy_only=False)
+            same = pc.equal(self.ids.take(pa.array(place)), ids.take(pa.array(asked))).to_numpy(
+                zero_copy_only=False
+            )
             found[asked[same]] = self.rows[place[same]]
             asked, place = asked[~same], place[~same] + 1  # another id with this hash
         return found
@@ -65,6 +67,8 @@ class Seen:
         run = batch if new.all() else sorted_ids(ids.filter(pa.array(new)), hashes[new])
         while self.runs and len(self.runs[-1].ids) <= 2 * len(run.ids):
             longer = self.runs.pop()
-            run = sorted_ids(pa.concat_arrays([longer.ids, run.ids]), np.concatenate([longer.hashes, run.hashes]))
+            run = sorted_ids(
+                pa.concat_arrays([longer.ids, run.ids]), np.concatenate([longer.hashes, run.hashes])
+            )
         self.runs.append(run)
         return new

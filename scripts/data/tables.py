@@ -47,58 +47,151 @@ from scripts.data.files import whole
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, cut
 
-CAPTIONS = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("video_id", pa.string()),
-    ("position", pa.int32()), ("text", pa.string()), ("start_s", pa.float64()), ("end_s", pa.float64()),
-])
-CLEANING = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("unit", pa.string()), ("action", pa.string()),
-    ("reason", pa.string()), ("count", pa.int64()),
-])
-TEMPLATES = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("template", pa.string()),
-    ("past", pa.string()), ("past_fronted", pa.string()), ("past_units", pa.list_(pa.string())),
-    ("future", pa.string()), ("future_fronted", pa.string()), ("future_units", pa.list_(pa.string())),
-    ("duration_units", pa.list_(pa.string())),
-    ("span_start", pa.string()), ("span_end", pa.string()), ("duration", pa.string()),
-])
-QUESTIONS = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("question_id", pa.string()), ("sentence", pa.string()),
-    ("question", pa.string()), ("answer", pa.string()), ("label", pa.int8()), ("category", pa.string()),
-])
-DIALOGS = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),
-    ("speaker", pa.string()), ("text", pa.string()), ("duplicate_of", pa.string()),
-])
-CHALLENGE = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("instance_id", pa.string()), ("dialog", pa.string()),
-    ("option", pa.string()), ("label", pa.int8()), ("rule", pa.string()), ("is_original", pa.bool_()),
-])
-SPANS = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),
-    ("start", pa.int32()), ("end", pa.int32()), ("text", pa.string()), ("kind", pa.string()),
-    ("has_numeral", pa.bool_()), ("value", pa.string()),
-])
-ENDINGS = pa.schema([
-    ("source", pa.string()), ("split", pa.string()), ("item_id", pa.string()), ("activity", pa.string()), ("domain", pa.string()),
-    ("video_id", pa.string()), ("context", pa.string()), ("ending", pa.string()), ("place", pa.int8()), ("label", pa.int8()),
-])
-PREDICTIONS = pa.schema([
-    ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),
-    ("example_id", pa.string()), ("group_id", pa.string()), ("label", pa.int8()),
-    ("score", pa.list_(pa.float32())),
-])
-HISTORY = pa.schema([
-    ("run", pa.string()), ("epoch", pa.int32()), ("split", pa.string()),
-    ("loss", pa.float64()), ("accuracy", pa.float64()), ("n", pa.int64()),
-])
+CAPTIONS = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("video_id", pa.string()),
+        ("position", pa.int32()),
+        ("text", pa.string()),
+        ("start_s", pa.float64()),
+        ("end_s", pa.float64()),
+    ]
+)
+CLEANING = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("unit", pa.string()),
+        ("action", pa.string()),
+        ("reason", pa.string()),
+        ("count", pa.int64()),
+    ]
+)
+TEMPLATES = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("template", pa.string()),
+        ("past", pa.string()),
+        ("past_fronted", pa.string()),
+        ("past_units", pa.list_(pa.string())),
+        ("future", pa.string()),
+        ("future_fronted", pa.string()),
+        ("future_units", pa.list_(pa.string())),
+        ("duration_units", pa.list_(pa.string())),
+        ("span_start", pa.string()),
+        ("span_end", pa.string()),
+        ("duration", pa.string()),
+    ]
+)
+QUESTIONS = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("question_id", pa.string()),
+        ("sentence", pa.string()),
+        ("question", pa.string()),
+        ("answer", pa.string()),
+        ("label", pa.int8()),
+        ("category", pa.string()),
+    ]
+)
+DIALOGS = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("dialog_id", pa.string()),
+        ("turn", pa.int32()),
+        ("speaker", pa.string()),
+        ("text", pa.string()),
+        ("duplicate_of", pa.string()),
+    ]
+)
+CHALLENGE = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("instance_id", pa.string()),
+        ("dialog", pa.string()),
+        ("option", pa.string()),
+        ("label", pa.int8()),
+        ("rule", pa.string()),
+        ("is_original", pa.bool_()),
+    ]
+)
+SPANS = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("dialog_id", pa.string()),
+        ("turn", pa.int32()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("text", pa.string()),
+        ("kind", pa.string()),
+        ("has_numeral", pa.bool_()),
+        ("value", pa.string()),
+    ]
+)
+ENDINGS = pa.schema(
+    [
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("item_id", pa.string()),
+        ("activity", pa.string()),
+        ("domain", pa.string()),
+        ("video_id", pa.string()),
+        ("context", pa.string()),
+        ("ending", pa.string()),
+        ("place", pa.int8()),
+        ("label", pa.int8()),
+    ]
+)
+PREDICTIONS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("split", pa.string()),
+        ("selection", pa.string()),
+        ("epoch", pa.int32()),
+        ("example_id", pa.string()),
+        ("group_id", pa.string()),
+        ("label", pa.int8()),
+        ("score", pa.list_(pa.float32())),
+    ]
+)
+HISTORY = pa.schema(
+    [
+        ("run", pa.string()),
+        ("epoch", pa.int32()),
+        ("split", pa.string()),
+        ("loss", pa.float64()),
+        ("accuracy", pa.float64()),
+        ("n", pa.int64()),
+    ]
+)
 
-METRICS = pa.schema([  # of every study; each has columns of its own besides
-    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()), ("dataset", pa.string()),
-    ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()),
-    ("metric", pa.string()), ("value", pa.float64()),
-    ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("sample", pa.bool_()),
-])
+METRICS = pa.schema(
+    [  # of every study; each has columns of its own besides
+        ("experiment", pa.string()),
+        ("study", pa.string()),
+        ("model", pa.string()),
+        ("source", pa.string()),
+        ("dataset", pa.string()),
+        ("limit", pa.int64()),
+        ("seed", pa.int64()),
+        ("wording", pa.string()),
+        ("split", pa.string()),
+        ("slice", pa.string()),
+        ("metric", pa.string()),
+        ("value", pa.float64()),
+        ("sd", pa.float64()),
+        ("ci_low", pa.float64()),
+        ("ci_high", pa.float64()),
+        ("n", pa.int64()),
+        ("sample", pa.bool_()),
+    ]
+)
 
 
 @contextmanager
@@ -108,8 +201,10 @@ def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq
     `provenance` (source hashes, licence, settings) is stored as JSON under the metadata key `timestride`.
     """
     schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
-    with whole(path) as beside, pq.ParquetWriter(
-            beside, schema, compression="zstd", write_page_checksum=True) as writer:
+    with (
+        whole(path) as beside,
+        pq.ParquetWriter(beside, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
         yield writer
 
 
@@ -127,13 +222,21 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
     try:
         yield
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; make it with `snakemake {path}`, or correct the name") from None
+        raise UserError(
+            f"{path}: no such file; make it with `snakemake {path}`, or correct the name"
+        ) from None
     except MemoryError:
-        raise UserError(f"{path}: asks for more memory than there is, so it is broken or too large; {remedy}") from None
+        raise UserError(
+            f"{path}: asks for more memory than there is, so it is broken or too large; {remedy}"
+        ) from None
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-        if isinstance(error, OSError) and error.errno:  # permission, a full disk: no fault of the file
+        if (
+            isinstance(error, OSError) and error.errno
+        ):  # permission, a full disk: no fault of the file
             raise
-        raise UserError(f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}") from None
+        raise UserError(
+            f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}"
+        ) from None
 
 
 def schema_of(path: Path) -> pa.Schema:
@@ -149,7 +252,9 @@ def provenance_of(path: Path) -> dict:
     except (ValueError, RecursionError):
         provenance = None
     if not isinstance(provenance, dict):
-        raise UserError(f"{path}: what its metadata says of where it comes from is no JSON object; remove it and run again")
+        raise UserError(
+            f"{path}: what its metadata says of where it comes from is no JSON object; remove it and run again"
+        )
     return provenance
 
 
@@ -159,31 +264,45 @@ def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
     table = read_table(path, [name for name in found.names if draws or name != "draws"])
-    check_complete(path, table, set(METRICS.names) - {"limit", "seed", "wording", "sd", "ci_low", "ci_high"})
+    check_complete(
+        path, table, set(METRICS.names) - {"limit", "seed", "wording", "sd", "ci_low", "ci_high"}
+    )
     return table
 
 
-def check_columns(path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None) -> None:
+def check_columns(
+    path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None
+) -> None:
     """Raises UserError where a wanted column is not in a file, stands twice, or is of another type than in `schema`."""
     present = found.names
     if missing := [name for name in wanted if name not in present]:
-        raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
+        raise UserError(
+            f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}"
+        )
     if twice := [name for name in wanted if present.count(name) > 1]:
-        raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
+        raise UserError(
+            f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them"
+        )
     for name in wanted:
         if schema and name in schema.names and found.field(name).type != schema.field(name).type:
-            raise UserError(f"{path}: column {name} holds {cut(str(found.field(name).type))}, not {schema.field(name).type}; make "
-                            "the file again")
+            raise UserError(
+                f"{path}: column {name} holds {cut(str(found.field(name).type))}, not {schema.field(name).type}; make "
+                "the file again"
+            )
 
 
 def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterable[str]) -> None:
     """Raises UserError where a value is missing in one of the columns."""
     for name in columns:
         if table[name].null_count:
-            raise UserError(f"{path}: column {name} has {table[name].null_count} missing values; make the file again")
+            raise UserError(
+                f"{path}: column {name} has {table[name].null_count} missing values; make the file again"
+            )
 
 
-def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None) -> pa.Table:
+def read_table(
+    path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None
+) -> pa.Table:
     """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a byte of it has changed.
 
     schema: what the columns must be, of those that it names.
@@ -204,8 +323,14 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
         share, parts = most / max(opened.metadata.num_rows, 1), []
         for batch in opened.iter_batches(65_536, columns=columns):
             rows = pa.Table.from_batches([batch]).select(columns)
-            parts.append(rows if share >= 1 else rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share)))
-        return pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
+            parts.append(
+                rows
+                if share >= 1
+                else rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share))
+            )
+        return (
+            pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
+        )
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
@@ -222,11 +347,21 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
     """
     digest = hashlib.sha256()
     for name in columns:
-        column = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], table.schema.field(name).type)
+        column = (
+            pa.concat_arrays(table[name].chunks)
+            if len(table)
+            else pa.array([], table.schema.field(name).type)
+        )
         if column.null_count:
             raise UserError(f"{where}: column {name} has {column.null_count} missing values")
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_primitive(column.type)):
-            raise UserError(f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make the file again")
+        if not (
+            pa.types.is_string(column.type)
+            or pa.types.is_large_string(column.type)
+            or pa.types.is_primitive(column.type)
+        ):
+            raise UserError(
+                f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make the file again"
+            )
         digest.update(f"{name} {column.type} {len(column)}\n".encode())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = column.cast(pa.large_string())

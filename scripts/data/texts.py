@@ -21,7 +21,9 @@ STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\Z)'
 HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 
 
-def text_of(file: Path, remedy: str = "fetch it again", missing: str = "fetch the corpus again") -> str:
+def text_of(
+    file: Path, remedy: str = "fetch it again", missing: str = "fetch the corpus again"
+) -> str:
     """The text of a file in UTF-8. Raises UserError for one that is missing, a folder, or in another encoding."""
     try:
         content = file.read_bytes()
@@ -35,14 +37,20 @@ def text_of(file: Path, remedy: str = "fetch it again", missing: str = "fetch th
 def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
     """Bytes as UTF-8 text; `where` (the file) opens the error."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise UserError(f"{where}: not UTF-8 text at byte 0, but UTF-16; save it as UTF-8, or {remedy}")
+        raise UserError(
+            f"{where}: not UTF-8 text at byte 0, but UTF-16; save it as UTF-8, or {remedy}"
+        )
     if (place := content.find(b"\0")) >= 0:
-        raise UserError(f"{where}: byte {place} is NUL, which no text has (UTF-16 has them, and damaged files); save it as "
-                        f"UTF-8, or {remedy}")
+        raise UserError(
+            f"{where}: byte {place} is NUL, which no text has (UTF-16 has them, and damaged files); save it as "
+            f"UTF-8, or {remedy}"
+        )
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UserError(f"{where}: not UTF-8 text at byte {error.start}; save it as UTF-8, or {remedy}") from None
+        raise UserError(
+            f"{where}: not UTF-8 text at byte {error.start}; save it as UTF-8, or {remedy}"
+        ) from None
     if text.startswith("\ufeff"):
         log.info("%s: 1 byte order mark at its start is left out", where)
     return text.removeprefix("\ufeff")
@@ -54,7 +62,9 @@ def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]
     Raises UserError where carriage returns alone seem to end them: nothing tells such lines from one long line.
     """
     if "\r" in text.removesuffix("\r") and "\n" not in text:
-        raise UserError(f"{where}: has carriage returns but no line feed; end its lines with line feeds, or {remedy}")
+        raise UserError(
+            f"{where}: has carriage returns but no line feed; end its lines with line feeds, or {remedy}"
+        )
     lines = text.removesuffix("\n").split("\n") if text else []
     return [line.removesuffix("\r") for line in lines]
 
@@ -64,17 +74,25 @@ def once(pairs: list[tuple[str, object]]) -> dict:
     known: dict[str, object] = {}
     for name, value in pairs:
         if name in known:
-            raise UserError(f"the key {cut(name)} occurs twice in one object; remove one of the two")
+            raise UserError(
+                f"the key {cut(name)} occurs twice in one object; remove one of the two"
+            )
         known[name] = value
     return known
 
 
-def json_of(text: str, where: str, remedy: str = "fetch it again", behind: Callable[[str], str] = lambda before: "") -> object:
+def json_of(
+    text: str,
+    where: str,
+    remedy: str = "fetch it again",
+    behind: Callable[[str], str] = lambda before: "",
+) -> object:
     """The value of a JSON text; `where` (file, line) opens the error.
 
     Raises UserError for broken JSON, a key that stands twice in an object, half of a surrogate pair, and what is nested too
     deep. behind: tells of the text before a fault what it lies in, as `, in or just behind video x`.
     """
+
     def place(at: int) -> str:
         line = text.count("\n", 0, at) + 1
         return f"line {line}, column {at - text.rfind(chr(10), 0, at)}{behind(text[:at])}"
@@ -82,22 +100,34 @@ def json_of(text: str, where: str, remedy: str = "fetch it again", behind: Calla
     if "\\ud" in text or "\\uD" in text:
         for escape in HALF.finditer(text):
             if escape[1]:
-                raise UserError(f"{where}: half of a surrogate pair ({escape[0]}), which is no text, at {place(escape.start())}; "
-                                f"mend it, or {remedy}")
+                raise UserError(
+                    f"{where}: half of a surrogate pair ({escape[0]}), which is no text, at {place(escape.start())}; "
+                    f"mend it, or {remedy}"
+                )
     try:
         return json.loads(text, object_pairs_hook=once)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
     except json.JSONDecodeError as error:
-        raise UserError(f"{where}: broken JSON at {place(error.pos)}: {error.msg}; {remedy}") from None
+        raise UserError(
+            f"{where}: broken JSON at {place(error.pos)}: {error.msg}; {remedy}"
+        ) from None
     except RecursionError:
-        raise UserError(f"{where}: broken JSON: lists or objects are nested too deep; {remedy}") from None
+        raise UserError(
+            f"{where}: broken JSON: lists or objects are nested too deep; {remedy}"
+        ) from None
     except ValueError as error:  # an integer of more than 4,300 digits
-        raise UserError(f"{where}: broken JSON: {cut(str(error).split(';')[0])}; {remedy}") from None
+        raise UserError(
+            f"{where}: broken JSON: {cut(str(error).split(';')[0])}; {remedy}"
+        ) from None
 
 
-def csv_of(file: Path, columns: list[str], remedy: str = "fetch it again",
-           missing: str = "fetch the corpus again") -> pd.DataFrame:
+def csv_of(
+    file: Path,
+    columns: list[str],
+    remedy: str = "fetch it again",
+    missing: str = "fetch the corpus again",
+) -> pd.DataFrame:
     """The named columns of a CSV file with a header, as text; the n-th row (from 0) is the n-th record; empty lines are none.
 
     Raises UserError that names the line for a record with more or fewer cells than the header, and for broken quotes.
@@ -113,18 +143,24 @@ def csv_of(file: Path, columns: list[str], remedy: str = "fetch it again",
             if header is None:
                 header = cells
             elif len(cells) != len(header):
-                raise UserError(f"{file}: line {reader.line_num} ends a record of {len(cells)} cells, but the header has "
-                                f"{len(header)}; mend it, or {remedy}")
+                raise UserError(
+                    f"{file}: line {reader.line_num} ends a record of {len(cells)} cells, but the header has "
+                    f"{len(header)}; mend it, or {remedy}"
+                )
             else:
                 rows.append(cells)
     except csv.Error as error:
-        raise UserError(f"{file}: not a CSV file in UTF-8 (line {reader.line_num}: {error}); mend it, or {remedy}") from None
+        raise UserError(
+            f"{file}: not a CSV file in UTF-8 (line {reader.line_num}: {error}); mend it, or {remedy}"
+        ) from None
     if header is None:
         raise UserError(f"{file}: not a CSV file in UTF-8 (it is empty); {remedy}")
     for name in columns:
         if header.count(name) != 1:
-            raise UserError(f"{file}: column {name} {'stands twice' if name in header else 'is missing'}; "
-                            f"the columns are {', '.join(columns)}: mend it, or {remedy}")
+            raise UserError(
+                f"{file}: column {name} {'stands twice' if name in header else 'is missing'}; "
+                f"the columns are {', '.join(columns)}: mend it, or {remedy}"
+            )
     return pd.DataFrame(rows, columns=header, dtype=object)[columns]
 
 
@@ -133,6 +169,8 @@ def numbers_of(column: pd.Series, file: Path, remedy: str = "fetch it again") ->
     values = pd.to_numeric(column, errors="coerce").astype(float)
     wrong = column[~values.abs().lt(float("inf"))]
     if len(wrong):
-        raise UserError(f"{file}: row {wrong.index[0] + 2}: {column.name} is {shown(wrong.iloc[0])}, not a number; mend it, or "
-                        f"{remedy}")
+        raise UserError(
+            f"{file}: row {wrong.index[0] + 2}: {column.name} is {shown(wrong.iloc[0])}, not a number; mend it, or "
+            f"{remedy}"
+        )
     return values

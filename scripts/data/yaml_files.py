@@ -23,8 +23,10 @@ def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
                 if isinstance(key, yaml.ScalarNode):
                     line = key.start_mark.line + 1
                     if key.value in lines:
-                        raise UserError(f"{file}: line {line}: the key {cut(key.value)} stands in line {lines[key.value]} of the same "
-                                        "mapping, too; remove one of the two, or give it another name")
+                        raise UserError(
+                            f"{file}: line {line}: the key {cut(key.value)} stands in line {lines[key.value]} of the same "
+                            "mapping, too; remove one of the two, or give it another name"
+                        )
                     lines[key.value] = line
                 waiting += [key, value]
 
@@ -37,12 +39,16 @@ def read_yaml(file: Path):
         refuse_doubled_keys(root, file)
         return None if root is None else loader.construct_document(root)
     except OSError as error:
-        raise UserError(f"{file}: cannot be read ({error.strerror}); put it there, or check out the project anew") from None
+        raise UserError(
+            f"{file}: cannot be read ({error.strerror}); put it there, or check out the project anew"
+        ) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
-        raise UserError(f"{file}: is no YAML{where} ({getattr(error, 'problem', None) or type(error).__name__}); "
-                        "correct it there") from None
+        raise UserError(
+            f"{file}: is no YAML{where} ({getattr(error, 'problem', None) or type(error).__name__}); "
+            "correct it there"
+        ) from None
 
 
 def entries_of(file: Path) -> dict[str, dict]:
@@ -52,5 +58,7 @@ def entries_of(file: Path) -> dict[str, dict]:
         raise UserError(f"{file}: holds no names with their entries; correct it there")
     for name, entry in entries.items():
         if not isinstance(name, str) or not isinstance(entry, dict):
-            raise UserError(f"{file}: {cut(str(name))} is no name with an entry of keys and values; correct it there")
+            raise UserError(
+                f"{file}: {cut(str(name))} is no name with an entry of keys and values; correct it there"
+            )
     return entries

@@ -18,7 +18,17 @@ import requests
 from scripts.data.files import sha256_of, whole_set
 from scripts.running.program import UserError, closest, log, parser
 from scripts.data.yaml_files import entries_of
-from scripts.fetch.web import TIMEOUT, NoAnswer, NotThere, TooLarge, copy, declared_size, note_of, session, transfer
+from scripts.fetch.web import (
+    TIMEOUT,
+    NoAnswer,
+    NotThere,
+    TooLarge,
+    copy,
+    declared_size,
+    note_of,
+    session,
+    transfer,
+)
 
 SETTING = "TIMESTRIDE_MIRROR, or `mirror:` in the configuration,"
 
@@ -33,28 +43,46 @@ class Absent(NoFile):
 
 # ---- What the programs share
 
+
 def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argparse.ArgumentParser:
     """The arguments of a program that reads one entry (kind: source or model) and writes OUTPUT
     (its help). partial: whether a later start goes on with its unfinished downloads."""
     program = parser(doc)
-    program.add_argument(f"--{kind}", required=True, metavar="NAME",
-                         help=f"an entry of {kind.upper()}S")
-    program.add_argument(f"--{kind}s", type=Path, default=Path(f"resources/{kind}s.yaml"),
-                         metavar="FILE", help="default: %(default)s")
-    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in "
-                         "messages; default: FILE (NAME)")
+    program.add_argument(
+        f"--{kind}", required=True, metavar="NAME", help=f"an entry of {kind.upper()}S"
+    )
+    program.add_argument(
+        f"--{kind}s",
+        type=Path,
+        default=Path(f"resources/{kind}s.yaml"),
+        metavar="FILE",
+        help="default: %(default)s",
+    )
+    program.add_argument(
+        "--place",
+        metavar="TEXT",
+        help="what to call the place of the entry in messages; default: FILE (NAME)",
+    )
     program.add_argument("--output", type=Path, required=True, help=output)
     add_mirror(program)
     if partial:
-        program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
-                             help="where unfinished downloads are kept; default: %(default)s")
+        program.add_argument(
+            "--partial",
+            type=Path,
+            default=Path("results/fetch/.partial"),
+            metavar="DIR",
+            help="where unfinished downloads are kept; default: %(default)s",
+        )
     return program
 
 
 def add_mirror(program: argparse.ArgumentParser) -> None:
-    program.add_argument("--mirror", default="", metavar="PLACE",
-                         help="a folder or URL laid out as <host>/<path>, tried before the file's "
-                         "own URLs")
+    program.add_argument(
+        "--mirror",
+        default="",
+        metavar="PLACE",
+        help="a folder or URL laid out as <host>/<path>, tried before the file's own URLs",
+    )
 
 
 def read_entry(name: str, listing: Path) -> dict:
@@ -83,6 +111,7 @@ def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> No
 
 # ---- Mirrors
 
+
 def check_mirror(mirror: str) -> str | None:
     """The mirror as a folder path or URL; None for an empty text. Raises UserError for a folder
     that is not there."""
@@ -91,8 +120,10 @@ def check_mirror(mirror: str) -> str | None:
     if mirror.startswith("file://"):
         mirror = str(local_path(mirror))
     if not mirror.startswith(("http://", "https://")) and not Path(mirror).is_dir():
-        raise UserError(f"mirror {mirror} is not there: correct {SETTING} or take it away to fetch "
-                        "from the files' own URLs")
+        raise UserError(
+            f"mirror {mirror} is not there: correct {SETTING} or take it away to fetch "
+            "from the files' own URLs"
+        )
     return mirror
 
 
@@ -132,8 +163,10 @@ def find(places: list[str]) -> tuple[str, int] | None:
 
 # ---- Downloads
 
-def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None,
-           pin: str) -> tuple[Path, str]:
+
+def _bring(
+    name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None, pin: str
+) -> tuple[Path, str]:
     """Bring a file from the first place that has it; returns where it lies and the place.
 
     Raises NoFile when no place has it, UserError when the mirror does not answer or a place
@@ -151,19 +184,33 @@ def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, mos
                 return part, place
             except NoAnswer as error:
                 if place in mirrored and not isinstance(error, NotThere):
-                    raise UserError(f"{name}: the mirror does not give {place} ({error}): start "
-                                    f"the mirror, or correct {SETTING} or take it away") from error
-                log.info("%s: %s%s: %s", name, "the mirror has no " if place in mirrored else "",
-                         place, error)
+                    raise UserError(
+                        f"{name}: the mirror does not give {place} ({error}): start "
+                        f"the mirror, or correct {SETTING} or take it away"
+                    ) from error
+                log.info(
+                    "%s: %s%s: %s",
+                    name,
+                    "the mirror has no " if place in mirrored else "",
+                    place,
+                    error,
+                )
                 tried.append(f"{place}: {error}")
             except TooLarge as error:
-                bound = (f"the {most:,} bytes that {pin} allows" if most is not None
-                         else f"{int(str(error)):,} bytes, with none declared in {pin}")
-                raise UserError(f"{name} from {place} is more than {bound}: it was stopped and "
-                                "removed; get the right file into the mirror, or, if the change "
-                                "is meant, declare its bytes there") from error
-    raise NoFile(f"{name} could not be had (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
-                 "to a folder or URL laid out as <host>/<path> that has it")
+                bound = (
+                    f"the {most:,} bytes that {pin} allows"
+                    if most is not None
+                    else f"{int(str(error)):,} bytes, with none declared in {pin}"
+                )
+                raise UserError(
+                    f"{name} from {place} is more than {bound}: it was stopped and "
+                    "removed; get the right file into the mirror, or, if the change "
+                    "is meant, declare its bytes there"
+                ) from error
+    raise NoFile(
+        f"{name} could not be had (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
+        "to a folder or URL laid out as <host>/<path> that has it"
+    )
 
 
 def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None) -> None:
@@ -173,17 +220,33 @@ def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None
     if sha256 not in (None, found) or size not in (None, found_size):
         file.unlink()
         wanted = f"sha256 {sha256 or 'unknown'}" + ("" if size is None else f" and {size:,} bytes")
-        raise UserError(f"{name} is not the file that {pin} names (expected {wanted}, found "
-                        f"{found} and {found_size:,} bytes): it was removed; get the right file "
-                        "into the mirror, or, if the change is meant, pin what was found")
+        raise UserError(
+            f"{name} is not the file that {pin} names (expected {wanted}, found "
+            f"{found} and {found_size:,} bytes): it was removed; get the right file "
+            "into the mirror, or, if the change is meant, pin what was found"
+        )
     if sha256 is None:
-        log.info("%s: sha256 %s; nobody has published one to compare with, so it is taken as it "
-                 "is: pin it in %s", name, found, pin)
+        log.info(
+            "%s: sha256 %s; nobody has published one to compare with, so it is taken as it "
+            "is: pin it in %s",
+            name,
+            found,
+            pin,
+        )
 
 
-def download(name: str, urls: list[str], sha256: str | None, pin: str, partial: Path, mirror: str | None,
-             size: int | None = None, most: int | None = None, archive: bool = False,
-             otherwise: Callable[[Path], str] | None = None) -> Path:
+def download(
+    name: str,
+    urls: list[str],
+    sha256: str | None,
+    pin: str,
+    partial: Path,
+    mirror: str | None,
+    size: int | None = None,
+    most: int | None = None,
+    archive: bool = False,
+    otherwise: Callable[[Path], str] | None = None,
+) -> Path:
     """Bring a file and verify it; returns its place under `partial`, from where the caller takes
     it.
 
@@ -205,8 +268,14 @@ def download(name: str, urls: list[str], sha256: str | None, pin: str, partial: 
     partial.mkdir(parents=True, exist_ok=True)
     mirrored = in_mirror(mirror, urls)
     try:
-        part, place = _bring(name, mirrored if otherwise else [*mirrored, *urls], mirrored, partial,
-                             size if size is not None else most, pin)
+        part, place = _bring(
+            name,
+            mirrored if otherwise else [*mirrored, *urls],
+            mirrored,
+            partial,
+            size if size is not None else most,
+            pin,
+        )
     except NoFile:
         if otherwise is None:
             raise

@@ -29,7 +29,13 @@ from scripts.fetch.model_files import no_language_model, own_config
 from scripts.fetch.pretrained import find_tokenizer, find_weights, origin_of, read_own_config
 from scripts.fetch.web import TIMEOUT, NoAnswer, session
 
-SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")  # trained with sentinels, by which they are asked
+SPAN_WRITERS = (
+    "t5",
+    "mt5",
+    "umt5",
+    "longt5",
+    "switch_transformers",
+)  # trained with sentinels, by which they are asked
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 
 
@@ -60,11 +66,15 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
             answer.raise_for_status()
             return parse_header(answer.raw)
     except (requests.RequestException, urllib3.exceptions.HTTPError, NoAnswer) as error:
-        raise UserError(f"{called}: the mirror does not give {place} ({cut(str(error), 200)}): "
-                        "start the mirror, or take it away") from error
+        raise UserError(
+            f"{called}: the mirror does not give {place} ({cut(str(error), 200)}): "
+            "start the mirror, or take it away"
+        ) from error
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
-        raise UserError(f"{called} is no whole safetensors ({cut(str(error))}); get the right "
-                        "file, or take another model") from None
+        raise UserError(
+            f"{called} is no whole safetensors ({cut(str(error))}); get the right "
+            "file, or take another model"
+        ) from None
 
 
 def fills_masks(config, names: set[str]) -> bool:
@@ -75,25 +85,42 @@ def fills_masks(config, names: set[str]) -> bool:
 
     with torch.device("meta"):
         network = AutoModelForMaskedLM.from_config(config)
-    renamed = {name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias") for name in names}
+    renamed = {
+        name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
+            "LayerNorm.beta", "LayerNorm.bias"
+        )
+        for name in names
+    }
     shared = set(network.all_tied_weights_keys)
-    head = {name for name in network.state_dict() if not name.startswith(f"{network.base_model_prefix}.")} - shared
+    head = {
+        name
+        for name in network.state_dict()
+        if not name.startswith(f"{network.base_model_prefix}.")
+    } - shared
     return bool(head) and head <= renamed
 
 
-def facts_of(name: str, config, weights: list[str], shapes: dict[str, list[int]],
-             size: int) -> dict:
+def facts_of(
+    name: str, config, weights: list[str], shapes: dict[str, list[int]], size: int
+) -> dict:
     """The facts of a model. shapes: of each tensor, by name; size: bytes of them. Raises UserError
     for a kind that no method can ask."""
     kind = kind_of(config)
     if kind is None:
         raise no_language_model(name, config)
     masks = kind == "encoder" and weights and fills_masks(config, set(shapes))
-    more = ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
+    more = (
+        ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
+    )
     parameters = sum(math.prod(shape) for shape in shapes.values())
-    return {"kind": kind, "abilities": [kind, *more], "model_type": config.model_type,
-            "weights": weights, "parameters": parameters if weights else None,
-            "bytes": size if weights else None}
+    return {
+        "kind": kind,
+        "abilities": [kind, *more],
+        "model_type": config.model_type,
+        "weights": weights,
+        "parameters": parameters if weights else None,
+        "bytes": size if weights else None,
+    }
 
 
 def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
@@ -103,8 +130,10 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
         config = entry["init"] | {"vocab_size": 1000}  # its words are counted when it is written
         return facts_of(name, own_config(name, config), [], {}, 0)
     if not {"hub", "folder"} & set(entry):
-        raise UserError(f"{name}: only a model of the hub, of a folder or from init has a kind "
-                        "that can be read; name another one")
+        raise UserError(
+            f"{name}: only a model of the hub, of a folder or from init has a kind "
+            "that can be read; name another one"
+        )
     if (fetched / "manifest.json").exists():
         entry = {"folder": str(fetched.resolve())}
     origin = origin_of(name, entry, given.place or str(given.models), partial, mirror, given.root)
@@ -123,15 +152,30 @@ def main(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as partial:
         facts = read_facts(given, entry, Path(partial))
     with whole(given.output) as beside:
-        beside.write_text(json.dumps(facts | {"identity": identity(entry, given.root)}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        beside.write_text(
+            json.dumps(facts | {"identity": identity(entry, given.root)}, indent=1, sort_keys=True)
+            + "\n",
+            encoding="utf-8",
+        )
     log.info("%s: %s", given.model, ", ".join(facts["abilities"]))
 
 
 def arguments() -> argparse.ArgumentParser:
     program = fetch_parser(__doc__, "model", "results/fetch/facts/NAME.json", partial=False)
-    program.add_argument("--root", type=Path, default=Path(), metavar="DIR", help="where paths of the entry begin; default: %(default)s")
-    program.add_argument("--fetched", type=Path, default=Path("results/fetch/models"), metavar="DIR",
-                         help="where models are that were fetched; default: %(default)s")
+    program.add_argument(
+        "--root",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="where paths of the entry begin; default: %(default)s",
+    )
+    program.add_argument(
+        "--fetched",
+        type=Path,
+        default=Path("results/fetch/models"),
+        metavar="DIR",
+        help="where models are that were fetched; default: %(default)s",
+    )
     return program
 
 

@@ -86,8 +86,9 @@ class Hub(Origin):
         return [f"{HOST}/{self.where}/resolve/{name}/{file}" for name in dict.fromkeys(names)]
 
     def _load(self, file: str, **options):
-        return hf_hub_download(self.where, file, revision=self.entry["revision"],
-                               endpoint=endpoint(), **options)
+        return hf_hub_download(
+            self.where, file, revision=self.entry["revision"], endpoint=endpoint(), **options
+        )
 
     def locate(self, file: str) -> tuple[str | None, int] | None:
         """The URL of a copy of a file in the mirror or the cache, None where only the hub has it,
@@ -104,17 +105,24 @@ class Hub(Origin):
     def bring(self, file: str) -> Path:
         """A verified file; returns its place under `partial`. Raises NoFile, and Absent where the
         hub has none."""
-        return download(f"{self.name}/{file}", self._addresses(file), self.pinned.get(file),
-                        self.pin, self.partial, self.mirror,
-                        most=None if file.endswith(".safetensors") else SMALL,
-                        otherwise=lambda part: self._write(file, part))
+        return download(
+            f"{self.name}/{file}",
+            self._addresses(file),
+            self.pinned.get(file),
+            self.pin,
+            self.partial,
+            self.mirror,
+            most=None if file.endswith(".safetensors") else SMALL,
+            otherwise=lambda part: self._write(file, part),
+        )
 
     def metadata(self, file: str):
         """The header of a safetensors file on the hub, by a range request. Raises UserError for
         whatever the hub refuses."""
         try:
             return HfApi(endpoint=endpoint()).parse_safetensors_file_metadata(
-                self.where, file, revision=self.entry["revision"])
+                self.where, file, revision=self.entry["revision"]
+            )
         except Exception as error:  # of several kinds, which differ between versions
             raise self._refusal(f"{self.name}/{file}", error) from error
 
@@ -136,27 +144,39 @@ class Hub(Origin):
             bar = type("Bar", (Bar,), {"most": declared or most})
             cached = Path(self._load(file, tqdm_class=bar))
             if about.is_cached and not is_whole(cached, sha256):
-                log.info("%s: %s, in the cache, is not the file that it must be; fetching it anew",
-                         called, cached)
+                log.info(
+                    "%s: %s, in the cache, is not the file that it must be; fetching it anew",
+                    called,
+                    cached,
+                )
                 cached = Path(self._load(file, tqdm_class=bar, force_download=True))
         except UserError:
             raise
         except TooLarge as error:
-            raise UserError(f"{called}: {endpoint()} sends more than the {int(str(error)):,} bytes "
-                            "that it declared or that are taken here: it was stopped and removed; "
-                            "take another endpoint or model") from error
+            raise UserError(
+                f"{called}: {endpoint()} sends more than the {int(str(error)):,} bytes "
+                "that it declared or that are taken here: it was stopped and removed; "
+                "take another endpoint or model"
+            ) from error
         except Exception as error:  # of several kinds, which differ between versions
             if isinstance(error, OSError) and error.errno is not None:  # of the disk
                 error.filename = error.filename or constants.HF_HUB_CACHE
                 raise
             raise self._refusal(called, error, cached) from error
         if sha256 is None and not is_whole(cached, None):
-            raise UserError(f"{called}: what {endpoint()} sends is not what the hub names by its "
-                            "hash: try again, or take another endpoint")
+            raise UserError(
+                f"{called}: what {endpoint()} sends is not what the hub names by its "
+                "hash: try again, or take another endpoint"
+            )
         commit = cached.parent.name
         if self.entry["revision"] != commit:
-            log.info("%s: revision %s is commit %s now: pin it in %s", called,
-                     self.entry["revision"], commit, self.pin)
+            log.info(
+                "%s: revision %s is commit %s now: pin it in %s",
+                called,
+                self.entry["revision"],
+                commit,
+                self.pin,
+            )
         copy(cached, part, called, None)
         return f"{endpoint()}/{self.where}/resolve/{commit}/{file}"
 
@@ -165,38 +185,48 @@ class Hub(Origin):
         the cache has in its place."""
         hub, revision, place = self.where, self.entry["revision"], endpoint()
         if damaged:
-            return UserError(f"{called}: {damaged}, in the cache, is not the file that it must be, "
-                             f"and {place} gives no other ({type(error).__name__}): remove it "
-                             "there, or fetch again where there is a network")
+            return UserError(
+                f"{called}: {damaged}, in the cache, is not the file that it must be, "
+                f"and {place} gives no other ({type(error).__name__}): remove it "
+                "there, or fetch again where there is a network"
+            )
         token = "give your token (`hf auth login`, or HF_TOKEN)"
         status = getattr(getattr(error.__cause__ or error, "response", None), "status_code", None)
         if isinstance(error, errors.LocalEntryNotFoundError) and status is None:
-            offline = ("is not asked, since HF_HUB_OFFLINE is set," if constants.is_offline_mode()
-                       else "does not answer")
-            return NoFile(f"{called}: {place} {offline} and neither the mirror nor the cache "
-                          f"({constants.HF_HUB_CACHE}) has it: set {SETTING} to a place that has "
-                          "it, name with HF_HUB_CACHE a cache that has it, or fetch where there "
-                          "is a network")
+            offline = (
+                "is not asked, since HF_HUB_OFFLINE is set,"
+                if constants.is_offline_mode()
+                else "does not answer"
+            )
+            return NoFile(
+                f"{called}: {place} {offline} and neither the mirror nor the cache "
+                f"({constants.HF_HUB_CACHE}) has it: set {SETTING} to a place that has "
+                "it, name with HF_HUB_CACHE a cache that has it, or fetch where there "
+                "is a network"
+            )
         if isinstance(error, errors.RemoteEntryNotFoundError):
-            return Absent(f"{called}: {hub} has no such file at {revision}: name in {self.pin} the "
-                          "files that it has")
+            return Absent(
+                f"{called}: {hub} has no such file at {revision}: name in {self.pin} the "
+                "files that it has"
+            )
         known = {
-            errors.GatedRepoError:
-                f"{hub} is gated: ask for access at {place}/{hub}, then {token}, and fetch again",
-            errors.RepositoryNotFoundError:
-                f"{place} shows no model {hub}: correct hub in {self.pin} or, if it is private, "
-                f"{token}",
-            errors.RevisionNotFoundError:
-                f"{hub} has no revision {revision}: correct it in {self.pin}",
+            errors.GatedRepoError: f"{hub} is gated: ask for access at {place}/{hub}, then {token}, and fetch again",
+            errors.RepositoryNotFoundError: f"{place} shows no model {hub}: correct hub in {self.pin} or, if it is private, "
+            f"{token}",
+            errors.RevisionNotFoundError: f"{hub} has no revision {revision}: correct it in {self.pin}",
         }
         why = next((text for kind, text in known.items() if isinstance(error, kind)), None)
         if why is None and status in (401, 403):
-            why = (f"{place} refuses {hub} (HTTP {status}): {token} that may read it, or take a "
-                   "wrong one away")
+            why = (
+                f"{place} refuses {hub} (HTTP {status}): {token} that may read it, or take a "
+                "wrong one away"
+            )
         if why is None:
             said = f"HTTP {status}" if status else f"{type(error).__name__}: {short(error)}"
-            why = (f"{place} does not give it ({said}): try again later, or set {SETTING} to a "
-                   "place that has it")
+            why = (
+                f"{place} does not give it ({said}): try again later, or set {SETTING} to a "
+                "place that has it"
+            )
         return UserError(f"{called}: {why}")
 
 

@@ -14,7 +14,15 @@ import shutil
 import string
 from pathlib import Path
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 
 from scripts.plan.kinds import is_decoder
 from scripts.data.manifest import write_manifest
@@ -23,7 +31,14 @@ from scripts.running.program import UserError, execute
 from scripts.plan.schemas import check_entry
 from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry
 from scripts.fetch.hub import one_file
-from scripts.fetch.model_files import WrongFiles, check_architecture, check_tokenizer, copy_files, own_config, read_object
+from scripts.fetch.model_files import (
+    WrongFiles,
+    check_architecture,
+    check_tokenizer,
+    copy_files,
+    own_config,
+    read_object,
+)
 from scripts.fetch.pretrained import bring_pretrained, origin_of
 from scripts.fetch.web import short
 
@@ -40,10 +55,14 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
     try:
         listed = words.read_text(encoding="utf-8").split()
     except FileNotFoundError:
-        raise UserError(f"{words}: no such file; the entry's vocabulary names a list of words, one "
-                        "a line") from None
-    characters = [character for character in string.printable if character.isprintable() and character != " "
-                  and not character.isupper()]
+        raise UserError(
+            f"{words}: no such file; the entry's vocabulary names a list of words, one a line"
+        ) from None
+    characters = [
+        character
+        for character in string.printable
+        if character.isprintable() and character != " " and not character.isupper()
+    ]
     inside = [f"##{character}" for character in characters]
     return list(dict.fromkeys([*special, *characters, *inside, *listed]))
 
@@ -55,13 +74,25 @@ def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> T
     """
     special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
     first = [*special, "\n"] if decoder else SPECIAL
-    pieces = {piece: number for number, piece in enumerate(dict.fromkeys([*vocabulary(words, first), *special]))}
-    tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]", continuing_subword_prefix="##"))
+    pieces = {
+        piece: number
+        for number, piece in enumerate(dict.fromkeys([*vocabulary(words, first), *special]))
+    }
+    tokenizer = Tokenizer(
+        models.WordPiece(pieces, unk_token="[UNK]", continuing_subword_prefix="##")
+    )
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    single, pair = ("[BOS] $A", "[BOS] $A $B") if decoder else ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
+    single, pair = (
+        ("[BOS] $A", "[BOS] $A $B")
+        if decoder
+        else ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
+    )
     tokenizer.post_processor = processors.TemplateProcessing(
-        single=single, pair=pair, special_tokens=[(token, pieces[token]) for token in special if token in pair])
+        single=single,
+        pair=pair,
+        special_tokens=[(token, pieces[token]) for token in special if token in pair],
+    )
     tokenizer.decoder = decoders.WordPiece(prefix="##")
     tokenizer.add_special_tokens(special)
     if decoder:
@@ -69,7 +100,9 @@ def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> T
     return tokenizer
 
 
-def released_pieces(name: str, wanted: dict, pin: str, partial: Path, mirror: str | None) -> Tokenizer:
+def released_pieces(
+    name: str, wanted: dict, pin: str, partial: Path, mirror: str | None
+) -> Tokenizer:
     """The tokenizer of a released SentencePiece model of T5."""
     from transformers import T5Tokenizer  # takes a second, and only these models need it
 
@@ -80,17 +113,24 @@ def released_pieces(name: str, wanted: dict, pin: str, partial: Path, mirror: st
     try:
         return T5Tokenizer.from_pretrained(named.parent).backend_tokenizer
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise UserError(f"{name}: {wanted['file']} is no SentencePiece model of T5 "
-                        f"({short(error)}); get the right file") from error
+        raise UserError(
+            f"{name}: {wanted['file']} is no SentencePiece model of T5 "
+            f"({short(error)}); get the right file"
+        ) from error
 
 
-def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | None) -> dict[str, Path]:
+def write_scratch(
+    name: str, entry: dict, pin: str, folder: Path, mirror: str | None
+) -> dict[str, Path]:
     """Write configuration and tokenizer of a model that is trained from scratch; {name: place}."""
     init, decodes = entry["init"], check_architecture(name, entry["init"])
     decoder = is_decoder(init["model_type"])
     if "vocabulary" in entry:
         tokenizer = word_pieces(Path(entry["vocabulary"]), sentinel=decodes, decoder=decoder)
-        special = {f"{token[1:-1].lower()}_token": token for token in (SPECIAL_OF_DECODERS if decoder else SPECIAL)}
+        special = {
+            f"{token[1:-1].lower()}_token": token
+            for token in (SPECIAL_OF_DECODERS if decoder else SPECIAL)
+        }
         end = "[SEP]"
     else:
         tokenizer = released_pieces(name, entry["tokenizer"], pin, folder, mirror)
@@ -100,43 +140,79 @@ def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | 
     pad = tokenizer.token_to_id(special["pad_token"])
     contents = {
         # Not through a transformers class, of which a new version would change bytes, and so train anew.
-        "config.json": init | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad} | (
-            {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad} if decodes else {}) | (
-            {"bos_token_id": tokenizer.token_to_id("[BOS]"), "eos_token_id": None} if decoder else {}),
+        "config.json": init
+        | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad}
+        | (
+            {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad}
+            if decodes
+            else {}
+        )
+        | (
+            {"bos_token_id": tokenizer.token_to_id("[BOS]"), "eos_token_id": None}
+            if decoder
+            else {}
+        ),
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_input_names": ["input_ids", *([] if decodes or decoder else ["token_type_ids"]), "attention_mask"],
+            "model_input_names": [
+                "input_ids",
+                *([] if decodes or decoder else ["token_type_ids"]),
+                "attention_mask",
+            ],
             **({"do_lower_case": True} if "vocabulary" in entry else {}),
-            **({"model_max_length": init["max_position_embeddings"]} if "max_position_embeddings" in init else {}),
+            **(
+                {"model_max_length": init["max_position_embeddings"]}
+                if "max_position_embeddings" in init
+                else {}
+            ),
             **special,
         },
     }
     for file, value in contents.items():
-        (folder / file).write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        (folder / file).write_text(
+            json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8"
+        )
     return {file: folder / file for file in [*contents, "tokenizer.json"]}
 
 
-def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mirror: str | None) -> dict[str, Path]:
+def write_esim(
+    name: str, entry: dict, pin: str, folder: Path, fetched: Path, mirror: str | None
+) -> dict[str, Path]:
     """ESIM's configuration, and its word vectors or the files of its encoder, a model fetched before; {name: place}."""
     if "vectors" in entry:
         wanted = entry["vectors"]
         words = {"vectors": wanted["file"]}
-        files = {wanted["file"]: download(f"{name}/{wanted['file']}", wanted["urls"], wanted["sha256"], pin, folder, mirror,
-                                          wanted.get("bytes"))}
+        files = {
+            wanted["file"]: download(
+                f"{name}/{wanted['file']}",
+                wanted["urls"],
+                wanted["sha256"],
+                pin,
+                folder,
+                mirror,
+                wanted.get("bytes"),
+            )
+        }
     else:
         words, encoder = {"encoder": True}, fetched / entry["encoder"]
         if lost := [file for file in DEFAULT_FILES if not (encoder / file).exists()]:
-            raise UserError(f"{name}: {encoder / lost[0]} is not there; fetch the model "
-                            f"{entry['encoder']} first")
+            raise UserError(
+                f"{name}: {encoder / lost[0]} is not there; fetch the model "
+                f"{entry['encoder']} first"
+            )
         copy_files({file: encoder / file for file in DEFAULT_FILES}, folder / "encoder")
         files = {f"encoder/{file}": folder / "encoder" / file for file in DEFAULT_FILES}
     config = folder / "config.json"
-    config.write_text(json.dumps({"model_type": "esim"} | entry["esim"] | words, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    config.write_text(
+        json.dumps({"model_type": "esim"} | entry["esim"] | words, indent=2, sort_keys=True) + "\n",
+        encoding="utf-8",
+    )
     return {"config.json": config} | files
 
 
-def bring(name: str, entry: dict, pin: str, partial: Path, fetched: Path,
-          mirror: str | None) -> dict[str, Path]:
+def bring(
+    name: str, entry: dict, pin: str, partial: Path, fetched: Path, mirror: str | None
+) -> dict[str, Path]:
     """Bring or write the files of a model; {name: place under `partial`}.
 
     fetched: the folder of the models that are fetched.
@@ -159,8 +235,10 @@ def main(given: argparse.Namespace) -> None:
     kind, partial = kind_of(entry), given.partial / "models" / name
     pin = given.place or f"{given.models} ({name})"
     if kind in STAGES:
-        raise UserError(f"{name}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} "
-                        "stage, not fetched; `snakemake train` makes it")
+        raise UserError(
+            f"{name}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} "
+            "stage, not fetched; `snakemake train` makes it"
+        )
     partial.mkdir(parents=True, exist_ok=True)
     try:
         files = bring(name, entry, pin, partial, given.output.parent, mirror)
@@ -174,8 +252,12 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     program = fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
-    program.add_argument("--manifest", type=Path, metavar="FILE",
-                         help="also write there which files came, as scripts.data.manifest does")
+    program.add_argument(
+        "--manifest",
+        type=Path,
+        metavar="FILE",
+        help="also write there which files came, as scripts.data.manifest does",
+    )
     return program
 
 

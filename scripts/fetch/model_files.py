@@ -17,8 +17,19 @@ from scripts.fetch.web import short
 INSTEAD = "get the right file, or take another model"
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
 MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # which many have
-OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")  # parts of a model that reads more than text
-WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")  # types of weights and of fixed tables; others are quantised
+OF_OTHER_MEDIA = (
+    "text_config",
+    "vision_config",
+    "audio_config",
+)  # parts of a model that reads more than text
+WHOLE = (
+    "F64",
+    "F32",
+    "F16",
+    "BF16",
+    "I64",
+    "BOOL",
+)  # types of weights and of fixed tables; others are quantised
 HIGHEST = 100_000_000  # of any of them
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"  # rare characters too
 
@@ -48,9 +59,11 @@ def refuse_code(name: str, file: str, content) -> None:
     """Raise WrongFiles where a configuration, or one inside it, asks for code of its own repository."""
     if isinstance(content, dict):
         if "auto_map" in content:
-            raise WrongFiles(f"{name}: {file} has auto_map, so the model needs code from its own "
-                             "repository, which is never run here: take a model that transformers "
-                             "knows")
+            raise WrongFiles(
+                f"{name}: {file} has auto_map, so the model needs code from its own "
+                "repository, which is never run here: take a model that transformers "
+                "knows"
+            )
         content = list(content.values())
     for value in content if isinstance(content, list) else []:
         refuse_code(name, file, value)
@@ -65,8 +78,10 @@ def check_architecture(name: str, init: dict) -> bool:
     known = set(type(config)().to_dict())
     if unknown := sorted(set(init) - known):
         near = difflib.get_close_matches(unknown[0], known, 1)
-        raise WrongFiles(f"{name}: a {init['model_type']} configuration has no {unknown[0]}"
-                        + (f"; did you mean {near[0]}?" if near else "; take it out"))
+        raise WrongFiles(
+            f"{name}: a {init['model_type']} configuration has no {unknown[0]}"
+            + (f"; did you mean {near[0]}?" if near else "; take it out")
+        )
     return bool(config.is_encoder_decoder)
 
 
@@ -84,24 +99,32 @@ def read_config(name: str, where: str, content: dict):
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
     if "model_type" not in content:
-        raise WrongFiles(f"{name}: {where} lacks model_type, so nothing tells what it is; write "
-                         "`model_type: bert`, or another one")
+        raise WrongFiles(
+            f"{name}: {where} lacks model_type, so nothing tells what it is; write "
+            "`model_type: bert`, or another one"
+        )
     kind = content["model_type"]
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING_NAMES:
         near = difflib.get_close_matches(str(kind), CONFIG_MAPPING_NAMES, 1)
         remedy = f"did you mean {near[0]}?" if near else "take another model"
-        raise WrongFiles(f"{name}: {where} has model_type {str(kind)[:100]}, which is no "
-                         f"configuration that transformers knows; {remedy}")
+        raise WrongFiles(
+            f"{name}: {where} has model_type {str(kind)[:100]}, which is no "
+            f"configuration that transformers knows; {remedy}"
+        )
     try:
         config = AutoConfig.for_model(**content)
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(f"{name}: {where} is no configuration that transformers knows "
-                         f"({short(error)}); correct it") from error
+        raise WrongFiles(
+            f"{name}: {where} is no configuration that transformers knows "
+            f"({short(error)}); correct it"
+        ) from error
     for key in (*NUMBERS, *MORE_NUMBERS):
         value = number_of(config, key)
         if not (1 <= value <= HIGHEST if type(value) is int else key in MORE_NUMBERS):
-            raise WrongFiles(f"{name}: {where} has {key} {str(value)[:100]}, so it is no model of "
-                             "text, or none that can be built; take another model")
+            raise WrongFiles(
+                f"{name}: {where} has {key} {str(value)[:100]}, so it is no model of "
+                "text, or none that can be built; take another model"
+            )
     return config
 
 
@@ -110,13 +133,17 @@ def own_config(name: str, content: dict):
     or a kind that nothing here reads."""
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
-        raise WrongFiles(f"{name}: {CONFIG} says that its weights are quantised "
-                         f"({cut(str(quantised))}), which only a library of their own reads: take "
-                         "the model that they were made from (`base_model` on its page)")
+        raise WrongFiles(
+            f"{name}: {CONFIG} says that its weights are quantised "
+            f"({cut(str(quantised))}), which only a library of their own reads: take "
+            "the model that they were made from (`base_model` on its page)"
+        )
     if inside := [key for key in OF_OTHER_MEDIA if key in content]:
-        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds "
-                         f"beside text ({str(content.get('model_type'))[:100]}), which is not read "
-                         "here: take a model of text alone")
+        raise WrongFiles(
+            f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds "
+            f"beside text ({str(content.get('model_type'))[:100]}), which is not read "
+            "here: take a model of text alone"
+        )
     config = read_config(name, CONFIG, content)
     if not reads_text(config.model_type):
         raise no_language_model(name, config)
@@ -125,9 +152,11 @@ def own_config(name: str, content: dict):
 
 def no_language_model(name: str, config) -> WrongFiles:
     """What to say of a model that no method can ask."""
-    return WrongFiles(f"{name}: a {config.model_type} model is neither an encoder that fills "
-                      "masks, an encoder-decoder nor a decoder of text, so no method can ask it; "
-                      "take another model")
+    return WrongFiles(
+        f"{name}: a {config.model_type} model is neither an encoder that fills "
+        "masks, an encoder-decoder nor a decoder of text, so no method can ask it; "
+        "take another model"
+    )
 
 
 def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
@@ -141,14 +170,22 @@ def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
                 for key in tensors.keys():
                     tensor = tensors.get_slice(key)
                     shapes[key] = tensor.get_shape()
-                    if len(shapes[key]) > 1 and not (kind := str(tensor.get_dtype())).startswith(WHOLE):
-                        raise WrongFiles(f"{name}: {key[:100]} in {file} is of type {kind[:20]}, "
-                                         "so the weights are quantised, which only a library of "
-                                         "their own reads: take the model that they were made "
-                                         "from (`base_model` on its page)")
-        except (SafetensorError, OSError) as error:  # header too short or long, types and sizes that do not add up to the file
-            raise WrongFiles(f"{name}: {file} is no whole safetensors ({short(error)}); "
-                             f"{INSTEAD}") from error
+                    if len(shapes[key]) > 1 and not (kind := str(tensor.get_dtype())).startswith(
+                        WHOLE
+                    ):
+                        raise WrongFiles(
+                            f"{name}: {key[:100]} in {file} is of type {kind[:20]}, "
+                            "so the weights are quantised, which only a library of "
+                            "their own reads: take the model that they were made "
+                            "from (`base_model` on its page)"
+                        )
+        except (
+            SafetensorError,
+            OSError,
+        ) as error:  # header too short or long, types and sizes that do not add up to the file
+            raise WrongFiles(
+                f"{name}: {file} is no whole safetensors ({short(error)}); {INSTEAD}"
+            ) from error
     return shapes
 
 
@@ -157,8 +194,10 @@ def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]])
     if INDEX in files:
         named = read_object(name, INDEX, files[INDEX])["weight_map"]
         if lost := sorted(set(named) - set(shapes)):
-            raise WrongFiles(f"{name}: {INDEX} names {lost[0][:100]} in {named[lost[0]]}, but that "
-                             f"has no such tensor; {INSTEAD}")
+            raise WrongFiles(
+                f"{name}: {INDEX} names {lost[0][:100]} in {named[lost[0]]}, but that "
+                f"has no such tensor; {INSTEAD}"
+            )
 
 
 def network_of(name: str, config):
@@ -168,12 +207,16 @@ def network_of(name: str, config):
     try:
         kinds = transformers.MODEL_MAPPING[type(config)]
     except KeyError:
-        raise WrongFiles(f"{name}: transformers has no network of model_type {config.model_type}; "
-                         "take another model") from None
+        raise WrongFiles(
+            f"{name}: transformers has no network of model_type {config.model_type}; "
+            "take another model"
+        ) from None
     kind = kinds[0] if isinstance(kinds, tuple) else kinds
     if kind.main_input_name != "input_ids":
-        raise WrongFiles(f"{name}: is a {config.model_type}, which reads {kind.main_input_name}, "
-                         "not text; take a model of text")
+        raise WrongFiles(
+            f"{name}: is a {config.model_type}, which reads {kind.main_input_name}, "
+            "not text; take a model of text"
+        )
     return kind
 
 
@@ -183,7 +226,9 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
     files: {name: place}, safetensors and their index; network: its class, which is made and loaded as in training, but without any
     numbers.
     """
-    shapes = read_headers(name, {file: place for file, place in files.items() if file.endswith(".safetensors")})
+    shapes = read_headers(
+        name, {file: place for file, place in files.items() if file.endswith(".safetensors")}
+    )
     check_index(name, files, shapes)
     import torch
     import transformers
@@ -192,17 +237,32 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
     transformers.logging.disable_progress_bar()
     empty = {key: torch.empty(shape, device="meta") for key, shape in shapes.items()}
     try:
-        _, report = network.from_pretrained(None, config=config, state_dict=empty, device_map={"": "meta"}, dtype=torch.float32,
-                                            output_loading_info=True, ignore_mismatched_sizes=True)
+        _, report = network.from_pretrained(
+            None,
+            config=config,
+            state_dict=empty,
+            device_map={"": "meta"},
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(f"{name}: transformers makes no network of {CONFIG} and the names of the "
-                         f"weights ({short(error)}); {INSTEAD}") from error
+        raise WrongFiles(
+            f"{name}: transformers makes no network of {CONFIG} and the names of the "
+            f"weights ({short(error)}); {INSTEAD}"
+        ) from error
     for key, there, promised in sorted(report["mismatched_keys"]):
-        raise WrongFiles(f"{name}: {key[:100]} is {list(there)} numbers in the weights, but "
-                         f"{list(promised)} by {CONFIG}; {INSTEAD}")
-    if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):  # a fresh head has its own
-        raise WrongFiles(f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, "
-                         f"{lost[0][:100]} first; {INSTEAD}")
+        raise WrongFiles(
+            f"{name}: {key[:100]} is {list(there)} numbers in the weights, but "
+            f"{list(promised)} by {CONFIG}; {INSTEAD}"
+        )
+    if lost := sorted(
+        key for key in report["missing_keys"] if "pooler" not in key
+    ):  # a fresh head has its own
+        raise WrongFiles(
+            f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, "
+            f"{lost[0][:100]} first; {INSTEAD}"
+        )
 
 
 def copy_files(files: dict[str, Path], folder: Path) -> None:
@@ -219,27 +279,39 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
     from transformers import AutoTokenizer
 
     if TOKENIZER_CONFIG in files:
-        refuse_code(name, TOKENIZER_CONFIG, read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG]))
+        refuse_code(
+            name, TOKENIZER_CONFIG, read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG])
+        )
     try:
         Tokenizer.from_file(str(files[TOKENIZER]))
     except Exception as error:  # tokenizers raises nothing narrower
-        raise WrongFiles(f"{name}: tokenizer.json is no tokenizer ({short(error)}); get the right "
-                         "file, or write it with "
-                         "AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)") from error
+        raise WrongFiles(
+            f"{name}: tokenizer.json is no tokenizer ({short(error)}); get the right "
+            "file, or write it with "
+            "AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)"
+        ) from error
     copy_files(files, folder)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=False, local_files_only=True
+        )
         tokenizer(PROBE, PROBE)
     except Exception as error:  # of several kinds, a tokenizer without an unknown token among them
-        raise WrongFiles(f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot "
-                         f"read every text ({short(error)}); {INSTEAD}") from error
+        raise WrongFiles(
+            f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot "
+            f"read every text ({short(error)}); {INSTEAD}"
+        ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if tokenizer.pad_token_id is None and not give_padding(tokenizer, config.model_type):
-        raise WrongFiles(f"{name}: its tokenizer has no padding token (pad_token in "
-                         f"tokenizer_config.json); {INSTEAD}")
+        raise WrongFiles(
+            f"{name}: its tokenizer has no padding token (pad_token in "
+            f"tokenizer_config.json); {INSTEAD}"
+        )
     if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
         token, number = beyond
-        raise WrongFiles(f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the "
-                         f"model has {config.vocab_size:,} (vocab_size in config.json, counted "
-                         f"from 0): {INSTEAD}")
+        raise WrongFiles(
+            f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the "
+            f"model has {config.vocab_size:,} (vocab_size in config.json, counted "
+            f"from 0): {INSTEAD}"
+        )

@@ -17,13 +17,27 @@ from scripts.plan.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIG
 from scripts.running.program import UserError, cut, log
 from scripts.fetch.download import Absent, download, find
 from scripts.fetch.hub import Hub, Origin
-from scripts.fetch.model_files import (INSTEAD, WrongFiles, check_tensors, check_tokenizer, copy_files, network_of, own_config,
-                                       read_object)
+from scripts.fetch.model_files import (
+    INSTEAD,
+    WrongFiles,
+    check_tensors,
+    check_tokenizer,
+    copy_files,
+    network_of,
+    own_config,
+    read_object,
+)
 from scripts.fetch.web import check_room, short
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
-OLDER_TOKENIZERS = (["spm.model"], ["spiece.model"], ["sentencepiece.bpe.model"], ["tokenizer.model"], ["vocab.json", "merges.txt"],
-                    ["vocab.txt"])
+OLDER_TOKENIZERS = (
+    ["spm.model"],
+    ["spiece.model"],
+    ["sentencepiece.bpe.model"],
+    ["tokenizer.model"],
+    ["vocab.json", "merges.txt"],
+    ["vocab.txt"],
+)
 SPECIAL_FILES = ("special_tokens_map.json", "added_tokens.json")  # what it may have beside that
 PICKLE = "pytorch_model.bin"
 PLAIN = "a man washes a pan, then he dries it for 20 minutes"  # lower case, which every tokenizer leaves as it is
@@ -44,14 +58,23 @@ class Folder(Origin):
     def bring(self, file: str) -> Path:
         """A verified copy under `partial`. Raises Absent where the folder has no such file."""
         if not self.locate(file):
-            raise Absent(f"{self.name}/{file} could not be had: {cut(self.where, 200)} has no such "
-                         "file; put it there")
-        return download(f"{self.name}/{file}", [Path(self.where, file).as_uri()],
-                        self.pinned.get(file), self.pin, self.partial, None)
+            raise Absent(
+                f"{self.name}/{file} could not be had: {cut(self.where, 200)} has no such "
+                "file; put it there"
+            )
+        return download(
+            f"{self.name}/{file}",
+            [Path(self.where, file).as_uri()],
+            self.pinned.get(file),
+            self.pin,
+            self.partial,
+            None,
+        )
 
 
-def origin_of(name: str, entry: dict, pin: str, partial: Path, mirror: str | None,
-              root: Path = Path()) -> Hub | Folder:
+def origin_of(
+    name: str, entry: dict, pin: str, partial: Path, mirror: str | None, root: Path = Path()
+) -> Hub | Folder:
     """Where the files of a model come from. root: where its folder's path begins. Raises UserError
     for a folder that is not there."""
     if "hub" in entry:
@@ -59,15 +82,19 @@ def origin_of(name: str, entry: dict, pin: str, partial: Path, mirror: str | Non
     folder = root / os.path.expanduser(entry["folder"])
     try:
         if not folder.is_dir():
-            raise UserError(f"{name}: folder {cut(str(folder), 200)} is not there; correct it in "
-                            f"{pin}")
+            raise UserError(
+                f"{name}: folder {cut(str(folder), 200)} is not there; correct it in {pin}"
+            )
         return Folder(name, entry | {"folder": str(folder.resolve())}, pin, partial, None)
     except (OSError, ValueError) as error:  # a name that is too long, or none
-        raise UserError(f"{name}: folder {cut(str(folder), 200)} cannot be one "
-                        f"({cut(str(error))}); correct it in {pin}") from None
+        raise UserError(
+            f"{name}: folder {cut(str(folder), 200)} cannot be one "
+            f"({cut(str(error))}); correct it in {pin}"
+        ) from None
 
 
 # ---- What there is
+
 
 def read_own_config(origin: Origin):
     """The place of a model's config.json, and the transformers configuration that it is.
@@ -78,10 +105,12 @@ def read_own_config(origin: Origin):
         place = origin.bring(CONFIG)
     except Absent:
         if origin.locate("adapter_config.json"):
-            raise UserError(f"{origin.name}: {origin.where} is an adapter (LoRA or the like) "
-                            "without the model that it changes: merge the two (merge_and_unload() "
-                            "of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in "
-                            "an entry") from None
+            raise UserError(
+                f"{origin.name}: {origin.where} is an adapter (LoRA or the like) "
+                "without the model that it changes: merge the two (merge_and_unload() "
+                "of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in "
+                "an entry"
+            ) from None
         raise
     return place, own_config(origin.name, read_object(origin.name, CONFIG, place))
 
@@ -96,11 +125,13 @@ def find_tokenizer(origin: Origin) -> list[str]:
         origin.bring(TOKENIZER)
         return [TOKENIZER]
     except Absent:
-        raise UserError(f"{origin.name}: {origin.where} has no tokenizer ({TOKENIZER}, or "
-                        f"{', '.join(' with '.join(names) for names in OLDER_TOKENIZERS)}; a chat "
-                        "template is none): take a model that has one, or put the files into a "
-                        "folder with the tokenizer that it was trained with and write `folder: "
-                        "FOLDER` in its entry") from None
+        raise UserError(
+            f"{origin.name}: {origin.where} has no tokenizer ({TOKENIZER}, or "
+            f"{', '.join(' with '.join(names) for names in OLDER_TOKENIZERS)}; a chat "
+            "template is none): take a model that has one, or put the files into a "
+            "folder with the tokenizer that it was trained with and write `folder: "
+            "FOLDER` in its entry"
+        ) from None
 
 
 def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
@@ -115,18 +146,23 @@ def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
         table = read_object(origin.name, INDEX, index).get("weight_map")
         files = set(map(str, table.values())) if isinstance(table, dict) else set()
         if not files or not all(map(SHARD.fullmatch, files)):
-            raise WrongFiles(f"{origin.name}: {INDEX} does not name a .safetensors file beside it "
-                             f"for each tensor (weight_map); {INSTEAD}")
+            raise WrongFiles(
+                f"{origin.name}: {INDEX} does not name a .safetensors file beside it "
+                f"for each tensor (weight_map); {INSTEAD}"
+            )
         return sorted(files), {INDEX: index}
     if not whole and any(map(origin.locate, (PICKLE, f"{PICKLE}.index.json"))):
-        raise UserError(f"{origin.name}: {origin.where} has its weights as {PICKLE} only, a "
-                        "pickle, which can run code when read: convert it where you trust it "
-                        "(from_pretrained(…).save_pretrained(FOLDER) writes safetensors) and "
-                        "write `folder: FOLDER` in its entry")
+        raise UserError(
+            f"{origin.name}: {origin.where} has its weights as {PICKLE} only, a "
+            "pickle, which can run code when read: convert it where you trust it "
+            "(from_pretrained(…).save_pretrained(FOLDER) writes safetensors) and "
+            "write `folder: FOLDER` in its entry"
+        )
     return pinned or [WEIGHTS], {}
 
 
 # ---- What comes
+
 
 def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
     """Those of the files that are there."""
@@ -143,16 +179,20 @@ def bring_tokenizer(origin: Origin) -> dict[str, Path]:
     """The files of the tokenizer, as they are there; {name: place}. Raises UserError for a model
     without one."""
     if origin.pinned:
-        return {file: origin.bring(file) for file in origin.pinned
-                if file not in (CONFIG, INDEX) and not file.endswith(".safetensors")}
+        return {
+            file: origin.bring(file)
+            for file in origin.pinned
+            if file not in (CONFIG, INDEX) and not file.endswith(".safetensors")
+        }
     files = bring_optional(origin, [TOKENIZER_CONFIG])
     names = find_tokenizer(origin)
     files |= {file: origin.bring(file) for file in names}
     return files if TOKENIZER in files else files | bring_optional(origin, SPECIAL_FILES)
 
 
-def write_tokenizer(origin: Origin, files: dict[str, Path], config,
-                    folder: Path) -> dict[str, Path]:
+def write_tokenizer(
+    origin: Origin, files: dict[str, Path], config, folder: Path
+) -> dict[str, Path]:
     """A tokenizer that comes as something older, as transformers writes it: tokenizer.json and
     tokenizer_config.json.
 
@@ -168,27 +208,43 @@ def write_tokenizer(origin: Origin, files: dict[str, Path], config,
     shutil.rmtree(folder, ignore_errors=True)
     copy_files(files, given)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(given, trust_remote_code=False, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            given, trust_remote_code=False, local_files_only=True
+        )
         tokenizer.save_pretrained(anew)
         json.loads((anew / TOKENIZER).read_text(encoding="utf-8"))
-        pieces = {file: SentencePieceProcessor(model_file=str(given / file)) for file in older
-                  if file.endswith(".model")}
-        different = [file for file, model in pieces.items()
-                     if model.encode(PLAIN, out_type=str) != tokenizer.tokenize(PLAIN)]
+        pieces = {
+            file: SentencePieceProcessor(model_file=str(given / file))
+            for file in older
+            if file.endswith(".model")
+        }
+        different = [
+            file
+            for file, model in pieces.items()
+            if model.encode(PLAIN, out_type=str) != tokenizer.tokenize(PLAIN)
+        ]
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot "
-                         f"be read ({short(error)}): write one "
-                         "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the "
-                         "weights beside it and write `folder: FOLDER` in its entry") from error
+        raise WrongFiles(
+            f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot "
+            f"be read ({short(error)}): write one "
+            "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the "
+            "weights beside it and write `folder: FOLDER` in its entry"
+        ) from error
     if different:
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of "
-                         f"{different[0]} cuts words otherwise than SentencePiece does: write a "
-                         f"{TOKENIZER} that does not, put the weights beside it and write `folder: "
-                         "FOLDER` in its entry")
-    if 2 * len(tokenizer) < config.vocab_size:  # transformers makes an empty tokenizer of files that it does not know
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) "
-                         f"transformers reads {len(tokenizer):,} tokens, but the model has "
-                         f"{config.vocab_size:,}; {INSTEAD}")
+        raise WrongFiles(
+            f"{origin.name}: has no {TOKENIZER}, and what transformers makes of "
+            f"{different[0]} cuts words otherwise than SentencePiece does: write a "
+            f"{TOKENIZER} that does not, put the weights beside it and write `folder: "
+            "FOLDER` in its entry"
+        )
+    if (
+        2 * len(tokenizer) < config.vocab_size
+    ):  # transformers makes an empty tokenizer of files that it does not know
+        raise WrongFiles(
+            f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) "
+            f"transformers reads {len(tokenizer):,} tokens, but the model has "
+            f"{config.vocab_size:,}; {INSTEAD}"
+        )
     log.info("%s: has no %s: written from %s", origin.name, TOKENIZER, named)
     return {file: anew / file for file in (TOKENIZER, TOKENIZER_CONFIG)}
 
@@ -211,9 +267,13 @@ def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
     check_tokenizer(origin.name, about | tokenizer, partial / "check", config)
     names, weights = find_weights(origin)
     found = [place for file in names if (place := origin.locate(file))]
-    check_room(f"{origin.name} (its weights)", {  # those of the hub come to its cache, too
-        partial: sum(size for _, size in found) - left,
-        Path(constants.HF_HUB_CACHE): sum(size for place, size in found if place is None)})
+    check_room(
+        f"{origin.name} (its weights)",
+        {  # those of the hub come to its cache, too
+            partial: sum(size for _, size in found) - left,
+            Path(constants.HF_HUB_CACHE): sum(size for place, size in found if place is None),
+        },
+    )
     weights |= {file: origin.bring(file) for file in names}
     check_tensors(origin.name, weights, config, network)
     return about | tokenizer | weights

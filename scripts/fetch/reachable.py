@@ -29,12 +29,15 @@ def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[s
     """A sentence on a file that no place has; none where one has it."""
     if find([*in_mirror(mirror, urls), *urls]):
         return []
-    return [f"{name}: {cut(file)} is neither in the mirror nor at {cut(urls[0], 200)}; put it into "
-            "the mirror"]
+    return [
+        f"{name}: {cut(file)} is neither in the mirror nor at {cut(urls[0], 200)}; put it into "
+        "the mirror"
+    ]
 
 
-def of_pretrained(name: str, entry: dict, mirror: str | None,
-                  partial: Path) -> tuple[dict[str, dict], list[str]]:
+def of_pretrained(
+    name: str, entry: dict, mirror: str | None, partial: Path
+) -> tuple[dict[str, dict], list[str]]:
     """The configuration files of a model of the hub or of a folder, and what of it is missing."""
     configs = {}
     try:
@@ -46,11 +49,15 @@ def of_pretrained(name: str, entry: dict, mirror: str | None,
         return configs, [str(error)]
     if origin.locate(WEIGHTS) or origin.locate(INDEX):
         return configs, []
-    return configs, [f"{name}: {origin.where} has no {WEIGHTS}, or is out of reach; put it there, "
-                     "into the mirror, or take another model"]
+    return configs, [
+        f"{name}: {origin.where} has no {WEIGHTS}, or is out of reach; put it there, "
+        "into the mirror, or take another model"
+    ]
 
 
-def of_model(name: str, entry: dict, mirror: str | None, partial: Path) -> tuple[dict[str, dict], list[str]]:
+def of_model(
+    name: str, entry: dict, mirror: str | None, partial: Path
+) -> tuple[dict[str, dict], list[str]]:
     """The configuration files of a model, none of one that is written here, and what of it is
     missing."""
     if "hub" in entry or "folder" in entry:
@@ -60,16 +67,22 @@ def of_model(name: str, entry: dict, mirror: str | None, partial: Path) -> tuple
     wanted = entry.get("tokenizer")
     if wanted is None or one_file(name, wanted, name, partial, mirror).locate(wanted["file"]):
         return {}, []
-    return {}, [f"{name}: {wanted['hub']} has no {wanted['file']}, or is out of reach; put it into "
-                "the mirror"]
+    return {}, [
+        f"{name}: {wanted['hub']} has no {wanted['file']}, or is out of reach; put it into "
+        "the mirror"
+    ]
 
 
 def main(given: argparse.Namespace) -> None:
     mirror, study = check_mirror(given.mirror), json.loads(given.study.read_text(encoding="utf-8"))
     lacking, configs = [], {}
     for name, entry in study["sources"].items():
-        for item in [] if name in study["fetched"] else entry.get("downloads", []):  # the Snakefile looks for samples and local files
-            lacking += missing(name, item.get("file") or ", ".join(item["members"]), item["urls"], mirror)
+        for item in (
+            [] if name in study["fetched"] else entry.get("downloads", [])
+        ):  # the Snakefile looks for samples and local files
+            lacking += missing(
+                name, item.get("file") or ", ".join(item["members"]), item["urls"], mirror
+            )
     with tempfile.TemporaryDirectory() as partial:
         for name, entry in study["models"].items():
             configs[name], found = of_model(name, entry, mirror, Path(partial) / name)
@@ -77,14 +90,23 @@ def main(given: argparse.Namespace) -> None:
     with whole(given.output) as beside:
         text = json.dumps({"missing": lacking, "configs": configs}, indent=1, sort_keys=True)
         beside.write_text(text + "\n", encoding="utf-8")
-    log.info("%d corpora and %d models: %s", len(study["sources"]), len(study["models"]),
-             f"{len(lacking)} files are missing" if lacking else "every file can be had")
+    log.info(
+        "%d corpora and %d models: %s",
+        len(study["sources"]),
+        len(study["models"]),
+        f"{len(lacking)} files are missing" if lacking else "every file can be had",
+    )
 
 
 def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
-    program.add_argument("--study", type=Path, required=True, metavar="STUDY",
-                         help="the file with the entries that the study uses")
+    program.add_argument(
+        "--study",
+        type=Path,
+        required=True,
+        metavar="STUDY",
+        help="the file with the entries that the study uses",
+    )
     add_mirror(program)
     program.add_argument("--output", type=Path, required=True, metavar="FILE", help="what to write")
     return program

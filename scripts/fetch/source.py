@@ -31,23 +31,29 @@ def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
     written."""
     where = f"{sources}: {name}"
     if "downloads" not in entry:
-        raise UserError(f"{where} has no downloads, it is a sample; use python -m "
-                        f"scripts.fetch.samples.{entry.get('sampler', '…')}")
+        raise UserError(
+            f"{where} has no downloads, it is a sample; use python -m "
+            f"scripts.fetch.samples.{entry.get('sampler', '…')}"
+        )
     known = schema("sources")["$defs"]
     wanted = known["source"]["properties"]["downloads"]
     items = check(entry["downloads"], {"$defs": known, **wanted}, where)
     paths = [path for item in items for path in item.get("members", [item.get("file")])]
     names = [PurePosixPath(path).name for path in paths]
     if odd := {"", ".."}.intersection(names):
-        raise UserError(f"{where}: a file or a member is called {sorted(odd)[0]!r}, which is no "
-                        "name; correct it")
+        raise UserError(
+            f"{where}: a file or a member is called {sorted(odd)[0]!r}, which is no "
+            "name; correct it"
+        )
     if twice := [file for file in names if names.count(file) > 1]:
-        raise UserError(f"{where}: two downloads or members are a file {twice[0]}; their names "
-                        "must differ")
+        raise UserError(
+            f"{where}: two downloads or members are a file {twice[0]}; their names must differ"
+        )
     return items
 
 
 # ---- Archives
+
 
 def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
     """Raise UserError for an archive with an entry that leads out of its folder, is a link, or is
@@ -64,8 +70,10 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
         else:
             seen.add(path)
             continue
-        raise UserError(f"{called}: entry {cut(entry.orig_filename, 200)} {why}, so nothing of the "
-                        "archive was opened: get the archive from a source that you trust")
+        raise UserError(
+            f"{called}: entry {cut(entry.orig_filename, 200)} {why}, so nothing of the "
+            "archive was opened: get the archive from a source that you trust"
+        )
 
 
 def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[bytes]:
@@ -76,7 +84,9 @@ def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[
             yield piece
 
 
-def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str) -> dict[str, Path]:
+def open_archive(
+    place: Path, members: dict, folder: Path, called: str, pin: str
+) -> dict[str, Path]:
     """Write the named members of a zip into `folder`, verified, whatever their headers claim; {base
     name: place}."""
     written = {}
@@ -88,18 +98,22 @@ def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str
         there = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
         for member, facts in members.items():
             if member not in there:
-                raise UserError(f"{called}: member {member} is missing from the archive, which "
-                                f"holds {cut(', '.join(there), 400) or 'nothing'}; correct {pin}, "
-                                "or get the right archive")
+                raise UserError(
+                    f"{called}: member {member} is missing from the archive, which "
+                    f"holds {cut(', '.join(there), 400) or 'nothing'}; correct {pin}, "
+                    "or get the right archive"
+                )
             target, what = folder / PurePosixPath(member).name, f"{called}: member {member}"
             most = MOST if facts["bytes"] is None else facts["bytes"]
             target.unlink(missing_ok=True)
             try:
                 write(read_member(archive, member, broken), target, what, 0, facts["bytes"], most)
             except TooLarge:
-                raise UserError(f"{what} opens to more than the {most:,} bytes that {pin} "
-                                "declares; get the right archive, or, if the change is meant, "
-                                "correct bytes there") from None
+                raise UserError(
+                    f"{what} opens to more than the {most:,} bytes that {pin} "
+                    "declares; get the right archive, or, if the change is meant, "
+                    "correct bytes there"
+                ) from None
             verify(target, what, pin, facts["sha256"], facts["bytes"])
             written[target.name] = target
     return written
@@ -117,16 +131,27 @@ def fetch(items: list[dict], pin: str, partial: Path, mirror: str | None) -> dic
     files: dict[str, Path] = {}
     for item in items:
         if "file" in item:
-            files[item["file"]] = download(item["file"], item["urls"], item["sha256"], pin, partial,
-                                           mirror, item.get("bytes"))
+            files[item["file"]] = download(
+                item["file"], item["urls"], item["sha256"], pin, partial, mirror, item.get("bytes")
+            )
             continue
         called = PurePosixPath(urlsplit(item["urls"][0]).path).name
-        brought = download(called, item["urls"], None, pin, partial, mirror,
-                           most=weight(item["members"]), archive=True)
+        brought = download(
+            called,
+            item["urls"],
+            None,
+            pin,
+            partial,
+            mirror,
+            most=weight(item["members"]),
+            archive=True,
+        )
         opened = partial / "opened"
         opened.mkdir(exist_ok=True)
         try:
-            files |= open_archive(brought, item["members"], opened, f"{called} from {item['urls'][0]}", pin)
+            files |= open_archive(
+                brought, item["members"], opened, f"{called} from {item['urls'][0]}", pin
+            )
         except UserError:  # so that the next fetch brings the archive anew
             brought.unlink()
             raise

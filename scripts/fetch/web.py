@@ -21,7 +21,10 @@ from scripts.running.program import UserError, log
 
 CHUNK = 1 << 16  # bytes; what a cut connection loses at most
 TIMEOUT = (10, 20)  # seconds to connect, seconds without a byte
-SLOWEST, WINDOW = 1_000, 60  # bytes a second, measured over so many seconds: what is slower counts as no byte
+SLOWEST, WINDOW = (
+    1_000,
+    60,
+)  # bytes a second, measured over so many seconds: what is slower counts as no byte
 TRIES = 4  # without progress, at one place
 BACKOFF = 0.3  # seconds; doubled with every try
 LONGEST_WAIT = 120  # seconds that a busy server may ask for
@@ -58,8 +61,9 @@ class Session(requests.Session):
         if target:
             now, then = urlsplit(resp.url).scheme, urlsplit(urljoin(resp.url, target)).scheme
             if then not in ("http", "https") or (now, then) == ("https", "http"):
-                raise NoAnswer(f"it redirects to {target[:200]}, which is not followed: from {now} "
-                               f"to {then}")
+                raise NoAnswer(
+                    f"it redirects to {target[:200]}, which is not followed: from {now} to {then}"
+                )
         return target
 
 
@@ -93,19 +97,25 @@ def check_room(name: str, needed: dict[Path, int]) -> None:
                 f"no space left on the device of {place}: {name} needs {size:,} bytes more, and "
                 f"{free:,} are free: free some, or name a folder on another disk (--directory, or "
                 "HF_HOME for the cache of the hub), then give the same command again; what has "
-                "come is kept")
+                "come is kept"
+            )
 
 
 # ---- Writing
 
-def write(pieces: Iterable[bytes], target: Path, name: str, done: int, total: int | None,
-          most: int) -> None:
+
+def write(
+    pieces: Iterable[bytes], target: Path, name: str, done: int, total: int | None, most: int
+) -> None:
     """Append the pieces to `target`, which has `done` of `total` bytes. Raises TooLarge beyond
     `most` bytes in all."""
     try:
-        with (open(target, "ab") as opened,
-              tqdm(desc=name, initial=done, total=total, unit="B", unit_scale=True,
-                   disable=None) as bar):
+        with (
+            open(target, "ab") as opened,
+            tqdm(
+                desc=name, initial=done, total=total, unit="B", unit_scale=True, disable=None
+            ) as bar,
+        ):
             for piece in pieces:
                 done += len(piece)
                 if done > most:
@@ -131,6 +141,7 @@ def copy(place: Path, part: Path, name: str, most: int | None) -> None:
 
 
 # ---- Transfers
+
 
 def note_of(part: Path) -> Path:
     """The file beside an unfinished download that says of which version it is a piece."""
@@ -182,11 +193,16 @@ def _check_answer(answer: requests.Response, done: int, version: str, part: Path
     if status in BUSY:
         wait = _wait(answer)
         if wait is not None and wait > LONGEST_WAIT:
-            raise NoAnswer(f"HTTP {status}: it asks to wait for {wait:,.0f} s, more than "
-                           f"{LONGEST_WAIT} s; try again later")
+            raise NoAnswer(
+                f"HTTP {status}: it asks to wait for {wait:,.0f} s, more than "
+                f"{LONGEST_WAIT} s; try again later"
+            )
         raise Cut(f"the server is busy (HTTP {status})", wait)
-    continues = (done > 0 and _version(answer) == version
-                 and answer.headers.get("Content-Range", "").startswith(f"bytes {done}-"))
+    continues = (
+        done > 0
+        and _version(answer) == version
+        and answer.headers.get("Content-Range", "").startswith(f"bytes {done}-")
+    )
     if status == 416 or status == 206 and not continues:
         part.unlink(missing_ok=True)
         raise Cut("the piece that an earlier try left does not fit what the server has now")
@@ -228,7 +244,9 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
             log.info("%s: going on after %s bytes", name, f"{done:,}")
         else:
             done = 0
-            part.unlink(missing_ok=True)  # first: a note must never stand beside another version's bytes
+            part.unlink(
+                missing_ok=True
+            )  # first: a note must never stand beside another version's bytes
             note_of(part).write_text(_version(answer), encoding="latin-1")
         length = None if _is_packed(answer) else declared_size(answer)
         total = None if length is None else done + length

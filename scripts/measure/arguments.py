@@ -18,20 +18,56 @@ def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.Argument
     runs.add_argument("--trained", type=Path, help="the folder of the study's runs")
     runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
     runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
-    runs.add_argument("--external", type=Path, nargs="+", default=[], metavar="FOLDER",
-                      help="systems that --predictions with --name has kept, to be measured beside the runs")
-    runs.add_argument("--people", type=Path, nargs="+", default=[], metavar="FILE", help="CSV files of people's answers (docs/people.md)")
-    runs.add_argument("--others", nargs="+", default=[], metavar="SOURCE/DATASET",
-                      help="datasets that these may hold answers of and that are not measured here")
+    runs.add_argument(
+        "--external",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FOLDER",
+        help="systems that --predictions with --name has kept, to be measured beside the runs",
+    )
+    runs.add_argument(
+        "--people",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="CSV files of people's answers (docs/people.md)",
+    )
+    runs.add_argument(
+        "--others",
+        nargs="+",
+        default=[],
+        metavar="SOURCE/DATASET",
+        help="datasets that these may hold answers of and that are not measured here",
+    )
     runs.add_argument("--output", type=Path, help="the Parquet file to write")
-    files = options.add_argument_group("predictions made elsewhere (their form: scripts/measure/external.py)")
-    files.add_argument("--predictions", type=Path, nargs="+", metavar="FILE", help="CSV, or JSON lines: example_id and label or scores")
-    files.add_argument("--dataset", type=Path, help="results/build/<study>/<source>/<dataset>, which they are of")
+    files = options.add_argument_group(
+        "predictions made elsewhere (their form: scripts/measure/external.py)"
+    )
+    files.add_argument(
+        "--predictions",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="CSV, or JSON lines: example_id and label or scores",
+    )
+    files.add_argument(
+        "--dataset", type=Path, help="results/build/<study>/<source>/<dataset>, which they are of"
+    )
     files.add_argument("--split", default="test", help="its split; default: %(default)s")
-    files.add_argument("--name", help="keep them under this name in results/external/: they join the study as a system")
+    files.add_argument(
+        "--name",
+        help="keep them under this name in results/external/: they join the study as a system",
+    )
     if gold:
         files.add_argument("--gold", type=Path, help=gold)
-    options.add_argument("--resamples", type=whole_number(1, 1_000_000), default=2000, help="draws behind an interval; default: %(default)s")
+    options.add_argument(
+        "--resamples",
+        type=whole_number(1, 1_000_000),
+        default=2000,
+        help="draws behind an interval; default: %(default)s",
+    )
     return options
 
 
@@ -40,8 +76,10 @@ def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
     given = options.parse_args()
     gold = getattr(given, "gold", None)
     if gold and (given.dataset or given.name):
-        options.error("--gold is given with --dataset or --name: predictions in the form of the paper's release are scored against "
-                      "its gold file, all others against a dataset")
+        options.error(
+            "--gold is given with --dataset or --name: predictions in the form of the paper's release are scored against "
+            "its gold file, all others against a dataset"
+        )
     if gold or given.predictions or given.dataset or given.name:
         wanted = ["predictions", "gold" if gold else "dataset"]
     else:

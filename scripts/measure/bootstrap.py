@@ -26,7 +26,10 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
 def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """(draws, blocks) numbers from Exp(1); blocks, draws: integers from 0, by which alone each is told."""
     keys = mixed(np.asarray(blocks, np.uint64) + np.uint64(1))
-    numbers = mixed(keys + (np.asarray(draws, np.uint64)[:, None] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    numbers = mixed(
+        keys
+        + (np.asarray(draws, np.uint64)[:, None] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    )
     return -np.log(((numbers >> np.uint64(11)).astype(float) + 0.5) / 2.0**53)
 
 
@@ -72,5 +75,10 @@ def drawn_sums(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
     """(resamples, …) weighted sums over the groups; sums: (groups, …)."""
     blocks = by_block(sums, drawn)
     cells = blocks.reshape(len(blocks), -1)
-    totals = np.concatenate([drawn.weights[start : start + ROWS] @ cells for start in range(0, len(drawn.weights), ROWS)])
+    totals = np.concatenate(
+        [
+            drawn.weights[start : start + ROWS] @ cells
+            for start in range(0, len(drawn.weights), ROWS)
+        ]
+    )
     return totals.reshape(len(totals), *blocks.shape[1:])

@@ -1,6 +1,6 @@
 """Collect the metrics of all experiments into one table; a study's own columns are missing elsewhere.
 
-    python -m scripts.measure.collect results/evaluate/default/*/*.parquet --output results/evaluate/default/metrics.parquet
+python -m scripts.measure.collect results/evaluate/default/*/*.parquet --output results/evaluate/default/metrics.parquet
 """
 
 import argparse
@@ -19,11 +19,18 @@ def main(given: argparse.Namespace) -> None:
         try:
             schema = pa.unify_schemas([schema, table.schema.remove_metadata()])
         except pa.ArrowException as error:
-            raise UserError(f"{file}: a column is of another type than in the metrics before it ({cut(str(error), 200)}); remove it "
-                            "and run again") from None
+            raise UserError(
+                f"{file}: a column is of another type than in the metrics before it ({cut(str(error), 200)}); remove it "
+                "and run again"
+            ) from None
     table = pa.concat_tables(tables, promote_options="default")
     write_table(table, given.output, schema, {"files": [str(file) for file in given.files]})
-    log.info("%s: %d numbers of %d experiments", given.output, len(table), len(table["experiment"].unique()))
+    log.info(
+        "%s: %d numbers of %d experiments",
+        given.output,
+        len(table),
+        len(table["experiment"].unique()),
+    )
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -18,7 +18,17 @@ from scripts.data.tables import read_complete, write_table
 from scripts.data.yaml_files import entries_of
 from scripts.measure.tally import Replicate
 
-HEADLINES = {"accuracy", "stride_accuracy", "both_accuracy", "exact_order", "concordance", "exact_match", "f1", "two_best_accuracy", "one_best_accuracy"}  # shares of which more is better
+HEADLINES = {
+    "accuracy",
+    "stride_accuracy",
+    "both_accuracy",
+    "exact_order",
+    "concordance",
+    "exact_match",
+    "f1",
+    "two_best_accuracy",
+    "one_best_accuracy",
+}  # shares of which more is better
 CONTROL_METHODS = {"control", "baseline", "majority"}
 EXTERNAL = "external"  # the method of predictions made elsewhere
 
@@ -35,10 +45,16 @@ def replicates_of(runs: list[Run]) -> list[Replicate]:
     by each seed, nor is asked in words."""
     facts = runs[0].facts
     varies = len(runs) > 1 or facts["train_examples"] or facts.get("wording") is not None
-    return [Replicate(run.facts["seed"], run.facts.get("wording")) for run in runs] if varies and facts["method"] != "control" else []
+    return (
+        [Replicate(run.facts["seed"], run.facts.get("wording")) for run in runs]
+        if varies and facts["method"] != "control"
+        else []
+    )
 
 
-def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
+def runs_by_dataset(
+    trained: Path, names: list[str]
+) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
     """By source and dataset, then by model and method: the runs of the folder `trained`, one a replicate, in the order given."""
     systems_of: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = {}
     for name in names:
@@ -54,14 +70,25 @@ def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
     for name in names:
         measured_on = sources[name].get("measured_on", name) if name in sources else name
         if not isinstance(measured_on, str) or measured_on not in sources:
-            raise UserError(f"{file}: no source {cut(str(measured_on))}, which the runs need; name the file that they were made with")
+            raise UserError(
+                f"{file}: no source {cut(str(measured_on))}, which the runs need; name the file that they were made with"
+            )
         splits = sources[measured_on].get("evaluate")
-        if not isinstance(splits, list) or not splits or not all(map(is_name, splits)) or len(set(splits)) < len(splits):
-            raise UserError(f"{file}: {measured_on}: evaluate must be a list of its splits, each once; correct it there")
+        if (
+            not isinstance(splits, list)
+            or not splits
+            or not all(map(is_name, splits))
+            or len(set(splits)) < len(splits)
+        ):
+            raise UserError(
+                f"{file}: {measured_on}: evaluate must be a list of its splits, each once; correct it there"
+            )
     return sources
 
 
-def read_examples(file: Path, schema: pa.Schema, labels: int, missing: Iterable[str] = (), empty: bool = False) -> pd.DataFrame:
+def read_examples(
+    file: Path, schema: pa.Schema, labels: int, missing: Iterable[str] = (), empty: bool = False
+) -> pd.DataFrame:
     """A split of a dataset, in the columns of `schema`; `missing` names those that may lack values, empty: it may have no rows.
 
     Raises UserError for no rows, an example that stands twice, and a label that is not below `labels`.
@@ -70,8 +97,10 @@ def read_examples(file: Path, schema: pa.Schema, labels: int, missing: Iterable[
     if rows.empty and not empty:
         raise UserError(f"{file}: no examples; the log of its build says why")
     if rows["example_id"].duplicated().any():
-        raise UserError(f"{file}: the example {cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} stands twice; "
-                        "build the dataset again")
+        raise UserError(
+            f"{file}: the example {cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} stands twice; "
+            "build the dataset again"
+        )
     if not rows["label"].between(0, labels - 1).all():
         raise UserError(f"{file}: a label is none of 0 to {labels - 1}; build the dataset again")
     return rows
@@ -81,8 +110,10 @@ def label_scores(run: Run, table: pa.Table) -> np.ndarray:
     """The (n, labels) scores of a table of predictions. Raises UserError where they are not as many as the run has labels."""
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     if "labels" in run.facts and scores.shape[1] != len(run.facts["labels"]):
-        raise UserError(f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json names "
-                        f"{len(run.facts['labels'])} labels; run it again")
+        raise UserError(
+            f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json names "
+            f"{len(run.facts['labels'])} labels; run it again"
+        )
     return scores
 
 
@@ -92,10 +123,14 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     what: what the examples are called where the predictions are not of them.
     """
     table = read_predictions(run.folder, ["split", "selection", "example_id", "score"])
-    table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
+    table = table.filter(
+        (pc.field("split") == split) & (pc.field("selection") != "peak")
+    ).combine_chunks()
     ids = pd.Index(table["example_id"].to_pandas())
     if len(ids) != len(example_ids) or set(ids) != set(example_ids):
-        raise UserError(f"{run.folder}: its predictions on {split} are not of the {what} that were built; run it again")
+        raise UserError(
+            f"{run.folder}: its predictions on {split} are not of the {what} that were built; run it again"
+        )
     return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
 
 
@@ -109,18 +144,35 @@ def above_controls(rows: list[dict]) -> list[dict]:
     no dataset here: their controls are those of all datasets.
     """
     places: dict[tuple, list[dict]] = {}
-    headlines = [row for row in rows if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES]
+    headlines = [
+        row
+        for row in rows
+        if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES
+    ]
     for row in headlines:
-        places.setdefault(tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric")), []).append(row)
+        places.setdefault(
+            tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric")), []
+        ).append(row)
     for row in (row for row in headlines if row.get("method") == "released"):
         places[row["source"], row["dataset"], row["split"], None, row["metric"]] += [
-            other for other in headlines if other.get("method") in CONTROL_METHODS
-            and all(other.get(name) == row.get(name) for name in ("source", "split", "metric", "limit"))]
+            other
+            for other in headlines
+            if other.get("method") in CONTROL_METHODS
+            and all(
+                other.get(name) == row.get(name) for name in ("source", "split", "metric", "limit")
+            )
+        ]
     found = []
     for place in places.values():
-        controls = [row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"]
+        controls = [
+            row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"
+        ]
         best = max(controls, key=lambda row: row["value"], default=None)
-        blind = {(row["model"], row["method"].removesuffix(BLIND)): row for row in place if (row.get("method") or "").endswith(BLIND)}
+        blind = {
+            (row["model"], row["method"].removesuffix(BLIND)): row
+            for row in place
+            if (row.get("method") or "").endswith(BLIND)
+        }
         for row in place:
             if row.get("method") in CONTROL_METHODS or (row.get("method") or "").endswith(BLIND):
                 continue
@@ -135,16 +187,29 @@ def above_controls(rows: list[dict]) -> list[dict]:
 
 def above(row: dict, other: dict, name: str, what: str) -> dict:
     """The row `<metric>_above_<what>`: how far a row of metrics lies above another one, which `control` names."""
-    return row | difference(row, other)._asdict() | {"metric": f"{row['metric']}_above_{what}", "control": name, "sd": None, "draws": None}
+    return (
+        row
+        | difference(row, other)._asdict()
+        | {"metric": f"{row['metric']}_above_{what}", "control": name, "sd": None, "draws": None}
+    )
 
 
 def write_metrics(rows: list[dict], schema: pa.Schema, given: argparse.Namespace) -> None:
     """Write the rows of an experiment, and how far its models lie above its controls; given: the arguments of every evaluation."""
     rows = rows + above_controls(rows)
     try:
-        table = pa.Table.from_pylist([{"experiment": given.experiment} | row for row in rows], schema=schema)
+        table = pa.Table.from_pylist(
+            [{"experiment": given.experiment} | row for row in rows], schema=schema
+        )
     except (pa.ArrowException, OverflowError) as error:
-        raise UserError(f"{given.trained}: data_options of a run.json hold what no column of metrics takes ({cut(str(error))}); "
-                        "run the experiment again") from None
-    write_table(table, given.output, schema, {"experiment": given.experiment, "bootstrap_resamples": given.resamples})
+        raise UserError(
+            f"{given.trained}: data_options of a run.json hold what no column of metrics takes ({cut(str(error))}); "
+            "run the experiment again"
+        ) from None
+    write_table(
+        table,
+        given.output,
+        schema,
+        {"experiment": given.experiment, "bootstrap_resamples": given.resamples},
+    )
     log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))

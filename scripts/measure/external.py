@@ -35,7 +35,9 @@ from scripts.measure.experiment import EXTERNAL, Run
 
 REMEDY = "give a CSV with a header, or JSON lines, of one prediction a row (--help)"
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
-Measure = Callable[[Run, Path, str, int], list[dict]]  # of a run, the split's file, its name and how many resamples: rows of metrics
+Measure = Callable[
+    [Run, Path, str, int], list[dict]
+]  # of a run, the split's file, its name and how many resamples: rows of metrics
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ def csv_rows(file: Path) -> pd.DataFrame:
         raise UserError(f"{file}: its first line is no header ({error}); {REMEDY}") from None
     if not header:
         raise UserError(f"{file}: its first line is empty; begin with the header, and {REMEDY}")
-    table = csv_of(file, header, REMEDY, REMEDY).apply(lambda column: as_written(column.str.strip()))
+    table = csv_of(file, header, REMEDY, REMEDY).apply(
+        lambda column: as_written(column.str.strip())
+    )
     return table.set_axis("row " + pd.RangeIndex(2, len(table) + 2).astype(str))
 
 
@@ -75,7 +79,9 @@ def json_rows(file: Path) -> pd.DataFrame:
         value = json_of(line, f"{file}: line {number}", "mend it")
         scores = value.get("scores", {}) if isinstance(value, dict) else None
         if not isinstance(scores, dict):
-            raise UserError(f'{file}: line {number} is no object like {{"example_id": …, "label": …}}, or its scores are none; mend it')
+            raise UserError(
+                f'{file}: line {number} is no object like {{"example_id": …, "label": …}}, or its scores are none; mend it'
+            )
         rows.append(scores | value)
         places.append(f"line {number}")
     return pd.DataFrame(rows, places, dtype=object).drop(columns="scores", errors="ignore")
@@ -86,8 +92,10 @@ def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[s
     ways = [["label"], *([["score"]] if answered.scored else []), *answered.labels]
     found = [names for names in ways if set(names) <= set(rows)]
     if "example_id" not in rows or not found:
-        raise UserError(f"{file}: its columns are {cut(', '.join(map(str, rows)), 200)}; give example_id and "
-                        f"{', or '.join(', '.join(names) for names in ways)}")
+        raise UserError(
+            f"{file}: its columns are {cut(', '.join(map(str, rows)), 200)}; give example_id and "
+            f"{', or '.join(', '.join(names) for names in ways)}"
+        )
     return found[0]
 
 
@@ -102,38 +110,71 @@ def placed(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> n
     """(n,) the row of each example. Raises UserError for an id that is none, that stands twice, or that is missing."""
     ids = rows["example_id"]
     texts = ids.map(lambda value: isinstance(value, str) and value != "").to_numpy(bool)
-    refuse(rows, ~texts, file, lambda at: f"its example_id is {shown(ids.iloc[at])}; write that of an example of {where}")
-    refuse(rows, ~ids.isin(set(examples)).to_numpy(), file,
-           lambda at: f"{where} has no example {cut(ids.iloc[at])}; take the row out, or name the split that it is of")
-    refuse(rows, ids.duplicated().to_numpy(), file,
-           lambda at: f"example {cut(ids.iloc[at])} stands in {rows.index[ids.eq(ids.iloc[at]).argmax()]} too; keep one of them")
+    refuse(
+        rows,
+        ~texts,
+        file,
+        lambda at: f"its example_id is {shown(ids.iloc[at])}; write that of an example of {where}",
+    )
+    refuse(
+        rows,
+        ~ids.isin(set(examples)).to_numpy(),
+        file,
+        lambda at: (
+            f"{where} has no example {cut(ids.iloc[at])}; take the row out, or name the split that it is of"
+        ),
+    )
+    refuse(
+        rows,
+        ids.duplicated().to_numpy(),
+        file,
+        lambda at: (
+            f"example {cut(ids.iloc[at])} stands in {rows.index[ids.eq(ids.iloc[at]).argmax()]} too; keep one of them"
+        ),
+    )
     row = pd.Index(ids).get_indexer(examples)
     if (row < 0).any():
-        raise UserError(f"{file}: has {len(rows)} rows, and none is of the example {cut(examples.iloc[int(np.argmax(row < 0))])} "
-                        f"({(row < 0).sum()} of {len(row)} in {where} have none); give a prediction for each")
+        raise UserError(
+            f"{file}: has {len(rows)} rows, and none is of the example {cut(examples.iloc[int(np.argmax(row < 0))])} "
+            f"({(row < 0).sum()} of {len(row)} in {where} have none); give a prediction for each"
+        )
     return row
 
 
-def scores_of(rows: pd.DataFrame, names: list[str], answered: Answered, file: Path) -> tuple[np.ndarray, list[str]]:
+def scores_of(
+    rows: pd.DataFrame, names: list[str], answered: Answered, file: Path
+) -> tuple[np.ndarray, list[str]]:
     """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0. Raises UserError for what is none."""
     if names == ["label"]:
         chosen = rows["label"]
         fitting = [labels for labels in answered.labels if chosen.isin(labels).all()]
         labels = fitting[0] if fitting else answered.labels[0]
-        refuse(rows, ~chosen.isin(labels).to_numpy(), file, lambda at: f"label {shown(chosen.iloc[at])} is none of {', '.join(labels)}")
+        refuse(
+            rows,
+            ~chosen.isin(labels).to_numpy(),
+            file,
+            lambda at: f"label {shown(chosen.iloc[at])} is none of {', '.join(labels)}",
+        )
         return np.eye(len(labels))[pd.Index(labels).get_indexer(chosen)], labels
     scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
     with np.errstate(over="ignore"):
         finite = np.isfinite(scores.astype(np.float32))
     for name, fits in zip(names, finite.T):
-        refuse(rows, ~fits, file, lambda at, name=name: f"{name} is {shown(rows[name].iloc[at])}, not a finite number")
+        refuse(
+            rows,
+            ~fits,
+            file,
+            lambda at, name=name: f"{name} is {shown(rows[name].iloc[at])}, not a finite number",
+        )
     return scores, names
 
 
 def number_of(value: object) -> float:
     """A cell, or a value of JSON, as a number; NaN where it is none."""
     try:
-        return float("nan") if isinstance(value, bool) or "_" in str(value) else float(value)  # Python's 1_000
+        return (
+            float("nan") if isinstance(value, bool) or "_" in str(value) else float(value)
+        )  # Python's 1_000
     except (TypeError, ValueError, OverflowError):
         return float("nan")
 
@@ -144,18 +185,26 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
     scores: (n, labels). rivals: of each row what it is ranked among, by a score of its own; None where labels are ranked in each row.
     """
     kept = scores.astype(np.float32)
-    lost = (kept == kept.max(axis=1, keepdims=True)).sum(axis=1) > (scores == scores.max(axis=1, keepdims=True)).sum(axis=1)
+    lost = (kept == kept.max(axis=1, keepdims=True)).sum(axis=1) > (
+        scores == scores.max(axis=1, keepdims=True)
+    ).sum(axis=1)
     if rivals is not None:
-        column = pd.DataFrame({"rivals": pd.factorize(rivals)[0], "score": scores[:, -1], "kept": kept[:, -1]})
+        column = pd.DataFrame(
+            {"rivals": pd.factorize(rivals)[0], "score": scores[:, -1], "kept": kept[:, -1]}
+        )
         distinct = column.groupby("rivals")[["score", "kept"]].transform("nunique")
         lost = (distinct["kept"] < distinct["score"]).to_numpy()
     if lost.any():
         at = int(np.argmax(lost))
-        raise UserError(f"{file}: the scores of {cut(ids.iloc[at])} differ from each other{' or from those beside it' * (rivals is not None)} by less "
-                        "than 32 bits tell; give log-probabilities, or scores further apart")
+        raise UserError(
+            f"{file}: the scores of {cut(ids.iloc[at])} differ from each other{' or from those beside it' * (rivals is not None)} by less "
+            "than 32 bits tell; give log-probabilities, or scores further apart"
+        )
 
 
-def read_predictions_file(file: Path, answered: Answered, examples: pd.Series, where: str) -> tuple[np.ndarray, list[str]]:
+def read_predictions_file(
+    file: Path, answered: Answered, examples: pd.Series, where: str
+) -> tuple[np.ndarray, list[str]]:
     """(n, labels) the scores of the examples (their ids), in their order, and the names of the scores."""
     rows = (json_rows if file.suffix in (".jsonl", ".json") else csv_rows)(file)
     if rows.empty:
@@ -171,8 +220,14 @@ def split_file(dataset: Path, split: str) -> Path:
     file = dataset / f"{split}.parquet"
     if not file.exists():
         known = sorted(other.stem for other in dataset.glob("*.parquet"))
-        raise UserError(f"{dataset}: has no split {split}; " + (f"name one by --split: {', '.join(known)}" if known else
-                        "build it with `snakemake build`, or name the folder of a dataset, results/build/<study>/<source>/<dataset>"))
+        raise UserError(
+            f"{dataset}: has no split {split}; "
+            + (
+                f"name one by --split: {', '.join(known)}"
+                if known
+                else "build it with `snakemake build`, or name the folder of a dataset, results/build/<study>/<source>/<dataset>"
+            )
+        )
     return file
 
 
@@ -182,20 +237,54 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
     source, dataset = file.parent.parent.name, file.parent.name
     rivals = answered.columns[2] if answered.scored else None
     texts = [example, group, *([rivals] if rivals else [])]
-    table = read_table(file, [*texts, "label"], pa.schema([*((name, pa.string()) for name in texts), ("label", pa.int8())]))
-    scores, labels = read_predictions_file(predictions, answered, table[example].to_pandas(), f"{dataset} {split}")
-    refuse_merged(scores, table[rivals].to_pandas() if rivals else None, table[example].to_pandas(), predictions)
+    table = read_table(
+        file,
+        [*texts, "label"],
+        pa.schema([*((name, pa.string()) for name in texts), ("label", pa.int8())]),
+    )
+    scores, labels = read_predictions_file(
+        predictions, answered, table[example].to_pandas(), f"{dataset} {split}"
+    )
+    refuse_merged(
+        scores,
+        table[rivals].to_pandas() if rivals else None,
+        table[example].to_pandas(),
+        predictions,
+    )
     same = {"run": name, "split": split, "selection": "direct", "epoch": 0}
     columns = {key: [value] * len(table) for key, value in same.items()} | {
-        "example_id": table[example], "group_id": table[group], "label": table["label"], "score": list(scores.astype(np.float32))}
+        "example_id": table[example],
+        "group_id": table[group],
+        "label": table["label"],
+        "score": list(scores.astype(np.float32)),
+    }
     facts = {
-        "run": name, "study": answered.study, "source": source, "dataset": dataset, "model": name, "method": EXTERNAL, "seed": 0,
-        "wording": None, "labels": labels, "train_examples": 0, "held_out_examples": 0, "splits": [split],
-        "data": {split: data_digest(file, answered)}, "data_options": provenance_of(file).get("options", {}),
-        "predictions": {"file": predictions.name, "sha256": sha256_of(predictions)}}
+        "run": name,
+        "study": answered.study,
+        "source": source,
+        "dataset": dataset,
+        "model": name,
+        "method": EXTERNAL,
+        "seed": 0,
+        "wording": None,
+        "labels": labels,
+        "train_examples": 0,
+        "held_out_examples": 0,
+        "splits": [split],
+        "data": {split: data_digest(file, answered)},
+        "data_options": provenance_of(file).get("options", {}),
+        "predictions": {"file": predictions.name, "sha256": sha256_of(predictions)},
+    }
     with whole_set(folder) as place:
-        write_table(pa.table({key: columns[key] for key in PREDICTIONS.names}), place / "predictions.parquet", PREDICTIONS, facts)
-        (place / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8")
+        write_table(
+            pa.table({key: columns[key] for key in PREDICTIONS.names}),
+            place / "predictions.parquet",
+            PREDICTIONS,
+            facts,
+        )
+        (place / "run.json").write_text(
+            json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8"
+        )
     return Run(folder, facts_of(folder / "run.json"))
 
 
@@ -208,12 +297,18 @@ def kept_folder(file: Path, name: str, study: str) -> Path:
     """Where predictions on a split (file) stay under a name: results/external/<study>/<source>/<dataset>/<split>/<name>."""
     place = file.parent
     if name == HUMAN:
-        raise UserError(f"--name {HUMAN}: is the name of people (docs/people.md); give the system another")
+        raise UserError(
+            f"--name {HUMAN}: is the name of people (docs/people.md); give the system another"
+        )
     if not re.fullmatch(NAME, name):
-        raise UserError(f"--name {cut(name)}: is no name for a system; use letters, digits, _, - and .")
+        raise UserError(
+            f"--name {cut(name)}: is no name for a system; use letters, digits, _, - and ."
+        )
     if place.parts[-4:-2] != ("build", study):
-        raise UserError(f"--dataset {file.parent}: what joins the scorecard must be of a dataset in results/build/{study}/; name its "
-                        "folder there, or leave --name out")
+        raise UserError(
+            f"--dataset {file.parent}: what joins the scorecard must be of a dataset in results/build/{study}/; name its "
+            "folder there, or leave --name out"
+        )
     return place.parents[3] / "external" / study / place.parent.name / place.name / file.stem / name
 
 
@@ -221,33 +316,55 @@ def print_rows(rows: list[dict], also: dict[str, tuple[str, ...]]) -> None:
     """Print every metric of all examples in per cent, with its interval; also: the metrics of slices, by how their names begin."""
     print(f"{'':<52}{'%':>7}{'95 % interval':>18}{'n':>9}")
     for row in rows:
-        if row["slice"] != "all" and not any(row["slice"].startswith(begin) and row["metric"] in of for begin, of in also.items()):
+        if row["slice"] != "all" and not any(
+            row["slice"].startswith(begin) and row["metric"] in of for begin, of in also.items()
+        ):
             continue
-        title = row["metric"].replace("_", " ") + (f" ({row['scoring']})" if "scoring" in row else "")
+        title = row["metric"].replace("_", " ") + (
+            f" ({row['scoring']})" if "scoring" in row else ""
+        )
         title += "" if row["slice"] == "all" else f", {row['slice']}"
-        span = "none of 1" if row["ci_low"] is None else f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
+        span = (
+            "none of 1"
+            if row["ci_low"] is None
+            else f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
+        )
         print(f"{title:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")
 
 
-def score_predictions(given, answered: Answered, measure: Measure, also: dict[str, tuple[str, ...]]) -> None:
+def score_predictions(
+    given, answered: Answered, measure: Measure, also: dict[str, tuple[str, ...]]
+) -> None:
     """Print the metrics of each file of predictions on a split of a dataset; with a name, keep them as a system of the study.
 
     given: the arguments of add_predictions(). also: see print_rows().
     """
     file = split_file(given.dataset.resolve(), given.split)
     if given.name and len(given.predictions) > 1:
-        raise UserError(f"--name {cut(given.name)}: {len(given.predictions)} files are given, and a system is of one; name one file")
+        raise UserError(
+            f"--name {cut(given.name)}: {len(given.predictions)} files are given, and a system is of one; name one file"
+        )
     for predictions in given.predictions:
         with tempfile.TemporaryDirectory() as place:
-            folder = kept_folder(file, given.name, answered.study) if given.name else Path(place, "predictions")
+            folder = (
+                kept_folder(file, given.name, answered.study)
+                if given.name
+                else Path(place, "predictions")
+            )
             run = write_run(folder, given.name or predictions.stem, predictions, answered, file)
             print(f"{predictions}: {file.parent.name} {given.split}")
             print_rows(measure(run, file, given.split, given.resamples), also)
         if given.name:
-            log.info("%s: kept; the next run of the workflow measures it with the experiments of %s", folder, file.parent.name)
+            log.info(
+                "%s: kept; the next run of the workflow measures it with the experiments of %s",
+                folder,
+                file.parent.name,
+            )
 
 
-def external_systems(folders: list[Path], build: Path, answered: Answered) -> dict[tuple, dict[tuple, list[Run]]]:
+def external_systems(
+    folders: list[Path], build: Path, answered: Answered
+) -> dict[tuple, dict[tuple, list[Run]]]:
     """By source, dataset and split, then by model and method: the runs of folders that score_predictions() kept.
 
     Raises UserError for predictions of another build of their dataset.
@@ -258,8 +375,10 @@ def external_systems(folders: list[Path], build: Path, answered: Answered) -> di
         for split, digest in facts["data"].items():
             file = build / facts["source"] / facts["dataset"] / f"{split}.parquet"
             if data_digest(file, answered) != digest:
-                raise UserError(f"{folder}: its predictions are not of {file} as it is now; give them anew (python -m "
-                                f"scripts.studies.{answered.study}.evaluate --predictions FILE --name {facts['model']} …), or remove the folder")
+                raise UserError(
+                    f"{folder}: its predictions are not of {file} as it is now; give them anew (python -m "
+                    f"scripts.studies.{answered.study}.evaluate --predictions FILE --name {facts['model']} …), or remove the folder"
+                )
             known = systems.setdefault((facts["source"], facts["dataset"], split), {})
             known[facts["model"], facts["method"]] = [Run(folder, facts)]
     return systems

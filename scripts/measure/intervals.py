@@ -54,14 +54,23 @@ def over_groups(draws: np.ndarray, groups: float) -> Part:
 
 def over_seeds(sd: float | None, seeds: int) -> list[Part]:
     """What the mean over seeds varies by them; nothing is known of it where there is one seed or none."""
-    return [Part(sd**2 / seeds, seeds - 1)] if seeds > 1 and sd is not None and not math.isnan(sd) else []
+    return (
+        [Part(sd**2 / seeds, seeds - 1)]
+        if seeds > 1 and sd is not None and not math.isnan(sd)
+        else []
+    )
 
 
 def wilson(value: float, groups: float) -> tuple[float, float]:
     """Wilson's interval (1927) of a share that is 0 or 1 in each of some groups."""
-    middle, half = value + Z**2 / (2 * groups), Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2))
+    middle, half = (
+        value + Z**2 / (2 * groups),
+        Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2)),
+    )
     low, high = (middle - half) / (1 + Z**2 / groups), (middle + half) / (1 + Z**2 / groups)
-    return min(value, max(0.0, low)), max(value, min(1.0, high))  # rounding must not put the value outside
+    return min(value, max(0.0, low)), max(
+        value, min(1.0, high)
+    )  # rounding must not put the value outside
 
 
 def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[float, float]:
@@ -73,7 +82,9 @@ def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[
         return wilson(min(1.0, max(0.0, value)), groups)
     error, quantile = spread(parts)
     odds, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
-    low, high = (1 / (1 + math.exp(-max(-700.0, min(700.0, end)))) for end in (odds - half, odds + half))
+    low, high = (
+        1 / (1 + math.exp(-max(-700.0, min(700.0, end)))) for end in (odds - half, odds + half)
+    )
     return min(low, value), max(high, value)
 
 
@@ -102,10 +113,15 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
     if groups <= 1:
         return Estimate(value, None, None)
     length = min(len(row["draws"]) for row in rows)  # a draw pairs by its number
-    draws = sum(weight * np.asarray(row["draws"][:length], float) for row, weight in zip(rows, coefficients))
+    draws = sum(
+        weight * np.asarray(row["draws"][:length], float) for row, weight in zip(rows, coefficients)
+    )
     parts = [over_groups(draws, groups)]
     for row, weight in zip(rows, coefficients):
-        parts += [Part(weight**2 * variance, freedom) for variance, freedom in over_seeds(row["sd"], row["seeds"])]
+        parts += [
+            Part(weight**2 * variance, freedom)
+            for variance, freedom in over_seeds(row["sd"], row["seeds"])
+        ]
         if row["value"] in (0, 1):
             low, high = wilson(row["value"], row["effective_groups"])
             parts.append(Part((weight * (high - low) / (2 * Z)) ** 2, row["effective_groups"] - 1))
@@ -122,8 +138,14 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
     if groups <= 1:
         return Estimate(value, None, None)
     draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
-    return Estimate(value, *share_interval(value, [over_groups(draws, groups),
-                                                     *over_seeds(float(np.std(values, ddof=1)), len(rows))], groups))
+    return Estimate(
+        value,
+        *share_interval(
+            value,
+            [over_groups(draws, groups), *over_seeds(float(np.std(values, ddof=1)), len(rows))],
+            groups,
+        ),
+    )
 
 
 def difference(row: Mapping, other: Mapping) -> Estimate:

@@ -23,7 +23,9 @@ from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import above
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 
-Values = dict[str, np.ndarray]  # by metric: (units,) of answers, (replicates, units) of a system, 0 to 1
+Values = dict[
+    str, np.ndarray
+]  # by metric: (units,) of answers, (replicates, units) of a system, 0 to 1
 
 
 class System(NamedTuple):
@@ -43,7 +45,9 @@ def alpha(coincidences: np.ndarray, counts: np.ndarray) -> np.ndarray:
         return np.where(expected > 0, 1 - observed / expected, np.nan)
 
 
-def coincidences_of(at: np.ndarray, chosen: np.ndarray, labels: int) -> tuple[np.ndarray, np.ndarray]:
+def coincidences_of(
+    at: np.ndarray, chosen: np.ndarray, labels: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Of answers (chosen: a label's number) on examples (at): the examples that two or more answered, and their (examples,
     labels, labels) coincidences: the pairs of answers, each weighed by 1 / (answers - 1)."""
     examples, place = np.unique(at, return_inverse=True)
@@ -54,9 +58,13 @@ def coincidences_of(at: np.ndarray, chosen: np.ndarray, labels: int) -> tuple[np
     return examples, pairs / (counts.sum(1) - 1)[:, None, None]
 
 
-def agreement_row(answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling, groups: int) -> list[dict]:
+def agreement_row(
+    answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling, groups: int
+) -> list[dict]:
     """The row human_agreement, or none where no two answered the same or all answers are one; group: (examples,) integers from 0."""
-    examples, pairs = coincidences_of(answers["at"].to_numpy(), answers["chosen"].to_numpy(), labels)
+    examples, pairs = coincidences_of(
+        answers["at"].to_numpy(), answers["chosen"].to_numpy(), labels
+    )
     sums = np.zeros((groups, labels, labels))
     np.add.at(sums, group[examples], pairs)
     counts = np.bincount(group[examples], minlength=groups)
@@ -77,30 +85,62 @@ def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
     given = given[given["type"].fillna("") != ""].drop_duplicates(["person", "unit", "type"])
     slices = {"all": np.ones(len(units), bool)}
     for name, rows in given.groupby("type"):
-        slices[f"type={name}"] = (rows.groupby("unit").size().reindex(units, fill_value=0) * 2 >= asked).to_numpy()
+        slices[f"type={name}"] = (
+            rows.groupby("unit").size().reindex(units, fill_value=0) * 2 >= asked
+        ).to_numpy()
     return slices
 
 
-def tallies_of(values: Values, name: str, slices: dict[str, np.ndarray], group: np.ndarray, groups: int) -> list[Tally]:
+def tallies_of(
+    values: Values, name: str, slices: dict[str, np.ndarray], group: np.ndarray, groups: int
+) -> list[Tally]:
     """A tally for each metric and slice; name: what stands in the place of {} in a metric's name; group: (units,) integers from 0."""
-    return [Tally(part, {name.format(metric): share},
-                  np.stack([np.bincount(group, np.where(inside, one, 0), groups) for one in np.atleast_2d(rows)]),
-                  np.bincount(group[inside], minlength=groups))
-            for metric, rows in values.items() for part, inside in slices.items()]
+    return [
+        Tally(
+            part,
+            {name.format(metric): share},
+            np.stack(
+                [
+                    np.bincount(group, np.where(inside, one, 0), groups)
+                    for one in np.atleast_2d(rows)
+                ]
+            ),
+            np.bincount(group[inside], minlength=groups),
+        )
+        for metric, rows in values.items()
+        for part, inside in slices.items()
+    ]
 
 
-def human_rows(by_person: pd.DataFrame, slices: dict[str, np.ndarray], units: pd.Index, group: np.ndarray, drawn: Resampling,
-               groups: int) -> list[dict]:
+def human_rows(
+    by_person: pd.DataFrame,
+    slices: dict[str, np.ndarray],
+    units: pd.Index,
+    group: np.ndarray,
+    drawn: Resampling,
+    groups: int,
+) -> list[dict]:
     """The rows human_<metric>; by_person: by person and unit a column of values a metric."""
     mean = by_person.groupby(level="unit").mean().reindex(units)
-    together = tallies_of({name: mean[name].to_numpy() for name in mean}, "human_{}", slices, group, groups)
+    together = tallies_of(
+        {name: mean[name].to_numpy() for name in mean}, "human_{}", slices, group, groups
+    )
     alone = []
     for person, table in by_person.groupby(level="person"):
         table = table.droplevel("person").reindex(units)
         answered = {f"person={person}": table.notna().all(axis=1).to_numpy()}
-        alone += tallies_of({name: table[name].fillna(0).to_numpy() for name in table}, "human_{}", answered, group, groups)
+        alone += tallies_of(
+            {name: table[name].fillna(0).to_numpy() for name in table},
+            "human_{}",
+            answered,
+            group,
+            groups,
+        )
     own = metric_rows(alone, [], drawn)
-    rows, people = metric_rows(together, [], drawn), by_person.index.get_level_values("person").nunique()
+    rows, people = (
+        metric_rows(together, [], drawn),
+        by_person.index.get_level_values("person").nunique(),
+    )
     for row in rows:
         row["seeds"] = people
         values = [one["value"] for one in own if one["metric"] == row["metric"]]
@@ -109,8 +149,14 @@ def human_rows(by_person: pd.DataFrame, slices: dict[str, np.ndarray], units: pd
     return rows + own
 
 
-def people_rows(answers: pd.DataFrame | None, examples: pd.DataFrame, values: Callable[[pd.DataFrame, np.ndarray], Values],
-                systems: dict[tuple[str, str], System], labels: int, resamples: int) -> list[dict]:
+def people_rows(
+    answers: pd.DataFrame | None,
+    examples: pd.DataFrame,
+    values: Callable[[pd.DataFrame, np.ndarray], Values],
+    systems: dict[tuple[str, str], System],
+    labels: int,
+    resamples: int,
+) -> list[dict]:
     """The rows of people and of all systems on what they answered, on one split; none where nobody answered.
 
     answers: of on_split(). examples: example_id, group_id, label, unit and what `values` reads, units as they first come. values: of
@@ -128,17 +174,30 @@ def people_rows(answers: pd.DataFrame | None, examples: pd.DataFrame, values: Ca
     by_person = {}
     for person, own in answers.sort_values("at").groupby("person"):
         part = examples.iloc[own["at"].to_numpy()].reset_index(drop=True)
-        by_person[person] = pd.DataFrame(values(part, own["chosen"].to_numpy()), index=pd.Index(part["unit"].unique(), name="unit"))
-    told = human_rows(pd.concat(by_person, names=["person"]), slices, units, group, drawn, len(names))
+        by_person[person] = pd.DataFrame(
+            values(part, own["chosen"].to_numpy()),
+            index=pd.Index(part["unit"].unique(), name="unit"),
+        )
+    told = human_rows(
+        pd.concat(by_person, names=["person"]), slices, units, group, drawn, len(names)
+    )
     of_example = pd.Series(group, units).reindex(examples["unit"]).fillna(-1).to_numpy(int)
     told += agreement_row(answers, of_example, labels, drawn, len(names))
     rows = [{"model": HUMAN, "method": HUMAN} | row for row in told]
-    reference = {row["metric"].removeprefix("human_"): row | {"sd": None} for row in told if row["slice"] == "all"}
+    reference = {
+        row["metric"].removeprefix("human_"): row | {"sd": None}
+        for row in told
+        if row["slice"] == "all"
+    }
     at = pd.Index(all_units).get_indexer(units)
     for (model, method), system in systems.items():
         own = {metric: np.atleast_2d(found)[:, at] for metric, found in system.values.items()}
-        reached = metric_rows(tallies_of(own, "{}_beside_people", slices, group, len(names)), system.replicates, drawn)
-        reached = [{"model": model, "method": method} | row for row in reached if row["seed"] is None]
+        reached = metric_rows(
+            tallies_of(own, "{}_beside_people", slices, group, len(names)), system.replicates, drawn
+        )
+        reached = [
+            {"model": model, "method": method} | row for row in reached if row["seed"] is None
+        ]
         rows += reached
         for row in (row for row in reached if row["slice"] == "all"):
             metric = row["metric"].removesuffix("_beside_people")

@@ -51,20 +51,34 @@ class Answers:
         part = self.table[self.on_dataset(facts) & (self.table["split"] == split)]
         part = part.assign(at=places_of(part, examples["example_id"]))
         if limit_of(facts) is not None:
-            log.info("%s %s: %d of %d human answers are on items within the limit", facts["source"],
-                     facts["dataset"], (part["at"] >= 0).sum(), len(part))
+            log.info(
+                "%s %s: %d of %d human answers are on items within the limit",
+                facts["source"],
+                facts["dataset"],
+                (part["at"] >= 0).sum(),
+                len(part),
+            )
             part = part[part["at"] >= 0].drop_duplicates(["item", "person"])
-        refuse(part, part["at"] < 0, "item {item} is not in split {split} of {source} {dataset}",
-               "make the page from the dataset that is measured")
+        refuse(
+            part,
+            part["at"] < 0,
+            "item {item} is not in split {split} of {source} {dataset}",
+            "make the page from the dataset that is measured",
+        )
         part = part.assign(unit=examples["unit"].to_numpy()[part["at"]])
         wanted = part["unit"].map(examples["unit"].value_counts())
-        refuse(part, part.groupby(["person", "unit"])["item"].transform("size") < wanted,
-               "{person} has answered a part of what belongs to item {item}",
-               "answer the rest on the page, or take those rows out")
+        refuse(
+            part,
+            part.groupby(["person", "unit"])["item"].transform("size") < wanted,
+            "{person} has answered a part of what belongs to item {item}",
+            "answer the rest on the page, or take those rows out",
+        )
         return part if len(part) else None
 
 
-def answers_given(given: argparse.Namespace, study: str, datasets: dict, labels: list[str]) -> Answers | None:
+def answers_given(
+    given: argparse.Namespace, study: str, datasets: dict, labels: list[str]
+) -> Answers | None:
     """The answers that an evaluation is given (--people), None where there are none; datasets: of runs_by_dataset(). Those on datasets that other
     experiments of the study measure (--others) are read, and left to these."""
     if not given.people:

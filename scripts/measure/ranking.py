@@ -26,8 +26,10 @@ def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
     if not right.isin(ACCURACY).all() or right.nunique() > 1 or (right == count).any():
         odd = right[~right.isin(ACCURACY) | (right != right.mode()[0]) | (right == count)].index[0]
         name = options.loc[options["instance"] == odd, "instance_id"].iloc[0]
-        raise UserError(f"{where}: instance {name} has {right[odd]} right options of {count[odd]}; in one split each has one "
-                        "right option, or each has two, and all have wrong ones: build the dataset again")
+        raise UserError(
+            f"{where}: instance {name} has {right[odd]} right options of {count[odd]}; in one split each has one "
+            "right option, or each has two, and all have wrong ones: build the dataset again"
+        )
     return options
 
 
@@ -38,7 +40,9 @@ def lowest_right(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> 
     return lowest
 
 
-def outranked(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def outranked(
+    score: np.ndarray, label: np.ndarray, instance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(instances,) 1 where every right option scores above every wrong one, and (n,) 1 for the wrong options that
     score as high as a right one of their instance or higher.
 
@@ -48,7 +52,9 @@ def outranked(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> tup
     return (np.bincount(instance, above) == 0).astype(float), above
 
 
-def outranked_by_chance(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def outranked_by_chance(
+    score: np.ndarray, label: np.ndarray, instance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """As outranked(), but ties are broken at random: the expected values over all orders of what ties, not one draw."""
     lowest = lowest_right(score, label, instance)
     tied = score == lowest[instance]
@@ -67,9 +73,15 @@ def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
     kind = instances["kind"].fillna("").replace("", "other")
     parts = {"all": np.full(len(instances), True)}
     parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
-    parts |= {f"has_numeral={str(value).lower()}": (instances["has_numeral"] == value).to_numpy(bool) for value in (True, False)}
+    parts |= {
+        f"has_numeral={str(value).lower()}": (instances["has_numeral"] == value).to_numpy(bool)
+        for value in (True, False)
+    }
     parts |= {f"leak={name}": (instances["leak"] == name).to_numpy() for name in LEAKS}
-    return parts | {f"turns={name}": instances["turns"].between(*ends).to_numpy() for name, ends in TURNS.items()}
+    return parts | {
+        f"turns={name}": instances["turns"].between(*ends).to_numpy()
+        for name, ends in TURNS.items()
+    }
 
 
 def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
@@ -77,14 +89,32 @@ def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarra
 
     options: instance (from 0), label, rule; kind, has_numeral, turns and leak, where the slices by them are wanted.
     """
-    instance, rule, wrong = options["instance"].to_numpy(), options["rule"].to_numpy(), options["label"].to_numpy() == 0
+    instance, rule, wrong = (
+        options["instance"].to_numpy(),
+        options["rule"].to_numpy(),
+        options["label"].to_numpy() == 0,
+    )
     right = np.bincount(instance, ~wrong).astype(int)
-    metric, first = ACCURACY[int(right[0])], options.drop_duplicates("instance").sort_values("instance")
+    metric, first = (
+        ACCURACY[int(right[0])],
+        options.drop_duplicates("instance").sort_values("instance"),
+    )
     parts = slices(first) if "kind" in first else {"all": right > 0}
-    tallies = [Tally(name, {metric: share}, np.stack([accurate * part for accurate, _ in outcomes]), part.astype(int))
-               for name, part in parts.items()]
+    tallies = [
+        Tally(
+            name,
+            {metric: share},
+            np.stack([accurate * part for accurate, _ in outcomes]),
+            part.astype(int),
+        )
+        for name, part in parts.items()
+    ]
     for name in ("all", *(f"rule={rule}" for rule in RULES.values())):
         asked = wrong & ((name == "all") | (rule == name.removeprefix("rule=")))
         above = sums_by_group([above * asked for _, above in outcomes], instance, len(right))
-        tallies.append(Tally(name, {"wrong_above_right": share}, above, np.bincount(instance, asked).astype(int)))
+        tallies.append(
+            Tally(
+                name, {"wrong_above_right": share}, above, np.bincount(instance, asked).astype(int)
+            )
+        )
     return tallies

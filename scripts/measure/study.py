@@ -28,18 +28,30 @@ class Part(NamedTuple):
     facts: dict
 
 
-def parts_of(datasets: dict[tuple[str, str], Systems], external: dict[tuple[str, str, str], Systems], build: Path,
-             sources: dict) -> Iterator[Part]:
+def parts_of(
+    datasets: dict[tuple[str, str], Systems],
+    external: dict[tuple[str, str, str], Systems],
+    build: Path,
+    sources: dict,
+) -> Iterator[Part]:
     """The parts to measure; datasets: of runs_by_dataset(), external: of external_systems(), sources: of read_sources()."""
     for (source, dataset), systems in datasets.items():
         facts = next(iter(systems.values()))[0].facts
         for split in sources[sources[source].get("measured_on", source)]["evaluate"]:
             every = systems | external.get((source, dataset, split), {})
-            yield Part(source, dataset, split, build / source / dataset / f"{split}.parquet", every, facts)
+            yield Part(
+                source, dataset, split, build / source / dataset / f"{split}.parquet", every, facts
+            )
 
 
-def evaluate(given: argparse.Namespace, answered: Answered, schema: pa.Schema, measure: Callable[..., list[dict]], of_file: Measure,
-             printed: dict[str, tuple[str, ...]]) -> None:
+def evaluate(
+    given: argparse.Namespace,
+    answered: Answered,
+    schema: pa.Schema,
+    measure: Callable[..., list[dict]],
+    of_file: Measure,
+    printed: dict[str, tuple[str, ...]],
+) -> None:
     """Measure what a program was given (evaluation_given()). answered: what the study's examples are answered with; schema: of its
     metrics; measure: (datasets, external, build, sources, resamples, people) to rows of these, less the experiment; of_file, printed:
     see score_predictions()."""
@@ -50,4 +62,6 @@ def evaluate(given: argparse.Namespace, answered: Answered, schema: pa.Schema, m
     sources = read_sources(given.sources, {source for source, _ in datasets})
     external = external_systems(given.external, given.build, answered)
     people = answers_given(given, answered.study, datasets, answered.labels[0])
-    write_metrics(measure(datasets, external, given.build, sources, given.resamples, people), schema, given)
+    write_metrics(
+        measure(datasets, external, given.build, sources, given.resamples, people), schema, given
+    )

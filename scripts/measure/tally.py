@@ -18,10 +18,21 @@ import pyarrow as pa
 from scripts.measure.intervals import over_groups, over_seeds, share_interval
 from scripts.measure.bootstrap import Resampling, by_block, drawn_sums
 
-Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of (…, cells) sums and (…) counts, which need not be whole
-MEASURES = [("value", pa.float64()), ("sd", pa.float64()), ("seeds", pa.int64()), ("ci_low", pa.float64()),
-            ("ci_high", pa.float64()), ("n", pa.int64()), ("groups", pa.int64()), ("effective_groups", pa.float64()),
-            ("draws", pa.list_(pa.float32())), ("control", pa.string())]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed, wording
+Metric = Callable[
+    [np.ndarray, np.ndarray], np.ndarray
+]  # of (…, cells) sums and (…) counts, which need not be whole
+MEASURES = [
+    ("value", pa.float64()),
+    ("sd", pa.float64()),
+    ("seeds", pa.int64()),
+    ("ci_low", pa.float64()),
+    ("ci_high", pa.float64()),
+    ("n", pa.int64()),
+    ("groups", pa.int64()),
+    ("effective_groups", pa.float64()),
+    ("draws", pa.list_(pa.float32())),
+    ("control", pa.string()),
+]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed, wording
 
 
 class Replicate(NamedTuple):
@@ -54,7 +65,9 @@ class Tally:
 
 def sums_by_group(values: Sequence[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
     """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0, groups: how many there are."""
-    return np.stack([np.bincount(group, weights=replicate, minlength=groups) for replicate in values])
+    return np.stack(
+        [np.bincount(group, weights=replicate, minlength=groups) for replicate in values]
+    )
 
 
 def values_of(tally: Tally) -> dict[str, np.ndarray]:
@@ -81,15 +94,21 @@ def effective_groups(counts: np.ndarray) -> float:
     return float(counts.sum() ** 2 / (counts**2).sum())
 
 
-def ends(value: float, draws: np.ndarray, effective: float, sd: float | None, replicates: int) -> dict:
+def ends(
+    value: float, draws: np.ndarray, effective: float, sd: float | None, replicates: int
+) -> dict:
     """ci_low and ci_high of a value; both are None where there is a single group, of which nothing can be told."""
     if effective <= 1:
         return {"ci_low": None, "ci_high": None}
-    low, high = share_interval(value, [over_groups(draws, effective), *over_seeds(sd, replicates)], effective)
+    low, high = share_interval(
+        value, [over_groups(draws, effective), *over_seeds(sd, replicates)], effective
+    )
     return {"ci_low": low, "ci_high": high}
 
 
-def metric_rows(tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling) -> list[dict]:
+def metric_rows(
+    tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling
+) -> list[dict]:
     """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate, then of their mean.
 
     replicates: in the order of the tallies' sums; empty for a system that has none: its one row is the mean. drawn: the draws
@@ -101,15 +120,38 @@ def metric_rows(tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn
     for tally in map(present, tallies):
         if not tally.counts.any():
             continue
-        values, draws, effective = values_of(tally), draws_of(tally, drawn), effective_groups(by_block(tally.counts, drawn))
+        values, draws, effective = (
+            values_of(tally),
+            draws_of(tally, drawn),
+            effective_groups(by_block(tally.counts, drawn)),
+        )
         for name in tally.metrics:
-            same = {"slice": tally.slice, "metric": name, "n": int(tally.counts.sum()),
-                    "groups": int(np.count_nonzero(tally.counts)), "effective_groups": effective}
-            rows += [same | one._asdict() | {"value": float(value), "sd": None, "seeds": 1, "draws": None}
-                     | ends(value, of_one, effective, None, 1) for one, value, of_one in zip(replicates, values[name], draws[name])]
+            same = {
+                "slice": tally.slice,
+                "metric": name,
+                "n": int(tally.counts.sum()),
+                "groups": int(np.count_nonzero(tally.counts)),
+                "effective_groups": effective,
+            }
+            rows += [
+                same
+                | one._asdict()
+                | {"value": float(value), "sd": None, "seeds": 1, "draws": None}
+                | ends(value, of_one, effective, None, 1)
+                for one, value, of_one in zip(replicates, values[name], draws[name])
+            ]
             value, of_mean = float(values[name].mean()), draws[name].mean(0)
             sd = float(values[name].std(ddof=1)) if len(replicates) > 1 else None
-            rows.append(same | {"seed": None, "wording": None, "value": value, "sd": sd, "seeds": len(replicates),
-                                "draws": of_mean.astype(np.float32) if tally.slice == "all" else None}
-                        | ends(value, of_mean, effective, sd, len(replicates)))
+            rows.append(
+                same
+                | {
+                    "seed": None,
+                    "wording": None,
+                    "value": value,
+                    "sd": sd,
+                    "seeds": len(replicates),
+                    "draws": of_mean.astype(np.float32) if tally.slice == "all" else None,
+                }
+                | ends(value, of_mean, effective, sd, len(replicates))
+            )
     return rows

@@ -18,9 +18,9 @@ from transformers.utils import logging
 from scripts.running.program import UserError, log
 from scripts.train.paradigms.paradigm import loading, mask_token
 
-TOKENS = 2048      # of a batch, padding included
-LONGEST = 256      # tokens of sentence, question and answer
-DECIMALS = 6       # of a confidence: what differs by less is a tie
+TOKENS = 2048  # of a batch, padding included
+LONGEST = 256  # tokens of sentence, question and answer
+DECIMALS = 6  # of a confidence: what differs by less is a tie
 WORD = re.compile(r"\w[\w'’.-]*")
 
 
@@ -33,7 +33,9 @@ class MaskedModel:
         if not (
             folder / "config.json"
         ).is_file():  # transformers would look for a model of that name
-            raise UserError(f"{folder}: has no config.json; name the folder of a masked language model")
+            raise UserError(
+                f"{folder}: has no config.json; name the folder of a masked language model"
+            )
         options = {"trust_remote_code": False, "local_files_only": True}
         with loading(
             folder, "a masked language model (config.json, a tokenizer, weights in safetensors)"
@@ -47,8 +49,10 @@ class MaskedModel:
                 **options,
             )
         if lost := sorted(report["missing_keys"]):
-            raise UserError(f"{folder}: {len(lost)} weights of the masked LM are missing, {lost[0]} first, so it "
-                            "cannot fill in words; name a model saved with its masked-LM head, or leave --model out")
+            raise UserError(
+                f"{folder}: {len(lost)} weights of the masked LM are missing, {lost[0]} first, so it "
+                "cannot fill in words; name a model saved with its masked-LM head, or leave --model out"
+            )
         self.mask = mask_token(self.tokenizer, folder)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network = network.to(self.device).eval()
@@ -74,8 +78,11 @@ class MaskedModel:
 
 def masked(answers: pd.DataFrame, mask: str) -> pd.DataFrame:
     """A row for each word of each answer: row, word (from 0), said, before, after, text, context."""
-    found = [(row, number, match[0], text[: match.start()], text[match.end() :])
-             for row, text in enumerate(answers["answer"]) for number, match in enumerate(WORD.finditer(text))]
+    found = [
+        (row, number, match[0], text[: match.start()], text[match.end() :])
+        for row, text in enumerate(answers["answer"])
+        for number, match in enumerate(WORD.finditer(text))
+    ]
     table = pd.DataFrame(found, columns=["row", "word", "said", "before", "after"])
     return table.assign(
         text=table["before"] + mask + table["after"],
@@ -114,8 +121,11 @@ def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.Data
     # A text longer than the model takes may lose its mask, and one that has the mask's own letters has two.
     fit = np.array([ids.count(model.mask) == 1 for ids in encoded["input_ids"]])
     if not fit.all():
-        log.info("infill: %d of %d masked words are left out: the text is too long for the model, or holds its mask",
-                 (~fit).sum(), len(fit))
+        log.info(
+            "infill: %d of %d masked words are left out: the text is too long for the model, or holds its mask",
+            (~fit).sum(),
+            len(fit),
+        )
     order = table[fit].sort_values(["length", "context", "text"], kind="stable")["length"]
     allowed = torch.from_numpy(model.words != "").to(model.device)
     most = min(top + 1, int(allowed.sum()))  # one more, should the word itself be among them

@@ -26,8 +26,14 @@ def gaps_of(text: str, found: list[Mention]) -> list[str]:
     return [text[end:start] for end, start in zip(ends, starts)]
 
 
-def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[Mention]], attempts: int, seed: int
-              ) -> pd.DataFrame:
+def perturbed(
+    terms: Terms,
+    keys: pd.Series,
+    texts: list[str],
+    found: list[list[Mention]],
+    attempts: int,
+    seed: int,
+) -> pd.DataFrame:
     """`attempts` perturbations of each text, as columns row, attempt and answer; texts without mentions have none.
 
     A draw follows from the key of the row, the attempt, the place of the mention and the seed alone.
@@ -50,7 +56,10 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
         np.array([getattr(mention, name) for mention in listed])
         for name in ("is_plural", "governed")
     )
-    now = np.array([texts[row][mention.start : mention.end] for row in rows for mention in found[row]], dtype=object)
+    now = np.array(
+        [texts[row][mention.start : mention.end] for row in rows for mention in found[row]],
+        dtype=object,
+    )
     # By row and place from the left: the mention there (-1: none), and the text in front of it.
     count = np.array([len(found[row]) for row in rows])
     order = np.arange(count.max())
@@ -61,12 +70,19 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
     ).T
 
     # A row for each text and attempt.
-    again, attempt = np.repeat(np.arange(len(rows)), attempts), np.tile(np.arange(attempts), len(rows))
+    again, attempt = (
+        np.repeat(np.arange(len(rows)), attempts),
+        np.tile(np.arange(attempts), len(rows)),
+    )
     key = keys.iloc[rows].repeat(attempts).reset_index(drop=True)
     free = (at >= 0) & (size[at] > 1)
     nth = np.cumsum(free, axis=1) - 1
     certain = (keyed_uniform(key, attempt, 0, seed) * free.sum(axis=1)[again]).astype(int)
-    text, told_one, changed_before = gaps[again, 0], np.zeros(len(again), bool), np.zeros(len(again), bool)
+    text, told_one, changed_before = (
+        gaps[again, 0],
+        np.zeros(len(again), bool),
+        np.zeros(len(again), bool),
+    )
     for place in order:
         mention = at[again, place]
         change = free[again, place] & (
@@ -81,6 +97,8 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
         text = text + np.where(mention >= 0, said, "") + gaps[again, place + 1]
         told_one, changed_before = one[chosen], change
     vowel, consonant = terms.articles()
-    answer = pd.Series(text, dtype=object).str.replace(rf"(?i)\b(a)(?=\s+(?:{vowel})\b)", r"\1n", regex=True)
+    answer = pd.Series(text, dtype=object).str.replace(
+        rf"(?i)\b(a)(?=\s+(?:{vowel})\b)", r"\1n", regex=True
+    )
     answer = answer.str.replace(rf"(?i)\b(a)n(?=\s+(?:{consonant})\b)", r"\1", regex=True)
     return pd.DataFrame({"row": rows[again], "attempt": attempt, "answer": answer})

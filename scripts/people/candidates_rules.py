@@ -35,11 +35,13 @@ AFTER_ONCE = set(
 # Before "a" or "one" these make a rate of it: "once a week".
 BEFORE_A_RATE = {"once", "twice", "thrice", "time", "times", "half"}
 MAGNITUDES = {"dozen", "hundred", "thousand", "million", "billion"}
-FORMS = (r"(?P<clock>\d{1,2})(?:\s?:\s?\d{2})?\s?:?\s?(?P<half>[ap]\.?\s?m(?:\.|\b))"
-         r"|(?P<hour>\d{1,2})(?=:\d{2}(?!\d)|\s?o['’]?clock)"
-         r"|(?P<decade>\d{1,3}0)(?='?s\b)"
-         r"|(?P<ordinal>\d+)(?:st|nd|rd|th)\b"
-         r"|(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w/%:])")
+FORMS = (
+    r"(?P<clock>\d{1,2})(?:\s?:\s?\d{2})?\s?:?\s?(?P<half>[ap]\.?\s?m(?:\.|\b))"
+    r"|(?P<hour>\d{1,2})(?=:\d{2}(?!\d)|\s?o['’]?clock)"
+    r"|(?P<decade>\d{1,3}0)(?='?s\b)"
+    r"|(?P<ordinal>\d+)(?:st|nd|rd|th)\b"
+    r"|(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w/%:])"
+)
 
 
 @dataclass
@@ -47,7 +49,9 @@ class Terms:
     """The lists, ready to be found."""
 
     pattern: re.Pattern
-    variations: dict[str, tuple[str, list[str]]]  # section and set of each term, as it stands in its set
+    variations: dict[
+        str, tuple[str, list[str]]
+    ]  # section and set of each term, as it stands in its set
     singular: dict[str, str]
     plural: dict[str, str]
     words: dict[str, int]
@@ -57,7 +61,9 @@ class Terms:
         """The terms that want "an" before them, and those that want "a", as alternatives of a pattern."""
         terms = sorted(self.variations)
         vowel = [term for term in terms if term[0] in "aeio" or term.startswith(("hour", "hr"))]
-        return tuple("|".join(map(re.escape, words)) for words in (vowel, sorted(set(terms) - set(vowel))))
+        return tuple(
+            "|".join(map(re.escape, words)) for words in (vowel, sorted(set(terms) - set(vowel)))
+        )
 
 
 @dataclass
@@ -99,8 +105,13 @@ def load_terms(file: Path) -> Terms:
 def drawing(doc: str) -> argparse.ArgumentParser:
     """The arguments of every program that changes terms at random."""
     options = parser(doc)
-    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
-                         help="the sets of variations (default: resources/temporal_terms.yaml)")
+    options.add_argument(
+        "--terms",
+        type=Path,
+        metavar="FILE",
+        default=TERMS,
+        help="the sets of variations (default: resources/temporal_terms.yaml)",
+    )
     options.add_argument(
         "--seed", type=SEED, default=0, metavar="N", help="of all draws (default: %(default)s)"
     )
@@ -214,7 +225,10 @@ def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
     is_plural, lemma = term in terms.singular, terms.singular.get(term, term)
     section, variants = terms.variations[lemma]
     if term == "second" and (after in terms.plural or after in ("half", "part", "time", "year's")):
-        section, variants = "ordinals", next(same for same in terms.lists["ordinals"] if "second" in same)
+        section, variants = (
+            "ordinals",
+            next(same for same in terms.lists["ordinals"] if "second" in same),
+        )
     clear = (
         is_plural
         or before.isdigit()

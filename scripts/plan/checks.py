@@ -13,45 +13,79 @@ from scripts.running.program import UserError
 
 def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
     """By manifest of the study the files that it lists and that are gone, or not as long as they were."""
-    manifests = {*map(work.fetched, work.used_sources), *map(cleaned, work.used_sources), *map(spans, work.used_sources),
-                 *map(built, work.plan.datasets.values()), *(file for model in work.used_models for file in work.model_files(model)),
-                 *work.control_manifests.values()}
-    there = sorted(Path(name) for name in manifests if name.endswith("manifest.json") and Path(name).exists())
+    manifests = {
+        *map(work.fetched, work.used_sources),
+        *map(cleaned, work.used_sources),
+        *map(spans, work.used_sources),
+        *map(built, work.plan.datasets.values()),
+        *(file for model in work.used_models for file in work.model_files(model)),
+        *work.control_manifests.values(),
+    }
+    there = sorted(
+        Path(name) for name in manifests if name.endswith("manifest.json") and Path(name).exists()
+    )
     return {manifest: lost for manifest in there if (lost := lost_files(manifest))}
 
 
 def _check_disk(work: Workplan, sources: list[str], models: list[str], declared: int) -> list[str]:
     """What to warn of the room on the disk. Raises UserError where the models that are to be fetched have more."""
     free = shutil.disk_usage(".").free
-    weights = {name: (kept_facts(name, work.models[name], work.root) or {}).get("bytes") or 0 for name in models}
+    weights = {
+        name: (kept_facts(name, work.models[name], work.root) or {}).get("bytes") or 0
+        for name in models
+    }
     if sum(weights.values()) > free:
         largest = max(weights, key=weights.get)
-        raise UserError(f"{work.place_of('models', largest)}: the weights that are to be fetched have {sum(weights.values()) / 1e9:.1f} GB "
-                        f"({largest} {weights[largest] / 1e9:.1f} GB), but the disk has {free / 1e9:.1f} GB free: make room, give "
-                        "--directory a folder on another disk, or name a smaller model")
+        raise UserError(
+            f"{work.place_of('models', largest)}: the weights that are to be fetched have {sum(weights.values()) / 1e9:.1f} GB "
+            f"({largest} {weights[largest] / 1e9:.1f} GB), but the disk has {free / 1e9:.1f} GB free: make room, give "
+            "--directory a folder on another disk, or name a smaller model"
+        )
     # Corpora are fetched, opened and cleaned, models stand in the cache of the hub and here, and the runs need room.
     needed = 3 * declared + 500_000_000 + 2 * sum(weights.values())
     if (sources or models) and free < needed:
-        return [f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: "
-                "make room first, or give --directory a folder on another disk"]
+        return [
+            f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: "
+            "make room first, or give --directory a folder on another disk"
+        ]
     return []
 
 
 def check_places(work: Workplan) -> list[str]:
     """Warnings. Raises UserError for what will be missing: a folder, a file, the mirror, room on the disk."""
     sources = [name for name in work.used_sources if not Path(work.fetched(name)).exists()]
-    models = [name for name in work.used_models if not all(Path(file).exists() for file in work.model_files(name))]
-    wanted = [(work.place_of("models", name), work.models[name]["folder"]) for name in models if "folder" in work.models[name]]
-    wanted += [(work.place_of("sources", name), work.sources[name]["local"]) for name in sources if "local" in work.sources[name]]
+    models = [
+        name
+        for name in work.used_models
+        if not all(Path(file).exists() for file in work.model_files(name))
+    ]
+    wanted = [
+        (work.place_of("models", name), work.models[name]["folder"])
+        for name in models
+        if "folder" in work.models[name]
+    ]
+    wanted += [
+        (work.place_of("sources", name), work.sources[name]["local"])
+        for name in sources
+        if "local" in work.sources[name]
+    ]
     for where, path in wanted:
         if not Path(work.project_path(path)).exists():
             raise UserError(f"{where}: {path} is not there; put it there, or correct the entry")
-    downloads = [download for name in sources for download in work.sources[name].get("downloads", [])]
+    downloads = [
+        download for name in sources for download in work.sources[name].get("downloads", [])
+    ]
     from_afar = downloads or any("hub" in work.models[name] for name in models)
     if from_afar and work.mirror and "://" not in work.mirror and not Path(work.mirror).is_dir():
-        raise UserError(f"mirror {work.mirror} is not there: correct mirror: in the configuration or TIMESTRIDE_MIRROR, "
-                        "or take it away to fetch from the files' own URLs")
-    declared = sum(fact.get("bytes") or 0 for download in downloads for fact in download.get("members", {"": download}).values())
+        raise UserError(
+            f"mirror {work.mirror} is not there: correct mirror: in the configuration or TIMESTRIDE_MIRROR, "
+            "or take it away to fetch from the files' own URLs"
+        )
+    declared = sum(
+        fact.get("bytes") or 0
+        for download in downloads
+        for fact in download.get("members", {"": download}).values()
+    )
     return _check_disk(work, sources, models, declared)
 
 

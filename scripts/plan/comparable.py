@@ -12,7 +12,10 @@ ROW = ("study", "source", "dataset", "model", "method")
 def _without(settings: dict, key: str) -> str:
     """Settings as a text, but for one key, of their own or of the training."""
     training = {name: value for name, value in settings["training"].items() if name != key}
-    return json.dumps({name: value for name, value in settings.items() if name != key} | {"training": training}, sort_keys=True)
+    return json.dumps(
+        {name: value for name, value in settings.items() if name != key} | {"training": training},
+        sort_keys=True,
+    )
 
 
 def _systems(plan) -> Iterator[tuple[str, tuple, list]]:
@@ -20,7 +23,9 @@ def _systems(plan) -> Iterator[tuple[str, tuple, list]]:
     for experiment, names in plan.experiments.items():
         systems: dict[tuple, list] = {}
         for run in (plan.runs[name] for name in names):
-            systems.setdefault((run.study, run.dataset.source, run.dataset.name, run.model, run.method), []).append(run)
+            systems.setdefault(
+                (run.study, run.dataset.source, run.dataset.name, run.model, run.method), []
+            ).append(run)
         for system, runs in systems.items():
             yield experiment, system, runs
 
@@ -28,16 +33,27 @@ def _systems(plan) -> Iterator[tuple[str, tuple, list]]:
 def transfers(plan) -> list[dict]:
     """The systems that begin with another run's weights beside the same without: ROW, experiment, without (its experiment), and begun_with: the study,
     source, data and method of what they begin with. Each replicate of the one has its twin in the other."""
-    alone = [(experiment, {_without(json.loads(run.settings), "made_by") for run in runs}) for experiment, _, runs in _systems(plan)
-             if not any(run.begins_with for run in runs)]
+    alone = [
+        (experiment, {_without(json.loads(run.settings), "made_by") for run in runs})
+        for experiment, _, runs in _systems(plan)
+        if not any(run.begins_with for run in runs)
+    ]
     found = []
     for experiment, system, runs in _systems(plan):
         keys = {_without(json.loads(run.settings), "made_by") for run in runs if run.begins_with}
         twin = next((other for other, there in alone if keys == there), None)
         if keys and twin:
             start = json.loads(plan.runs[runs[0].begins_with].settings)
-            found.append(dict(zip(ROW, system)) | {"experiment": experiment, "without": twin, "begun_with": {
-                name: start[name] for name in ("study", "source", "data", "method")}})
+            found.append(
+                dict(zip(ROW, system))
+                | {
+                    "experiment": experiment,
+                    "without": twin,
+                    "begun_with": {
+                        name: start[name] for name in ("study", "source", "data", "method")
+                    },
+                }
+            )
     return found
 
 
@@ -45,7 +61,9 @@ def altered(plan, experiments: dict) -> dict[str, list[str]]:
     """By study the experiments whose models are not as they came: they begin with other weights (`initial`), or learn a second objective."""
     found: dict[str, list[str]] = {}
     for name, runs in plan.experiments.items():
-        if experiments[name].get("initial") or any(json.loads(plan.runs[run].settings)["training"].get("objectives") for run in runs):
+        if experiments[name].get("initial") or any(
+            json.loads(plan.runs[run].settings)["training"].get("objectives") for run in runs
+        ):
             found.setdefault(experiments[name]["study"], []).append(name)
     return found
 
@@ -57,6 +75,11 @@ def objectives(plan) -> list[dict]:
         settings = json.loads(runs[0].settings)
         weights = settings["training"].get("objectives") or {}
         own = [weight for name, weight in weights.items() if name != "mlm"]
-        told = dict(zip(ROW, system)) | {"experiment": experiment, "weight": weights["mlm"] / own[0] if weights else 0.0}
+        told = dict(zip(ROW, system)) | {
+            "experiment": experiment,
+            "weight": weights["mlm"] / own[0] if weights else 0.0,
+        }
         weighed.setdefault(_without(settings, "objectives"), []).append(told)
-    return [told for same in weighed.values() if any(one["weight"] for one in same) for told in same]
+    return [
+        told for same in weighed.values() if any(one["weight"] for one in same) for told in same
+    ]

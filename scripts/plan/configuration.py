@@ -18,7 +18,10 @@ from scripts.plan.prompts import check_own, prompts_of
 from scripts.plan.schemas import VALIDATOR, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
-PROBED, FITTING = "probed", "fitting"  # words in place of lists: the models that `model:` names, the methods that fit each of them
+PROBED, FITTING = (
+    "probed",
+    "fitting",
+)  # words in place of lists: the models that `model:` names, the methods that fit each of them
 
 
 def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
@@ -29,29 +32,48 @@ def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
 class _Resolver:
     """Turns the experiments of a checked configuration into a plan; what they use of resources/ is checked on the way."""
 
-    def __init__(self, config: dict, sources: dict, models: dict, studies: dict, probed: list[str], facts: Callable):
+    def __init__(
+        self,
+        config: dict,
+        sources: dict,
+        models: dict,
+        studies: dict,
+        probed: list[str],
+        facts: Callable,
+    ):
         self.config, self.probed = config, probed
         self.entries = Entries(sources, models, studies, facts)
         self.plan = Plan()
-        self.making: list[str] = []  # the models of stages that are being resolved, each for the next
-        self.starts: dict[str, tuple[str, Run]] = {}  # by name the runs that others begin with, each with its experiment
+        self.making: list[
+            str
+        ] = []  # the models of stages that are being resolved, each for the next
+        self.starts: dict[
+            str, tuple[str, Run]
+        ] = {}  # by name the runs that others begin with, each with its experiment
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
 
     def models_of(self, experiment: dict, where: str) -> list[str]:
         """The models of an experiment: those that it names or, by the word `probed`, those that `model:` names."""
         if experiment["models"] == PROBED and not self.probed:
-            raise UserError(f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of the hub), a folder or a name "
-                            "of resources/models.yaml, or `model: […]` in a preset")
+            raise UserError(
+                f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of the hub), a folder or a name "
+                "of resources/models.yaml, or `model: […]` in a preset"
+            )
         return self.probed if experiment["models"] == PROBED else experiment["models"]
 
-    def datasets(self, experiment: dict, models: list[str], measures: bool, where: str, study: dict) -> Iterator[Dataset]:
+    def datasets(
+        self, experiment: dict, models: list[str], measures: bool, where: str, study: dict
+    ) -> Iterator[Dataset]:
         """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
         data, limit = experiment["data"], self.config.get("limit")
         if limit is not None and measures and "limit" not in data:
             data = data | {"limit": limit}
         levels = levels_of(data, study, where)
         self.check_size(levels, experiment, models, where)
-        kinds = {name: self.entries.source(name, experiment["study"], study, where)["kind"] for name in levels["source"]}
+        kinds = {
+            name: self.entries.source(name, experiment["study"], study, where)["kind"]
+            for name in levels["source"]
+        }
         return datasets(experiment["study"], study, levels, kinds, where)
 
     def check_corpus(self, study_name: str, dataset: Dataset, study: dict, where: str) -> None:
@@ -64,8 +86,10 @@ class _Resolver:
         seeds = experiment.get("seeds", self.config["seeds"])
         runs = math.prod(map(len, [*levels.values(), models, seeds]))
         if runs > MOST_RUNS:
-            raise UserError(f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer levels, "
-                            "models or seeds")
+            raise UserError(
+                f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer levels, "
+                "models or seeds"
+            )
 
     def made_by(self, model: str, where: str) -> str | None:
         """The run that makes a model, which joins the plan; None for a model that is fetched."""
@@ -73,17 +97,23 @@ class _Resolver:
             return None
         stage, (base, name) = found[0], (found[1]["model"], found[1]["experiment"])
         if name not in self.config["experiments"]:
-            raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
-                            f"have; add it under experiments, with `methods: [{stage}]` and `models: [{base}]`")
+            raise UserError(
+                f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
+                f"have; add it under experiments, with `methods: [{stage}]` and `models: [{base}]`"
+            )
         if model in self.making:
-            raise UserError(f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
-                            f"write `models: [{base}]`")
+            raise UserError(
+                f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
+                f"write `models: [{base}]`"
+            )
         self.making.append(model)
         runs = [run for run in self.runs_of(name) if run.model == base and run.method == stage]
         self.making.pop()
         if len(runs) != 1:
-            raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
-                            f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`")
+            raise UserError(
+                f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
+                f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`"
+            )
         self.plan.maker_of[model] = runs[0].name
         return self.begun_with(name, runs[0])
 
@@ -113,8 +143,20 @@ class _Resolver:
         training = self.config["training"] | experiment.get("training", {})
         begin = self.initials.runs(name, where) if experiment.get("initial") else None
         if training.get("objectives"):
-            check_objectives(experiment, training, [(study["methods"][method], self.entries.known(model, where, needed=False), model)
-                                                    for model, method in systems if method != CONTROL], where)
+            check_objectives(
+                experiment,
+                training,
+                [
+                    (
+                        study["methods"][method],
+                        self.entries.known(model, where, needed=False),
+                        model,
+                    )
+                    for model, method in systems
+                    if method != CONTROL
+                ],
+                where,
+            )
         measures = not any(study["methods"][method].get("makes_model") for _, method in systems)
         for dataset in self.datasets(experiment, models, measures, where, study) if systems else ():
             self.check_corpus(experiment["study"], dataset, study, where)
@@ -122,13 +164,41 @@ class _Resolver:
                 how = study["methods"][method]
                 check_method(method, how, json.loads(dataset.options), where)
                 settings = settings_of(training, study, how)
-                seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, settings) else [0]
-                wordings = self.wordings(experiment, study, method, where) if how.get("paradigm") == LIKELIHOOD else [None]
+                seeds = (
+                    experiment.get("seeds", self.config["seeds"])
+                    if has_seed(how, settings)
+                    else [0]
+                )
+                wordings = (
+                    self.wordings(experiment, study, method, where)
+                    if how.get("paradigm") == LIKELIHOOD
+                    else [None]
+                )
                 for wording, seed in itertools.product(wordings, seeds):
-                    run = run_of(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
+                    run = run_of(
+                        experiment["study"],
+                        how,
+                        dataset,
+                        model,
+                        makers[model],
+                        method,
+                        wording,
+                        settings,
+                        seed,
+                    )
                     if begin and method != CONTROL:
                         start = self.begun_with(*self.initials.start(begin, run, where))
-                        run = run_of(experiment["study"], how, dataset, model, start, method, wording, settings, seed)
+                        run = run_of(
+                            experiment["study"],
+                            how,
+                            dataset,
+                            model,
+                            start,
+                            method,
+                            wording,
+                            settings,
+                            seed,
+                        )
                     yield run
 
     def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:
@@ -136,15 +206,21 @@ class _Resolver:
 
         Of a method's control those of the method may be named: it has some of them.
         """
-        known, all_known = (list(prompts_of(experiment["study"], study, name, own=self.config.get("prompts")))
-                            for name in (method, method.removesuffix(BLIND)))
+        known, all_known = (
+            list(prompts_of(experiment["study"], study, name, own=self.config.get("prompts")))
+            for name in (method, method.removesuffix(BLIND))
+        )
         named = experiment.get("wordings", all_known)
         for wording in named:
             if wording not in all_known:
-                raise UserError(f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, all_known)}")
+                raise UserError(
+                    f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, all_known)}"
+                )
         if not (asked := [wording for wording in named if wording in known]):
-            raise UserError(f"{where}.wordings: the control {method} has none of {', '.join(named)}; name {known[0]} as well, or leave "
-                            f"{method} out of methods")
+            raise UserError(
+                f"{where}.wordings: the control {method} has none of {', '.join(named)}; name {known[0]} as well, or leave "
+                f"{method} out of methods"
+            )
         return asked
 
     def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
@@ -155,17 +231,28 @@ class _Resolver:
             return [CONTROL]
         known = self.entries.known(model, where, needed=asked == FITTING)
         if asked == FITTING:
-            methods = {method: how for method, how in study["methods"].items() if serves(how, experiment["data"])}
+            methods = {
+                method: how
+                for method, how in study["methods"].items()
+                if serves(how, experiment["data"])
+            }
             chosen, left_out = fitting(methods, known, self.config.get("fine_tune", "auto"))
-            self.plan.left_out += [LeftOut(name, experiment["study"], model, method, why) for method, why in left_out.items()]
+            self.plan.left_out += [
+                LeftOut(name, experiment["study"], model, method, why)
+                for method, why in left_out.items()
+            ]
             return chosen
         for method in asked:
             if known and not does_fit(study["methods"][method], known.abilities):
-                raise UserError(f"{where}.methods: {method} needs {needs_in_words(study['methods'][method]['fits'])}, and {model} is "
-                                f"{kind_in_words(known.abilities)}; name another method, or write `methods: {FITTING}`")
+                raise UserError(
+                    f"{where}.methods: {method} needs {needs_in_words(study['methods'][method]['fits'])}, and {model} is "
+                    f"{kind_in_words(known.abilities)}; name another method, or write `methods: {FITTING}`"
+                )
         return asked
 
-    def systems(self, name: str, models: list[str], study: dict, where: str) -> list[tuple[str, str]]:
+    def systems(
+        self, name: str, models: list[str], study: dict, where: str
+    ) -> list[tuple[str, str]]:
         """The (model, method) of an experiment: its models by its methods, then the controls, which have a method of their own.
 
         Where an experiment makes a model, or no method fits, nothing is measured, so it has no controls.
@@ -174,47 +261,83 @@ class _Resolver:
         methods = experiment.get("methods", [])
         for method in methods if methods != FITTING else []:
             if method not in study["methods"] or method == CONTROL:
-                raise UserError(f"{where}.methods: {experiment['study']} has no method {shown(method)}"
-                                f"{closest(method, [name for name in study['methods'] if name != CONTROL])}")
-        found = [(model, method) for model in models for method in self.methods_of(name, model, study, where)]
+                raise UserError(
+                    f"{where}.methods: {experiment['study']} has no method {shown(method)}"
+                    f"{closest(method, [name for name in study['methods'] if name != CONTROL])}"
+                )
+        found = [
+            (model, method)
+            for model in models
+            for method in self.methods_of(name, model, study, where)
+        ]
         asked = experiment.get("controls", True)
         controls = study.get("controls", []) if asked is True else asked or []
-        measures = found and not any(study["methods"][method].get("makes_model") for _, method in found)
+        measures = found and not any(
+            study["methods"][method].get("makes_model") for _, method in found
+        )
         for control in controls if measures else []:
             if CONTROL not in self.entries.model(control, where, "controls"):
-                raise UserError(f"{where}.controls: {control} is no model of kind control; name it under models, or another one here")
+                raise UserError(
+                    f"{where}.controls: {control} is no model of kind control; name it under models, or another one here"
+                )
             found.append((control, CONTROL))
         for control in (model for model, method in found if method == CONTROL):
-            if "rank_by" in self.entries.model(control, where)[CONTROL] and "choice_id" not in study["columns"]:
-                raise UserError(f"{where}: the control {control} ranks the candidates for one mask, which {experiment['study']} does not "
-                                "have; name another one")
+            if (
+                "rank_by" in self.entries.model(control, where)[CONTROL]
+                and "choice_id" not in study["columns"]
+            ):
+                raise UserError(
+                    f"{where}: the control {control} ranks the candidates for one mask, which {experiment['study']} does not "
+                    "have; name another one"
+                )
         return list(dict.fromkeys(found))
 
 
 def serves(how: dict, data: dict) -> bool:
     """Whether a method serves all data that an experiment asks for: `data` has a value, or a list of them, for an option."""
     wanted = how.get("only_where", {})
-    asked = {option: data[option] if isinstance(data.get(option), list) else [data.get(option)] for option in wanted}
-    return all(VALIDATOR(wanted[option]).is_valid(value) for option, values in asked.items() for value in values)
+    asked = {
+        option: data[option] if isinstance(data.get(option), list) else [data.get(option)]
+        for option in wanted
+    }
+    return all(
+        VALIDATOR(wanted[option]).is_valid(value)
+        for option, values in asked.items()
+        for value in values
+    )
 
 
 def check_method(method: str, how: dict, options: dict, where: str) -> None:
     """Refuse a method on data whose options it does not serve."""
     for option, condition in how.get("only_where", {}).items():
         if not VALIDATOR(condition).is_valid(options.get(option)):
-            raise UserError(f"{where}.methods: {method} serves no data with {option}: {shown(options.get(option))}; name another method there")
+            raise UserError(
+                f"{where}.methods: {method} serves no data with {option}: {shown(options.get(option))}; name another method there"
+            )
 
 
 def _check_model_is_used(config: dict) -> None:
     """Refuse a model that is named to be probed where no experiment that runs probes it."""
-    asked = [name for name in config["run"] if config["experiments"].get(name, {}).get("models") == PROBED]
+    asked = [
+        name
+        for name in config["run"]
+        if config["experiments"].get(name, {}).get("models") == PROBED
+    ]
     if config.get("model") is not None and not asked:
-        raise UserError(f"configuration: model names {shown(config['model'])}, but no experiment that runs says `models: {PROBED}`; give "
-                        "`--configfile presets/probe.yaml`, or take it out")
+        raise UserError(
+            f"configuration: model names {shown(config['model'])}, but no experiment that runs says `models: {PROBED}`; give "
+            "`--configfile presets/probe.yaml`, or take it out"
+        )
 
 
-def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: list[str] | None = None,
-            facts: Callable[[str, dict, bool], dict | None] = _nothing_known) -> Plan:
+def resolve(
+    config: dict,
+    sources: dict,
+    models: dict,
+    studies: dict,
+    probed: list[str] | None = None,
+    facts: Callable[[str, dict, bool], dict | None] = _nothing_known,
+) -> Plan:
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
     probed: the names of the models that `model:` asks for (scripts/plan/user_entries.py). facts: what is known of a model by its name and
@@ -229,12 +352,16 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
     plan = resolver.plan
     for name in config["run"]:
         if name not in config["experiments"]:
-            raise UserError(f"configuration: run names {shown(name)}, which is no experiment"
-                            f"{closest(name, config['experiments'])}")
+            raise UserError(
+                f"configuration: run names {shown(name)}, which is no experiment"
+                f"{closest(name, config['experiments'])}"
+            )
         runs = list(resolver.runs_of(name))
         if any(run.method in STAGES for run in runs):
-            raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
-                            "it runs where a model that it makes is named")
+            raise UserError(
+                f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
+                "it runs where a model that it makes is named"
+            )
         if runs:  # none where nothing fits, which plan.left_out says
             plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
         plan.runs |= {run.name: run for run in runs}
@@ -242,6 +369,8 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
     resolver.join_starts()
     if not plan.experiments:
         first = plan.left_out[0]
-        raise UserError(f"configuration: nothing is left to run, since no method that is asked for fits: {first.method} of {first.study} is "
-                        f"left out for {first.model}, since {first.reason}")
+        raise UserError(
+            f"configuration: nothing is left to run, since no method that is asked for fits: {first.method} of {first.study} is "
+            f"left out for {first.model}, since {first.reason}"
+        )
     return plan

@@ -11,7 +11,13 @@ from scripts.plan.schemas import check_entry, shown
 class Entries:
     """The entries of sources, models and studies. facts: what is known of a model (see resolve() in scripts/plan/configuration.py)."""
 
-    def __init__(self, sources: dict, models: dict, studies: dict, facts: Callable[[str, dict, bool], dict | None]):
+    def __init__(
+        self,
+        sources: dict,
+        models: dict,
+        studies: dict,
+        facts: Callable[[str, dict, bool], dict | None],
+    ):
         self.resources = {"sources": sources, "models": models, "studies": studies}
         self.facts = facts
         self.checked: dict[tuple[str, str], dict] = {}
@@ -30,34 +36,53 @@ class Entries:
 
     def source(self, name: str, study_name: str, study: dict, where: str) -> dict:
         """A source that the study can read; the source that it is measured on is checked as well."""
-        source = self.entry("sources", name, f"{where}.data: no source", tuple(study.get("source_names", {})))
+        source = self.entry(
+            "sources", name, f"{where}.data: no source", tuple(study.get("source_names", {}))
+        )
         if source["kind"] not in study["reads"]:
-            raise UserError(f"{where}.data: source {name} holds {source['kind']}, "
-                            f"but {study_name} reads {' or '.join(study['reads'])}; name another source")
+            raise UserError(
+                f"{where}.data: source {name} holds {source['kind']}, "
+                f"but {study_name} reads {' or '.join(study['reads'])}; name another source"
+            )
         if "measured_on" in source:
-            self.entry("sources", source["measured_on"], f"resources/sources.yaml: {name}.measured_on: no source")
+            self.entry(
+                "sources",
+                source["measured_on"],
+                f"resources/sources.yaml: {name}.measured_on: no source",
+            )
         return source
 
     def model(self, name: str, where: str, key: str = "models") -> dict:
         """A model; the encoder that it stands on is checked as well. key: where the experiment names it."""
         model = self.entry("models", name, f"{where}.{key}: no model")
         if "encoder" in model:
-            self.entry("models", model["encoder"], f"resources/models.yaml: {name}.encoder: no model")
+            self.entry(
+                "models", model["encoder"], f"resources/models.yaml: {name}.encoder: no model"
+            )
         return model
 
     def known(self, name: str, where: str, needed: bool) -> Known | None:
         """What a model can do; None where it is not known and not needed."""
         entry, stages = self.model(name, where), {}  # by model, the stage that makes it
-        while stage_of(entry) and name not in stages:  # what makes itself is refused where its run is looked for
+        while (
+            stage_of(entry) and name not in stages
+        ):  # what makes itself is refused where its run is looked for
             stages[name], stage = stage_of(entry)
             name = stage["model"]
             entry = self.model(name, where)
         if "esim" in entry:
-            return Known(frozenset({"encoder"}), trained=False)  # it learns as one, and is asked nothing else
+            return Known(
+                frozenset({"encoder"}), trained=False
+            )  # it learns as one, and is asked nothing else
         facts = None if stage_of(entry) else self.facts(name, entry, needed)
         if needed and not facts:
-            raise UserError(f"{where}: nothing tells of what kind the model {name} is; name its methods")
+            raise UserError(
+                f"{where}: nothing tells of what kind the model {name} is; name its methods"
+            )
         if not facts:
             return None
         masked = "mlm" in stages.values() and facts["kind"] == "encoder"
-        return Known(frozenset({*facts["abilities"], *(["mask_filler"] if masked else [])}), bool(stages or facts["weights"]))
+        return Known(
+            frozenset({*facts["abilities"], *(["mask_filler"] if masked else [])}),
+            bool(stages or facts["weights"]),
+        )

@@ -29,26 +29,38 @@ class Dataset:
 
 def _has_effect(schema: dict, point: dict) -> bool:
     """Whether an option of a study's data has an effect at a point of the grid (the values of all options, and `kind`)."""
-    return all(VALIDATOR(condition).is_valid(point.get(name)) for name, condition in schema.get("only_where", {}).items())
+    return all(
+        VALIDATOR(condition).is_valid(point.get(name))
+        for name, condition in schema.get("only_where", {}).items()
+    )
 
 
 def _defaults(options: dict) -> dict:
     """The default of each option that has one, normalised."""
-    return {option: check({option: schema["default"]}, {"properties": {option: schema}}, "resources/studies.yaml")[option]
-            for option, schema in options.items() if "default" in schema}
+    return {
+        option: check(
+            {option: schema["default"]}, {"properties": {option: schema}}, "resources/studies.yaml"
+        )[option]
+        for option, schema in options.items()
+        if "default" in schema
+    }
 
 
 def _levels(value, schema: dict, key: str, where: str) -> list:
     """The levels of one key of an experiment's data, each checked and normalised; a value that is no list has one."""
     values = value if isinstance(value, list) else [value]
     if len(values) > MOST_LEVELS:
-        raise UserError(f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name fewer")
+        raise UserError(
+            f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name fewer"
+        )
     levels = [check({key: level}, {"properties": {key: schema}}, where)[key] for level in values]
     if not levels:
         raise UserError(f"{where}: {key} is an empty list; name one level or more, or take it out")
     written = [as_json(level) for level in levels]
     if twice := [level for level in written if written.count(level) > 1]:
-        raise UserError(f"{where}: {key} names {shown(json.loads(twice[0]))} twice; name each level once")
+        raise UserError(
+            f"{where}: {key} names {shown(json.loads(twice[0]))} twice; name each level once"
+        )
     return levels
 
 
@@ -57,22 +69,40 @@ def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
     options, names = study["data"], study.get("source_names", {})
     for key in data:
         if key != "source" and key not in options:
-            raise UserError(f"{where}.data: unknown key {shown(key)}{closest(key, ['source', *options])}")
+            raise UserError(
+                f"{where}.data: unknown key {shown(key)}{closest(key, ['source', *options])}"
+            )
     for key, schema in options.items():
         if key not in data and "default" not in schema:
-            raise UserError(f"{where}.data: {key} is missing ({schema['description']}); write `data: {{{key}: …}}`")
-    levels = {key: _levels(value, options.get(key, SOURCE), key, f"{where}.data") for key, value in data.items()}
-    levels["source"] = _levels([names.get(name, name) for name in levels["source"]], SOURCE, "source", f"{where}.data")
+            raise UserError(
+                f"{where}.data: {key} is missing ({schema['description']}); write `data: {{{key}: …}}`"
+            )
+    levels = {
+        key: _levels(value, options.get(key, SOURCE), key, f"{where}.data")
+        for key, value in data.items()
+    }
+    levels["source"] = _levels(
+        [names.get(name, name) for name in levels["source"]], SOURCE, "source", f"{where}.data"
+    )
     return levels
 
 
-def _check_effects(points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str) -> None:
+def _check_effects(
+    points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str
+) -> None:
     """Refuse an option that the experiment sets and that has an effect at no point of its grid."""
     for option, schema in options.items():
-        effects = (_has_effect(schema, defaults | point | {"kind": kinds[point["source"]]}) for point in points)
-        if any(option in point and point[option] != defaults.get(option) for point in points) and not any(effects):
-            raise UserError(f"{where}.data: {option} has no effect here ({schema['description']}; only where "
-                            f"{as_json(schema['only_where'])}); take it out")
+        effects = (
+            _has_effect(schema, defaults | point | {"kind": kinds[point["source"]]})
+            for point in points
+        )
+        if any(
+            option in point and point[option] != defaults.get(option) for point in points
+        ) and not any(effects):
+            raise UserError(
+                f"{where}.data: {option} has no effect here ({schema['description']}; only where "
+                f"{as_json(schema['only_where'])}); take it out"
+            )
 
 
 def _named(option: str, value) -> str:
@@ -90,11 +120,15 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     have the digests that they had before there was such an option.
     """
     asked = defaults | point
-    if asked.get("learn_from") == asked["source"]:  # as every dataset does: so a matrix of corpora can be written as a product
+    if (
+        asked.get("learn_from") == asked["source"]
+    ):  # as every dataset does: so a matrix of corpora can be written as a product
         asked["learn_from"] = None
     values, parts = {}, []
     for option, schema in options.items():
-        value = values[option] = asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]
+        value = values[option] = (
+            asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]
+        )
         if option not in defaults or value != defaults[option]:
             parts.append(_named(option, value))
         elif schema.get("later"):
@@ -102,7 +136,9 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
 
 
-def datasets(name: str, study: dict, levels: dict[str, list], kinds: dict[str, str], where: str) -> Iterator[Dataset]:
+def datasets(
+    name: str, study: dict, levels: dict[str, list], kinds: dict[str, str], where: str
+) -> Iterator[Dataset]:
     """The datasets of a grid. name: the study's; kinds: of each source among the levels."""
     options = study["data"]
     points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]

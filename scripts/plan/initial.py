@@ -13,7 +13,12 @@ from scripts.plan.schemas import shown
 
 def factors_of(settings: dict) -> dict:
     """The factors of a run, by name; settings: those of the run."""
-    return {**settings["data"], "source": settings["source"], "method": settings["method"], "seed": settings["seed"]}
+    return {
+        **settings["data"],
+        "source": settings["source"],
+        "method": settings["method"],
+        "seed": settings["seed"],
+    }
 
 
 def named(initial: str | dict, where: str) -> tuple[str, dict]:
@@ -22,7 +27,9 @@ def named(initial: str | dict, where: str) -> tuple[str, dict]:
         return initial, {}
     if not isinstance(initial.get("experiment"), str):
         raise UserError(f"{where}.initial: names no experiment; write `initial: {{experiment: …}}`")
-    return initial["experiment"], {key: value for key, value in initial.items() if key != "experiment"}
+    return initial["experiment"], {
+        key: value for key, value in initial.items() if key != "experiment"
+    }
 
 
 def _as_text(factors: dict, names: list[str]) -> str:
@@ -32,10 +39,14 @@ def _as_text(factors: dict, names: list[str]) -> str:
 def _told_apart(candidates: list[dict]) -> list[str]:
     """The factors by which runs differ."""
     names = dict.fromkeys(name for factors in candidates for name in factors)
-    return [name for name in names if len({json.dumps(factors.get(name)) for factors in candidates}) > 1]
+    return [
+        name for name in names if len({json.dumps(factors.get(name)) for factors in candidates}) > 1
+    ]
 
 
-def run_to_begin_with(experiment: str, told: dict, candidates: list[dict], own: dict, where: str) -> int:
+def run_to_begin_with(
+    experiment: str, told: dict, candidates: list[dict], own: dict, where: str
+) -> int:
     """The place, among the factors of the runs of an experiment, of the one that a run with the factors `own` begins with.
 
     Raises UserError for a factor that the experiment does not have, and where no run, or more than one, is left.
@@ -43,21 +54,31 @@ def run_to_begin_with(experiment: str, told: dict, candidates: list[dict], own: 
     known = list(dict.fromkeys(name for factors in candidates for name in factors))
     for name in told:
         if name not in known:
-            raise UserError(f"{where}.initial: {experiment} has no factor {shown(name)}{closest(name, known)}")
+            raise UserError(
+                f"{where}.initial: {experiment} has no factor {shown(name)}{closest(name, known)}"
+            )
     wanted = {"seed": own["seed"]} | told
-    left = [place for place, factors in enumerate(candidates) if all(factors.get(name) == value for name, value in wanted.items())]
+    left = [
+        place
+        for place, factors in enumerate(candidates)
+        if all(factors.get(name) == value for name, value in wanted.items())
+    ]
     if not left:
         there = "; ".join(dict.fromkeys(_as_text(factors, list(wanted)) for factors in candidates))
-        raise UserError(f"{where}.initial: {experiment} has no run of {_as_text(wanted, list(wanted))} (it has {there}); run it there, or tell "
-                        f"which one to begin with: `initial: {{experiment: {experiment}, seed: …}}`")
+        raise UserError(
+            f"{where}.initial: {experiment} has no run of {_as_text(wanted, list(wanted))} (it has {there}); run it there, or tell "
+            f"which one to begin with: `initial: {{experiment: {experiment}, seed: …}}`"
+        )
     for name in _told_apart([candidates[place] for place in left]):
         same = [place for place in left if name in own and candidates[place].get(name) == own[name]]
         left = same or left
     if len(left) > 1:
         apart = _told_apart([candidates[place] for place in left])
         example = f"{apart[0]}: {json.dumps(candidates[left[0]].get(apart[0]))}"
-        raise UserError(f"{where}.initial: {len(left)} runs of {experiment} could be begun with, told apart by {', '.join(apart)}; tell which, as "
-                        f"`initial: {{experiment: {experiment}, {example}}}`")
+        raise UserError(
+            f"{where}.initial: {len(left)} runs of {experiment} could be begun with, told apart by {', '.join(apart)}; tell which, as "
+            f"`initial: {{experiment: {experiment}, {example}}}`"
+        )
     return left[0]
 
 
@@ -65,8 +86,15 @@ class Initials:
     """The runs that others begin with. runs_of: the runs of an experiment, by its name."""
 
     def __init__(self, experiments: dict, models: dict, studies: dict, runs_of: Callable):
-        self.experiments, self.models, self.studies, self.runs_of = experiments, models, studies, runs_of
-        self.beginning: list[str] = []  # the experiments whose `initial` is being resolved, each for the next
+        self.experiments, self.models, self.studies, self.runs_of = (
+            experiments,
+            models,
+            studies,
+            runs_of,
+        )
+        self.beginning: list[
+            str
+        ] = []  # the experiments whose `initial` is being resolved, each for the next
 
     def runs(self, name: str, where: str) -> tuple[str, dict, list]:
         """The experiment that another one begins with, what it tells of the run, and the runs there whose weights can be taken.
@@ -75,28 +103,41 @@ class Initials:
         """
         first, told = named(self.experiments[name]["initial"], where)
         if first not in self.experiments:
-            raise UserError(f"{where}.initial: no experiment {shown(first)}{closest(first, self.experiments)}")
+            raise UserError(
+                f"{where}.initial: no experiment {shown(first)}{closest(first, self.experiments)}"
+            )
         circle = [*self.beginning, name, first]
         if first in circle[:-1]:
-            raise UserError(f"{where}.initial: {' begins with '.join(circle[circle.index(first):])}, so there is nothing to begin with; take "
-                            "one `initial` out")
+            raise UserError(
+                f"{where}.initial: {' begins with '.join(circle[circle.index(first) :])}, so there is nothing to begin with; take "
+                "one `initial` out"
+            )
         self.beginning.append(name)
         runs = [run for run in self.runs_of(first) if self.hands_on(run)]
         self.beginning.pop()
         if not runs:
-            raise UserError(f"{where}.initial: {first} trains no transformer, so it has no weights to begin with; name another experiment")
+            raise UserError(
+                f"{where}.initial: {first} trains no transformer, so it has no weights to begin with; name another experiment"
+            )
         return first, told, runs
 
     def hands_on(self, run) -> bool:
         """Whether a run learns weights that another one can begin with."""
-        return self.studies[run.study]["methods"][run.method]["learns"] and not {"control", "esim"} & set(self.models[run.model])
+        return self.studies[run.study]["methods"][run.method]["learns"] and not {
+            "control",
+            "esim",
+        } & set(self.models[run.model])
 
     def start(self, begin: tuple[str, dict, list], run, where: str) -> tuple[str, object]:
         """Of what runs() found, the experiment, and its run that a run begins with: of the same model, seed and factors."""
         first, told, runs = begin
         same = [other for other in runs if other.model == run.model]
         if not same:
-            raise UserError(f"{where}.initial: {first} has no run of {run.model}, but of {', '.join(sorted({other.model for other in runs}))}; name "
-                            "one of these, or another experiment")
+            raise UserError(
+                f"{where}.initial: {first} has no run of {run.model}, but of {', '.join(sorted({other.model for other in runs}))}; name "
+                "one of these, or another experiment"
+            )
         candidates = [factors_of(json.loads(other.settings)) for other in same]
-        return first, same[run_to_begin_with(first, told, candidates, factors_of(json.loads(run.settings)), where)]
+        return first, same[
+            run_to_begin_with(first, told, candidates, factors_of(json.loads(run.settings)), where)
+        ]

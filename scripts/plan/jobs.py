@@ -25,9 +25,25 @@ from scripts.running.identity import identity
 from scripts.running.job_files import argument_file, fields_of, hand_over, presence_of
 
 # The settings that change what a step of training computes: runs that differ in them are rehearsed each.
-STEP_SETTINGS = ("batch_size", "max_length", "precision", "adapter", "rank", "target", "gradient_checkpointing", "compile", "dropout",
-                 "objectives", "shots")
-NOT_OF_TRAINING = ("fits", "probe", "objectives", "only_where")  # keys of a method that decide no number
+STEP_SETTINGS = (
+    "batch_size",
+    "max_length",
+    "precision",
+    "adapter",
+    "rank",
+    "target",
+    "gradient_checkpointing",
+    "compile",
+    "dropout",
+    "objectives",
+    "shots",
+)
+NOT_OF_TRAINING = (
+    "fits",
+    "probe",
+    "objectives",
+    "only_where",
+)  # keys of a method that decide no number
 
 
 @dataclass(frozen=True)
@@ -52,11 +68,17 @@ class Job:
 
     def arguments(self) -> str:
         """The file of the arguments, which the program takes as @FILE."""
-        return argument_file(argument for key, value in (self.options | self.places).items() for argument in as_arguments(key, value))
+        return argument_file(
+            argument
+            for key, value in (self.options | self.places).items()
+            for argument in as_arguments(key, value)
+        )
 
     def manifest_arguments(self, folder: Path) -> str:
         """The file of the arguments of the program that writes the manifest."""
-        return argument_file([*self.files, f"--folder={folder}", f"--output={folder / 'manifest.json'}"])
+        return argument_file(
+            [*self.files, f"--folder={folder}", f"--output={folder / 'manifest.json'}"]
+        )
 
 
 def as_arguments(key: str, value) -> list[str]:
@@ -66,7 +88,10 @@ def as_arguments(key: str, value) -> list[str]:
     if value is True:
         return [f"--{key}"]
     if isinstance(value, list | tuple):
-        return [*([f"--{key}"] if key else []), *(as_json(one) if isinstance(one, dict) else str(one) for one in value)]
+        return [
+            *([f"--{key}"] if key else []),
+            *(as_json(one) if isinstance(one, dict) else str(one) for one in value),
+        ]
     return [f"--{key}={as_json(value) if isinstance(value, dict) else value}"]
 
 
@@ -75,7 +100,11 @@ class Jobs:
 
     def __init__(self, workplan: Workplan, published: Published):
         self.work, self.published = workplan, published
-        self.prompts_by_wording = cache(lambda study, method: prompts_of(study, workplan.studies[study], method, own=workplan.config["prompts"]))
+        self.prompts_by_wording = cache(
+            lambda study, method: prompts_of(
+                study, workplan.studies[study], method, own=workplan.config["prompts"]
+            )
+        )
 
     # ---- Fetch
 
@@ -85,9 +114,19 @@ class Jobs:
         listing = f"{work.root}/resources/sources.yaml"
         if source in work.configured["sources"]:
             listing = f"{hand_over({'sources.yaml': json.dumps({source: work.sources[source]})})}/sources.yaml"
-        return Job("scripts.fetch.source", places={"source": source, "sources": listing, "place": work.place_of("sources", source),
-                                                   "mirror": work.mirror, "output": f"results/fetch/{source}"},
-                   watched={"hashes": work.fetched_hashes(source)}, files=tuple(work.fetched_names(source)), code=())
+        return Job(
+            "scripts.fetch.source",
+            places={
+                "source": source,
+                "sources": listing,
+                "place": work.place_of("sources", source),
+                "mirror": work.mirror,
+                "output": f"results/fetch/{source}",
+            },
+            watched={"hashes": work.fetched_hashes(source)},
+            files=tuple(work.fetched_names(source)),
+            code=(),
+        )
 
     def sampler_of(self, source: str) -> str:
         """The program that writes a sample source."""
@@ -96,8 +135,13 @@ class Jobs:
     def fetch_sample(self, source: str) -> Job:
         entry = self.work.sources[source]
         texts = self.work.root / f"resources/samples/{entry['sampler']}.yaml"
-        return Job(self.sampler_of(source), options=entry["sample"], places={"output": f"results/fetch/{source}"},
-                   watched={"texts": sha256_of(texts) if texts.exists() else ""}, files=tuple(self.work.fetched_names(source)))
+        return Job(
+            self.sampler_of(source),
+            options=entry["sample"],
+            places={"output": f"results/fetch/{source}"},
+            watched={"texts": sha256_of(texts) if texts.exists() else ""},
+            files=tuple(self.work.fetched_names(source)),
+        )
 
     def fetch_model(self, model: str) -> Job:
         """What decides the files of a model: its entry without the words about it, and the hashes of its vocabulary and vectors."""
@@ -108,13 +152,29 @@ class Jobs:
         if entry.get("vectors", {}).get("sha256"):  # wherever they come from, it is this file
             watched["vectors"] = {key: entry["vectors"][key] for key in ("file", "sha256")}
         # Of a model of the configuration, and elsewhere than in the project's folder, a file with its entry, in which paths are absolute.
-        paths = {key: str(work.root / os.path.expanduser(entry[key])) for key in ("vocabulary", "folder") if key in entry}
+        paths = {
+            key: str(work.root / os.path.expanduser(entry[key]))
+            for key in ("vocabulary", "folder")
+            if key in entry
+        }
         listing = f"{work.root}/resources/models.yaml"
         if model in work.configured["models"] or paths and work.root != Path.cwd():
-            listing = f"{hand_over({'models.yaml': json.dumps({model: entry | paths})})}/models.yaml"
-        return Job("scripts.fetch.model", places={"model": model, "models": listing, "place": work.place_of("models", model),
-                                                  "mirror": work.mirror, "output": folder, "manifest": f"{folder}/manifest.json"},
-                   watched=watched, code=None if {"init", "esim"} & set(entry) else ())
+            listing = (
+                f"{hand_over({'models.yaml': json.dumps({model: entry | paths})})}/models.yaml"
+            )
+        return Job(
+            "scripts.fetch.model",
+            places={
+                "model": model,
+                "models": listing,
+                "place": work.place_of("models", model),
+                "mirror": work.mirror,
+                "output": folder,
+                "manifest": f"{folder}/manifest.json",
+            },
+            watched=watched,
+            code=None if {"init", "esim"} & set(entry) else (),
+        )
 
     # ---- Clean and build
 
@@ -125,11 +185,23 @@ class Jobs:
     def clean_corpus(self, source: str) -> Job:
         """The tables carry the source's terms and the hashes of its files; the cleaner checks what it must find (`expect`)."""
         entry = self.work.sources[source]
-        provenance = {key: entry[key] for key in ("licence", "citation")} | {"sha256": self.work.fetched_hashes(source)}
-        return Job(self.cleaner_of(source),
-                   options={"provenance": provenance, "expect": entry.get("expect"), "keep-rolling-repeats": entry.get("keep_rolling_repeats")},
-                   places={"source": source, "fetched": Path(self.work.fetched(source)).parent, "output": f"results/clean/{source}"},
-                   files=tuple(self.work.cleaned_names(source)))
+        provenance = {key: entry[key] for key in ("licence", "citation")} | {
+            "sha256": self.work.fetched_hashes(source)
+        }
+        return Job(
+            self.cleaner_of(source),
+            options={
+                "provenance": provenance,
+                "expect": entry.get("expect"),
+                "keep-rolling-repeats": entry.get("keep_rolling_repeats"),
+            },
+            places={
+                "source": source,
+                "fetched": Path(self.work.fetched(source)).parent,
+                "output": f"results/clean/{source}",
+            },
+            files=tuple(self.work.cleaned_names(source)),
+        )
 
     def dataset_of(self, study: str, source: str, dataset: str) -> Dataset:
         return self.work.plan.datasets[f"results/build/{study}/{source}/{dataset}"]
@@ -137,43 +209,87 @@ class Jobs:
     def read_by_dataset(self, study: str, source: str, dataset: str) -> list[str]:
         """Cleaned tables; of dialogs also the source that they are measured on, and the temporal expressions of both; of endings the
         captions of their videos."""
-        work, captions, challenge = self.work, self.work.sources[source].get("videos_of"), self.work.measured_on(source)
+        work, captions, challenge = (
+            self.work,
+            self.work.sources[source].get("videos_of"),
+            self.work.measured_on(source),
+        )
         if captions:
             return [cleaned(source), cleaned(captions)]
         if work.has_spans(source):
             return [cleaned(source), cleaned(challenge), spans(source), spans(challenge)]
-        return [cleaned(source), *map(cleaned, learnt_elsewhere(self.dataset_of(study, source, dataset)))]
+        return [
+            cleaned(source),
+            *map(cleaned, learnt_elsewhere(self.dataset_of(study, source, dataset))),
+        ]
 
     def read_beside(self, dataset: Dataset) -> dict:
         """The options by which a builder reads more than its own source."""
         work, source = self.work, dataset.source
         if captions := work.sources[source].get("videos_of"):
-            return {"captions": f"results/clean/{captions}", "learnt": work.sources[captions]["train"], "measured": work.sources[captions]["evaluate"]}
+            return {
+                "captions": f"results/clean/{captions}",
+                "learnt": work.sources[captions]["train"],
+                "measured": work.sources[captions]["evaluate"],
+            }
         if not work.has_spans(source):
             other = next(iter(learnt_elsewhere(dataset)), None)
-            return {"learn-from": [f"results/clean/{other}", work.sources[other]["train"]] if other else None}
+            return {
+                "learn-from": [f"results/clean/{other}", work.sources[other]["train"]]
+                if other
+                else None
+            }
         challenge = work.measured_on(source)
-        return {"spans": f"results/build/temporal_spans/{source}", "challenge": f"results/clean/{challenge}",
-                "challenge-spans": f"results/build/temporal_spans/{challenge}", "measured": work.sources[challenge]["evaluate"]}
+        return {
+            "spans": f"results/build/temporal_spans/{source}",
+            "challenge": f"results/clean/{challenge}",
+            "challenge-spans": f"results/build/temporal_spans/{challenge}",
+            "measured": work.sources[challenge]["evaluate"],
+        }
 
     def build_dataset(self, study: str, source: str, dataset: str) -> Job:
         work, found = self.work, self.dataset_of(study, source, dataset)
-        splits = [work.sources[source]["train"], work.studies[study]["held_out"]] if work.has_spans(source) else work.splits(source)
-        return Job(f"scripts.studies.{study}.build", options={"splits": splits, "options": found.options, **self.read_beside(found)},
-                   places={"cleaned": f"results/clean/{source}", "output": found.folder}, files=tuple(work.dataset_names(found)))
+        splits = (
+            [work.sources[source]["train"], work.studies[study]["held_out"]]
+            if work.has_spans(source)
+            else work.splits(source)
+        )
+        return Job(
+            f"scripts.studies.{study}.build",
+            options={"splits": splits, "options": found.options, **self.read_beside(found)},
+            places={"cleaned": f"results/clean/{source}", "output": found.folder},
+            files=tuple(work.dataset_names(found)),
+        )
 
     def build_card(self, study: str) -> Job:
         folder, columns = f"results/build/{study}", self.work.root / "resources/columns.yaml"
-        facts = {"name": study} | {key: self.work.studies[study][key] for key in ("title", "paper", "labels")}
-        return Job("scripts.data.card", options={"study": facts}, watched={"columns": read_yaml(columns)},
-                   places={"": self.work.dataset_folders(study), "build": folder, "output": folder, "columns": columns})
+        facts = {"name": study} | {
+            key: self.work.studies[study][key] for key in ("title", "paper", "labels")
+        }
+        return Job(
+            "scripts.data.card",
+            options={"study": facts},
+            watched={"columns": read_yaml(columns)},
+            places={
+                "": self.work.dataset_folders(study),
+                "build": folder,
+                "output": folder,
+                "columns": columns,
+            },
+        )
 
     def build_temporal_spans(self, source: str) -> Job:
         splits = self.work.cleaned_splits(source)
-        return Job("scripts.text.temporal_spans", options={"splits": splits, "spacy-model": self.work.config["spacy_pipeline"] or None},
-                   places={"cleaned": f"results/clean/{source}", "output": f"results/build/temporal_spans/{source}"},
-                   watched={"patterns": sha256_of(self.work.root / "resources/temporal_patterns.yaml")},
-                   files=tuple(f"{split}.parquet" for split in splits))
+        return Job(
+            "scripts.text.temporal_spans",
+            options={"splits": splits, "spacy-model": self.work.config["spacy_pipeline"] or None},
+            places={
+                "cleaned": f"results/clean/{source}",
+                "output": f"results/build/temporal_spans/{source}",
+            },
+            watched={"patterns": sha256_of(self.work.root / "resources/temporal_patterns.yaml")},
+            files=tuple(f"{split}.parquet" for split in splits),
+        )
 
     # ---- Train
 
@@ -182,48 +298,102 @@ class Jobs:
         paradigm = self.work.studies[run.study]["methods"][run.method].get("paradigm", "classify")
         if json.loads(run.settings)["training"].get("objectives"):
             return "objectives"
-        return "esim" if paradigm == "classify" and "esim" in self.work.models[run.model] else paradigm
+        return (
+            "esim" if paradigm == "classify" and "esim" in self.work.models[run.model] else paradigm
+        )
 
     def method_of(self, run: Run) -> dict:
         """What the training loop must know of a run's study and method."""
         study, options = self.work.studies[run.study], json.loads(run.dataset.options)
         labels = labels_of(run.study, study["labels"], options)
         if run.method == "control":
-            return {"columns": study["columns"], "labels": labels, "inputs": study["methods"]["control"]["inputs"],
-                    "exchangeable": study.get("exchangeable", False) and not options.get("predict")}
-        known = {key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")} | {"labels": labels}
-        how = {key: value for key, value in study["methods"][run.method].items() if key not in NOT_OF_TRAINING}
-        prompt = {"prompt": self.prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
+            return {
+                "columns": study["columns"],
+                "labels": labels,
+                "inputs": study["methods"]["control"]["inputs"],
+                "exchangeable": study.get("exchangeable", False) and not options.get("predict"),
+            }
+        known = {
+            key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")
+        } | {"labels": labels}
+        how = {
+            key: value
+            for key, value in study["methods"][run.method].items()
+            if key not in NOT_OF_TRAINING
+        }
+        prompt = (
+            {"prompt": self.prompts_by_wording(run.study, run.method)[run.wording]}
+            if run.wording
+            else {}
+        )
         return known | {"makes_model": False} | how | {"paradigm": self.paradigm_of(run)} | prompt
 
     def card_of(self, run: Run) -> dict:
         """What the card of kept weights says of the model and the data."""
         work, model = self.work, self.work.models[run.model]
         base = work.models[stage_of(model)[1]["model"]] if stage_of(model) else model
-        sources = {name: {key: work.sources[name][key] for key in ("title", "licence", "citation") if key in work.sources[name]}
-                   for name in sorted({run.dataset.source, work.measured_on(run.dataset.source)})}
-        known = {key: model.get(key, base.get(key)) for key in ("title", "licence", "hub", "revision")}
+        sources = {
+            name: {
+                key: work.sources[name][key]
+                for key in ("title", "licence", "citation")
+                if key in work.sources[name]
+            }
+            for name in sorted({run.dataset.source, work.measured_on(run.dataset.source)})
+        }
+        known = {
+            key: model.get(key, base.get(key)) for key in ("title", "licence", "hub", "revision")
+        }
         return {key: value for key, value in known.items() if value} | {"sources": sources}
 
     def how_to_train(self) -> dict:
         """Options of training that are no part of what is learnt: where and how it runs."""
         config = self.work.config
-        return {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
-                "micro-batch-tokens": config["micro_batch_tokens"], "not-deterministic": not config["deterministic"]}
+        return {
+            "device": config["device"],
+            "devices": config["devices_per_run"],
+            "runs-per-gpu": config["runs_per_gpu"],
+            "micro-batch-tokens": config["micro_batch_tokens"],
+            "not-deterministic": not config["deterministic"],
+        }
 
     def train_run(self, study: str, run: str) -> Job:
         """A run of an experiment: what it learns from, its model and its settings give its name."""
         work, config, found = self.work, self.work.config, self.work.runs[run]
         # The files to read of weights that a run learnt. Those of a fetched model stand in its manifest.
         names = [Path(file).name for file in MADE_MODEL] if found.begins_with else []
-        keep = {"keep": config["keep"], "card": self.card_of(found)} if config["keep"] != "none" else {}
-        return Job("scripts.train.run", options={"settings": found.settings, "method": self.method_of(found), "splits": work.splits(found.dataset.source),
-                                                 "data": found.dataset.folder},
-                   places={"run": run, "model": work.start_folder(found), "model-files": names, "checkpoint-seconds": config["checkpoint_seconds"],
-                           "report-to": config["report_to"], "tokens": "results/train/tokens", "output": work.run_folder(run),
-                           "hands-on": run in work.starts, "merge-adapter": config["merge_adapter"], **self.how_to_train(), **keep},
-                   watched={"keep": config["keep"]},
-                   code=("scripts.train.run", "scripts.train.process", f"scripts.train.paradigms.{self.paradigm_of(found)}"))
+        keep = (
+            {"keep": config["keep"], "card": self.card_of(found)}
+            if config["keep"] != "none"
+            else {}
+        )
+        return Job(
+            "scripts.train.run",
+            options={
+                "settings": found.settings,
+                "method": self.method_of(found),
+                "splits": work.splits(found.dataset.source),
+                "data": found.dataset.folder,
+            },
+            places={
+                "run": run,
+                "model": work.start_folder(found),
+                "model-files": names,
+                "checkpoint-seconds": config["checkpoint_seconds"],
+                "report-to": config["report_to"],
+                "tokens": "results/train/tokens",
+                "output": work.run_folder(run),
+                "hands-on": run in work.starts,
+                "merge-adapter": config["merge_adapter"],
+                **self.how_to_train(),
+                **keep,
+            },
+            watched={"keep": config["keep"]},
+            code=(
+                "scripts.train.run",
+                "scripts.train.process",
+                f"scripts.train.paradigms.{self.paradigm_of(found)}",
+            ),
+        )
 
     def run_state(self, study: str, run: str) -> str:
         """Whether a run's work was finished before: then its job looks, in seconds, whether data, model and code are the same."""
@@ -237,10 +407,27 @@ class Jobs:
     def train_controls(self, study: str, controls: str) -> Job:
         work, first = self.work, self.first_control(study, controls)
         runs = [work.runs[name] for name in work.control_sets[f"{study}/{controls}"]]
-        controls_given = [{"run": run.name, "settings": json.loads(run.settings), "control": work.models[run.model]["control"]} for run in runs]
-        return Job("scripts.train.control", options={"controls": controls_given, "method": self.method_of(first),
-                                                     "splits": work.splits(first.dataset.source), "data": first.dataset.folder},
-                   places={"folder": f"results/train/{study}", "output": f"results/train/{study}/{controls}.manifest.json"})
+        controls_given = [
+            {
+                "run": run.name,
+                "settings": json.loads(run.settings),
+                "control": work.models[run.model]["control"],
+            }
+            for run in runs
+        ]
+        return Job(
+            "scripts.train.control",
+            options={
+                "controls": controls_given,
+                "method": self.method_of(first),
+                "splits": work.splits(first.dataset.source),
+                "data": first.dataset.folder,
+            },
+            places={
+                "folder": f"results/train/{study}",
+                "output": f"results/train/{study}/{controls}.manifest.json",
+            },
+        )
 
     # ---- Rehearse
 
@@ -254,33 +441,89 @@ class Jobs:
             if run.name in work.controls:
                 continue
             settings, method = json.loads(run.settings), self.method_of(run)
-            key = as_json([run.study, run.model, method["paradigm"], method["learns"],
-                           {name: settings["training"].get(name) for name in STEP_SETTINGS}])
-            kind = kinds.setdefault(key, {"run": run.name, "experiments": [], "model": run.model, "settings": settings, "method": method,
-                                          "splits": work.splits(run.dataset.source)})
-            kind["experiments"] = list(dict.fromkeys([*kind["experiments"], *experiments.get(run.name, [f"stage of {run.model}"])]))
+            key = as_json(
+                [
+                    run.study,
+                    run.model,
+                    method["paradigm"],
+                    method["learns"],
+                    {name: settings["training"].get(name) for name in STEP_SETTINGS},
+                ]
+            )
+            kind = kinds.setdefault(
+                key,
+                {
+                    "run": run.name,
+                    "experiments": [],
+                    "model": run.model,
+                    "settings": settings,
+                    "method": method,
+                    "splits": work.splits(run.dataset.source),
+                },
+            )
+            kind["experiments"] = list(
+                dict.fromkeys(
+                    [*kind["experiments"], *experiments.get(run.name, [f"stage of {run.model}"])]
+                )
+            )
         return list(kinds.values())
 
     def fetched_models(self) -> dict[str, dict]:
         """The entries of the models that the study uses, and of those that these stand on, without controls."""
         work, names = self.work, self.work.with_base_models(self.work.used_models)
-        return {name: work.models[name] for name in sorted(names | {work.models[name]["encoder"] for name in names if "encoder" in work.models[name]})
-                if "control" not in work.models[name]}
+        return {
+            name: work.models[name]
+            for name in sorted(
+                names
+                | {work.models[name]["encoder"] for name in names if "encoder" in work.models[name]}
+            )
+            if "control" not in work.models[name]
+        }
 
     def rehearse_files(self) -> Job:
         work = self.work
-        sources = {name: work.sources[name] for name in work.used_sources if "downloads" in work.sources[name]}
-        study = {"models": self.fetched_models(), "sources": sources, "fetched": [name for name in sources if Path(work.fetched(name)).exists()]}
-        return Job("scripts.fetch.reachable", places={"study": f"{hand_over({'files.json': as_json(study)})}/files.json", "mirror": work.mirror,
-                                                      "output": f"results/rehearse/{work.name}.json"}, code=())
+        sources = {
+            name: work.sources[name]
+            for name in work.used_sources
+            if "downloads" in work.sources[name]
+        }
+        study = {
+            "models": self.fetched_models(),
+            "sources": sources,
+            "fetched": [name for name in sources if Path(work.fetched(name)).exists()],
+        }
+        return Job(
+            "scripts.fetch.reachable",
+            places={
+                "study": f"{hand_over({'files.json': as_json(study)})}/files.json",
+                "mirror": work.mirror,
+                "output": f"results/rehearse/{work.name}.json",
+            },
+            code=(),
+        )
 
     def rehearse(self, threads: int) -> Job:
-        options = [argument for key, value in (self.how_to_train() | {"threads": threads}).items() for argument in as_arguments(key, value)]
-        study = {"jobs": self.rehearsed_runs(), "models": self.fetched_models(), "scored": 128, "options": options,
-                 "vocabulary": str(self.work.root / "resources/sample_vocabulary.txt")}
-        return Job("scripts.train.rehearse", places={"study": f"{hand_over({'rehearsal.json': as_json(study)})}/rehearsal.json",
-                                                     "files": f"results/rehearse/{self.work.name}.json", "folder": f"results/rehearse/{self.work.name}"},
-                   code=())
+        options = [
+            argument
+            for key, value in (self.how_to_train() | {"threads": threads}).items()
+            for argument in as_arguments(key, value)
+        ]
+        study = {
+            "jobs": self.rehearsed_runs(),
+            "models": self.fetched_models(),
+            "scored": 128,
+            "options": options,
+            "vocabulary": str(self.work.root / "resources/sample_vocabulary.txt"),
+        }
+        return Job(
+            "scripts.train.rehearse",
+            places={
+                "study": f"{hand_over({'rehearsal.json': as_json(study)})}/rehearsal.json",
+                "files": f"results/rehearse/{self.work.name}.json",
+                "folder": f"results/rehearse/{self.work.name}",
+            },
+            code=(),
+        )
 
     # ---- Evaluate
 
@@ -288,7 +531,11 @@ class Jobs:
         """The corpora of an experiment that come with judgements which the paper's authors released."""
         work = self.work
         sources = {work.runs[run].dataset.source for run in work.plan.experiments[experiment]}
-        return [work.fetched(source) for source in sorted(sources) if "predictions" in work.sources[source]]
+        return [
+            work.fetched(source)
+            for source in sorted(sources)
+            if "predictions" in work.sources[source]
+        ]
 
     def reads_datasets(self, study: str) -> bool:
         return "datasets" in self.work.studies[study]["evaluation_reads"]
@@ -297,29 +544,70 @@ class Jobs:
         """The runs of an experiment, their datasets where the study's evaluation reads them, released judgements, and predictions made elsewhere."""
         work = self.work
         runs = [work.runs[run] for run in work.plan.experiments[experiment]]
-        datasets = {f"{run.dataset.folder}/manifest.json" for run in runs} if self.reads_datasets(study) else set()
-        return [*work.outputs_of_runs(run.name for run in runs), *sorted(datasets), *self.released(experiment),
-                *(f"{folder}/{name}" for folder in work.external_systems(experiment) for name in ("predictions.parquet", "run.json"))]
+        datasets = (
+            {f"{run.dataset.folder}/manifest.json" for run in runs}
+            if self.reads_datasets(study)
+            else set()
+        )
+        return [
+            *work.outputs_of_runs(run.name for run in runs),
+            *sorted(datasets),
+            *self.released(experiment),
+            *(
+                f"{folder}/{name}"
+                for folder in work.external_systems(experiment)
+                for name in ("predictions.parquet", "run.json")
+            ),
+        ]
 
     def evaluate_experiment(self, study: str, experiment: str) -> Job:
         work, people = self.work, self.work.people[experiment]
-        sources = presence_of(fields_of(work.sources, work.measured_sources(study), ("evaluate", "measured_on", "domain", "sample", "predictions")),
-                              ("sample",))
-        others = [f"{dataset.source}/{dataset.name}" for dataset in work.plan.datasets.values() if dataset.study == study]
-        return Job(f"scripts.studies.{study}.evaluate", options={"resamples": work.config["bootstrap_resamples"]}, watched={"sources": sources},
-                   places={"experiment": experiment, "runs": work.plan.experiments[experiment], "trained": f"results/train/{study}",
-                           "build": f"results/build/{study}" if self.reads_datasets(study) else None,
-                           "fetched": "results/fetch" if self.released(experiment) else None,
-                           "external": work.external_systems(experiment) or None, "people": people or None, "others": others if people else None,
-                           "sources": f"{hand_over({'sources.yaml': as_json(sources)})}/sources.yaml",
-                           "output": f"{work.evaluated}/{study}/{experiment}.parquet"})
+        sources = presence_of(
+            fields_of(
+                work.sources,
+                work.measured_sources(study),
+                ("evaluate", "measured_on", "domain", "sample", "predictions"),
+            ),
+            ("sample",),
+        )
+        others = [
+            f"{dataset.source}/{dataset.name}"
+            for dataset in work.plan.datasets.values()
+            if dataset.study == study
+        ]
+        return Job(
+            f"scripts.studies.{study}.evaluate",
+            options={"resamples": work.config["bootstrap_resamples"]},
+            watched={"sources": sources},
+            places={
+                "experiment": experiment,
+                "runs": work.plan.experiments[experiment],
+                "trained": f"results/train/{study}",
+                "build": f"results/build/{study}" if self.reads_datasets(study) else None,
+                "fetched": "results/fetch" if self.released(experiment) else None,
+                "external": work.external_systems(experiment) or None,
+                "people": people or None,
+                "others": others if people else None,
+                "sources": f"{hand_over({'sources.yaml': as_json(sources)})}/sources.yaml",
+                "output": f"{work.evaluated}/{study}/{experiment}.parquet",
+            },
+        )
 
     def metrics_of_experiments(self) -> list[str]:
         work = self.work
-        return [f"{work.evaluated}/{work.runs[runs[0]].study}/{name}.parquet" for name, runs in work.plan.experiments.items()]
+        return [
+            f"{work.evaluated}/{work.runs[runs[0]].study}/{name}.parquet"
+            for name, runs in work.plan.experiments.items()
+        ]
 
     def evaluate_metrics(self) -> Job:
-        return Job("scripts.measure.collect", places={"": self.metrics_of_experiments(), "output": f"{self.work.evaluated}/metrics.parquet"})
+        return Job(
+            "scripts.measure.collect",
+            places={
+                "": self.metrics_of_experiments(),
+                "output": f"{self.work.evaluated}/metrics.parquet",
+            },
+        )
 
     # ---- Publish
 
@@ -331,35 +619,101 @@ class Jobs:
         """A figure or table, by the program that resources/figures.yaml names."""
         found, shown = self.published.items[item], self.published.shown_by(item)
         resources = hand_over(shown)
-        return Job(found["program"], watched={"shown": shown},
-                   places={"metrics": self.metrics, "sources": f"{resources}/sources.yaml", "models": f"{resources}/models.yaml",
-                           **self.published.places_of(found), "output": f"{self.work.pages}/{found['kind']}s/{item}"})
+        return Job(
+            found["program"],
+            watched={"shown": shown},
+            places={
+                "metrics": self.metrics,
+                "sources": f"{resources}/sources.yaml",
+                "models": f"{resources}/models.yaml",
+                **self.published.places_of(found),
+                "output": f"{self.work.pages}/{found['kind']}s/{item}",
+            },
+        )
 
     def publish_leaderboard(self) -> Job:
-        return Job("scripts.publish.leaderboard", options={"told": self.published.leaderboard},
-                   places={"metrics": self.metrics, "output": f"{self.work.pages}/leaderboard"})
+        return Job(
+            "scripts.publish.leaderboard",
+            options={"told": self.published.leaderboard},
+            places={"metrics": self.metrics, "output": f"{self.work.pages}/leaderboard"},
+        )
 
     def publish_page(self) -> Job:
         work, published = self.work, self.published
-        return Job("scripts.publish.site", options={"configuration": published.page_configuration, "provenance": published.page_provenance},
-                   watched={"template": published.page_templates, "texts": published.page_texts},
-                   places={"metrics": self.metrics, "resources": f"{hand_over(published.page_texts)}/resources",
-                           "cleaning": [f"results/clean/{source}/cleaning.csv" for source in work.used_sources],
-                           "runs": [work.run_facts(run) for run in work.runs], "publish": work.pages, "output": f"{work.pages}/index.html"})
+        return Job(
+            "scripts.publish.site",
+            options={
+                "configuration": published.page_configuration,
+                "provenance": published.page_provenance,
+            },
+            watched={"template": published.page_templates, "texts": published.page_texts},
+            places={
+                "metrics": self.metrics,
+                "resources": f"{hand_over(published.page_texts)}/resources",
+                "cleaning": [
+                    f"results/clean/{source}/cleaning.csv" for source in work.used_sources
+                ],
+                "runs": [work.run_facts(run) for run in work.runs],
+                "publish": work.pages,
+                "output": f"{work.pages}/index.html",
+            },
+        )
 
     def publish_index(self) -> Job:
-        metrics = [f"results/evaluate/{name}/metrics.parquet" for name in self.work.studies_with_page()]
-        return Job("scripts.publish.index", watched={"template": self.published.page_templates},
-                   places={"": metrics, "findings": self.work.findings_files(), "output": "results/publish/index.html"})
+        metrics = [
+            f"results/evaluate/{name}/metrics.parquet" for name in self.work.studies_with_page()
+        ]
+        return Job(
+            "scripts.publish.index",
+            watched={"template": self.published.page_templates},
+            places={
+                "": metrics,
+                "findings": self.work.findings_files(),
+                "output": "results/publish/index.html",
+            },
+        )
 
     def record(self, given) -> Job:
         """The record of the study (scripts/publish/record.py). given: Snakemake's settings of the configuration, from the command line."""
         work, root = self.work, self.work.root
-        files = [os.path.relpath(file, root) if Path(file).resolve().is_relative_to(root) else Path(file).name for file in given.configfiles or []]
-        values = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in (given.config or {}).items()]
-        command = shlex.join(["snakemake", "--cores", "all", *(["--configfile", *files] if files else []), *(["--config", *values] if values else [])])
-        runs = {f"{run.study}/{run.name}": "control" if run.name in work.controls else self.paradigm_of(run) for run in work.runs.values()}
-        study = self.published.recorded() | {"name": work.name, "command": command, "metrics": self.metrics, "publish": work.pages,
-                                             "train": "results/train", "runs": runs}
-        return Job("scripts.publish.record", places={"study": f"{hand_over({'told.json': as_json(study)})}/told.json",
-                                                     "output": f"docs/record/{work.name}"}, code=())
+        files = [
+            os.path.relpath(file, root)
+            if Path(file).resolve().is_relative_to(root)
+            else Path(file).name
+            for file in given.configfiles or []
+        ]
+        values = [
+            f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+            for key, value in (given.config or {}).items()
+        ]
+        command = shlex.join(
+            [
+                "snakemake",
+                "--cores",
+                "all",
+                *(["--configfile", *files] if files else []),
+                *(["--config", *values] if values else []),
+            ]
+        )
+        runs = {
+            f"{run.study}/{run.name}": "control"
+            if run.name in work.controls
+            else self.paradigm_of(run)
+            for run in work.runs.values()
+        }
+        study = self.published.recorded() | {
+            "name": work.name,
+            "command": command,
+            "metrics": self.metrics,
+            "publish": work.pages,
+            "train": "results/train",
+            "runs": runs,
+        }
+        return Job(
+            "scripts.publish.record",
+            places={
+                "study": f"{hand_over({'told.json': as_json(study)})}/told.json",
+                "output": f"docs/record/{work.name}",
+            },
+            code=(),
+        )

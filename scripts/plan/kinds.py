@@ -8,7 +8,9 @@ def _types(*heads: str) -> set[str]:
     """The model types of which transformers knows one of these heads (MASKED_LM, CAUSAL_LM, …)."""
     from transformers.models.auto import modeling_auto
 
-    return set().union(*(getattr(modeling_auto, f"MODEL_FOR_{head}_MAPPING_NAMES") for head in heads))
+    return set().union(
+        *(getattr(modeling_auto, f"MODEL_FOR_{head}_MAPPING_NAMES") for head in heads)
+    )
 
 
 def kind_of(config) -> str | None:
@@ -19,7 +21,9 @@ def kind_of(config) -> str | None:
     if getattr(config, "is_encoder_decoder", False):
         return "encoder_decoder" if config.model_type in _types("SEQ_TO_SEQ_CAUSAL_LM") else None
     decodes = config.model_type in _types("CAUSAL_LM")
-    if config.model_type in _types("MASKED_LM") and not (decodes and getattr(config, "is_decoder", False)):
+    if config.model_type in _types("MASKED_LM") and not (
+        decodes and getattr(config, "is_decoder", False)
+    ):
         return "encoder"
     return "decoder" if decodes else None
 
@@ -31,4 +35,6 @@ def is_decoder(model_type: str) -> bool:
 
 def reads_text(model_type: str) -> bool:
     """Whether a model type of transformers is a language model of any kind."""
-    return model_type in _types("MASKED_LM", "CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SEQUENCE_CLASSIFICATION")
+    return model_type in _types(
+        "MASKED_LM", "CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SEQUENCE_CLASSIFICATION"
+    )

@@ -22,7 +22,11 @@ def identity(entry: dict, root: Path) -> str:
     told = {key: value for key, value in entry.items() if key not in ("licence", "title")}
     folder = root / os.path.expanduser(entry["folder"]) if "folder" in entry else None
     files = sorted(folder.glob("*.*")) if folder and folder.is_dir() else []
-    stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.suffix in (".json", ".safetensors")]
+    stats = [
+        (file.name, file.stat().st_size, file.stat().st_mtime_ns)
+        for file in files
+        if file.suffix in (".json", ".safetensors")
+    ]
     return hashlib.sha256(json.dumps([told, stats], sort_keys=True).encode()).hexdigest()
 
 
@@ -40,20 +44,43 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
 
     place_of: what to call the place of a model's entry in messages.
     """
+
     def facts_of(name: str, entry: dict, needed: bool) -> dict | None:
         facts = kept_facts(name, entry, root)
         if facts or not needed:
             return facts
         print(f"Reading of what kind the model {name} is.", file=sys.stderr)
-        listing = f"{hand_over({'models.yaml': json.dumps({name: entry})}, at_once=True)}/models.yaml"
+        listing = (
+            f"{hand_over({'models.yaml': json.dumps({name: entry})}, at_once=True)}/models.yaml"
+        )
         called = subprocess.run(
-            [sys.executable, "-m", "scripts.fetch.facts", "--model", name, "--models", listing, "--place", place_of(name),
-             f"--mirror={mirror}", "--root", str(root), "--output", str(PLACE / f"{name}.json")],
-            capture_output=True, text=True, errors="replace")
+            [
+                sys.executable,
+                "-m",
+                "scripts.fetch.facts",
+                "--model",
+                name,
+                "--models",
+                listing,
+                "--place",
+                place_of(name),
+                f"--mirror={mirror}",
+                "--root",
+                str(root),
+                "--output",
+                str(PLACE / f"{name}.json"),
+            ],
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
         if called.returncode:
             last = (called.stderr.strip().splitlines() or ["it ended without a word"])[-1]
-            raise UserError(last.removeprefix("error: ") if last.startswith("error: ") else
-                            f"{name}: its kind could not be read ({cut(last, 300)}); install envs/requirements.txt where Snakemake runs")
+            raise UserError(
+                last.removeprefix("error: ")
+                if last.startswith("error: ")
+                else f"{name}: its kind could not be read ({cut(last, 300)}); install envs/requirements.txt where Snakemake runs"
+            )
         return kept_facts(name, entry, root)
 
     return facts_of

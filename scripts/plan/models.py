@@ -3,11 +3,17 @@
 from pathlib import Path
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"  # whole, or what names their shards
+WEIGHTS, INDEX = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+)  # whole, or what names their shards
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
 SCRATCH_FILES = [CONFIG, TOKENIZER, TOKENIZER_CONFIG]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
-STAGES = ("mlm", "clm")  # that make a model of another one: the key of its entry, and the method of the run
+STAGES = (
+    "mlm",
+    "clm",
+)  # that make a model of another one: the key of its entry, and the method of the run
 KINDS = ("hub", "folder", "init", "esim", *STAGES, "control")
 
 

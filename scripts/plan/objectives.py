@@ -16,22 +16,41 @@ def weights_of(training: dict, how: dict) -> dict[str, float] | None:
     return {name: float(asked.get(name, 1)) for name in names}
 
 
-def check_objectives(experiment: dict, training: dict, systems: list[tuple[dict, Known | None, str]], where: str) -> None:
+def check_objectives(
+    experiment: dict, training: dict, systems: list[tuple[dict, Known | None, str]], where: str
+) -> None:
     """Refuse objectives that no method has, a weight of 0 on a method's own, a model that cannot fill masks, and an adapter beside.
 
     training: with objectives; systems: of each the method's entry, what is known of the model, and its name.
     """
-    asked, known = training["objectives"], [how["objectives"] for how, _, _ in systems if "objectives" in how]
+    asked, known = (
+        training["objectives"],
+        [how["objectives"] for how, _, _ in systems if "objectives" in how],
+    )
     if systems and not known and experiment.get("training", {}).get("objectives"):
-        raise UserError(f"{where}.training: objectives: none of its methods learns a second one; take it out")
+        raise UserError(
+            f"{where}.training: objectives: none of its methods learns a second one; take it out"
+        )
     for names in known:
         for name in asked:
             if name not in names:
-                raise UserError(f"{where}.training: objectives: no objective {shown(name)}{closest(name, names)}")
+                raise UserError(
+                    f"{where}.training: objectives: no objective {shown(name)}{closest(name, names)}"
+                )
         if not asked.get(names[0], 1):
-            raise UserError(f"{where}.training: objectives: {names[0]} has the weight 0, so nothing is learnt of what is measured; "
-                            "give it one above 0")
-    for model in (model for how, abilities, model in systems if weights_of(training, how) and abilities and "encoder" not in abilities.abilities):
-        raise UserError(f"{where}.training: objectives: {model} is no encoder, so it has no masks to fill; take objectives out, or name an encoder")
+            raise UserError(
+                f"{where}.training: objectives: {names[0]} has the weight 0, so nothing is learnt of what is measured; "
+                "give it one above 0"
+            )
+    for model in (
+        model
+        for how, abilities, model in systems
+        if weights_of(training, how) and abilities and "encoder" not in abilities.abilities
+    ):
+        raise UserError(
+            f"{where}.training: objectives: {model} is no encoder, so it has no masks to fill; take objectives out, or name an encoder"
+        )
     if training.get("adapter") and any(weights_of(training, how) for how, _, _ in systems):
-        raise UserError(f"{where}.training: an adapter learns no second objective; take out adapter or objectives")
+        raise UserError(
+            f"{where}.training: an adapter learns no second objective; take out adapter or objectives"
+        )

@@ -12,7 +12,10 @@ from scripts.plan.probe import LeftOut
 from scripts.plan.prompts import PARADIGM as LIKELIHOOD
 
 CONTROL = "control"  # the method of models of this kind
-SCORING = {"max_length", "precision"}  # the training settings that a run without learning has as well
+SCORING = {
+    "max_length",
+    "precision",
+}  # the training settings that a run without learning has as well
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,15 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    initials: set[str] = field(default_factory=set)  # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
-    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM or CLM stage: the run that makes it
-    left_out: list[LeftOut] = field(default_factory=list)  # by `methods: fitting`: what does not fit, and why
+    initials: set[str] = field(
+        default_factory=set
+    )  # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
+    maker_of: dict[str, str] = field(
+        default_factory=dict
+    )  # by model of an MLM or CLM stage: the run that makes it
+    left_out: list[LeftOut] = field(
+        default_factory=list
+    )  # by `methods: fitting`: what does not fit, and why
 
 
 def has_seed(how: dict, training: dict) -> bool:
@@ -53,7 +62,9 @@ def settings_of(training: dict, study: dict, how: dict) -> dict:
     if how.get("paradigm") == CONTROL:
         return {}
     if how.get("paradigm") == LIKELIHOOD:
-        return {"shots": 0} | {key: value for key, value in training.items() if key in {*SCORING, "shots"}}
+        return {"shots": 0} | {
+            key: value for key, value in training.items() if key in {*SCORING, "shots"}
+        }
     if not how["learns"]:
         return {key: value for key, value in training.items() if key in SCORING}
     without = {"shots"}
@@ -68,20 +79,50 @@ def settings_of(training: dict, study: dict, how: dict) -> dict:
     weights = weights_of(training, how)
     if not weights:
         without.add("objectives")
-    named = {key: ",".join(value) if key == "target" and isinstance(value, list) else value for key, value in training.items()}
-    return {key: value for key, value in (named | {"objectives": weights}).items() if key not in without}
+    named = {
+        key: ",".join(value) if key == "target" and isinstance(value, list) else value
+        for key, value in training.items()
+    }
+    return {
+        key: value for key, value in (named | {"objectives": weights}).items() if key not in without
+    }
 
 
-def run_of(study: str, how: dict, dataset: Dataset, model: str, begins_with: str | None, method: str, wording: str | None, training: dict,
-         seed: int) -> Run:
+def run_of(
+    study: str,
+    how: dict,
+    dataset: Dataset,
+    model: str,
+    begins_with: str | None,
+    method: str,
+    wording: str | None,
+    training: dict,
+    seed: int,
+) -> Run:
     """One run, by the settings that have an effect on it; what neither learns nor draws anything has no seed."""
-    settings = as_json({
-        "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
-        "model": model, "method": method, "training": training, "seed": seed, **({"made_by": begins_with} if begins_with else {}),
-        **({"wording": wording} if wording else {}),
-    })
-    parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]), *([wording] if wording else []),
-             *([f"seed-{seed}"] if has_seed(how, training) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
+    settings = as_json(
+        {
+            "study": study,
+            "source": dataset.source,
+            "dataset": dataset.name,
+            "data": json.loads(dataset.options),
+            "model": model,
+            "method": method,
+            "training": training,
+            "seed": seed,
+            **({"made_by": begins_with} if begins_with else {}),
+            **({"wording": wording} if wording else {}),
+        }
+    )
+    parts = [
+        dataset.source,
+        dataset.name,
+        model,
+        *([] if method == "train" else [method]),
+        *([wording] if wording else []),
+        *([f"seed-{seed}"] if has_seed(how, training) else []),
+        hashlib.sha256(settings.encode()).hexdigest()[:8],
+    ]
     return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
 
 

@@ -68,7 +68,9 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
     return f"it is no part of a probe of {kind_in_words(abilities)}; name it under methods"
 
 
-def fitting(methods: dict[str, dict], model: Known, fine_tune: str | bool) -> tuple[list[str], dict[str, str]]:
+def fitting(
+    methods: dict[str, dict], model: Known, fine_tune: str | bool
+) -> tuple[list[str], dict[str, str]]:
     """The methods of a study that a probe asks of a model, and the reason for each other one that belongs to probes.
 
     fine_tune: auto, as the study's `probe` says; True, also every method that fits and learns; False, none that learns.

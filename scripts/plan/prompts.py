@@ -27,20 +27,32 @@ def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
     """Raises UserError for a text with a placeholder that is none, and for one without, or with too many, `|`."""
     written = "".join(part for part, _ in parts_of(text))
     if set(written) & set("{}"):
-        raise UserError(f"{where}: {shown(text)} has a brace alone; write a placeholder as {{{names[0]}}}, and no other brace")
+        raise UserError(
+            f"{where}: {shown(text)} has a brace alone; write a placeholder as {{{names[0]}}}, and no other brace"
+        )
     for _, name in parts_of(text):
         if name and name not in names:
             raise UserError(f"{where}: there is no {{{shown(name)}}}{closest(name, names)}")
     if written.count("|") != (1 if scored else 0):
-        remedy = "write one | before what is scored" if scored else "take it out: a domain is scored nowhere"
+        remedy = (
+            "write one | before what is scored"
+            if scored
+            else "take it out: a domain is scored nowhere"
+        )
         raise UserError(f"{where}: {shown(text)} has {written.count('|')} |; {remedy}")
     if scored and not text.split("|")[1]:
-        raise UserError(f"{where}: {shown(text)} has nothing after its |; write there what is scored")
+        raise UserError(
+            f"{where}: {shown(text)} has nothing after its |; write there what is scored"
+        )
     if not any(name for _, name in parts_of(text)) and scored:
-        raise UserError(f"{where}: {shown(text)} has no placeholder, so it is the same for every example; write {{{names[0]}}} in it")
+        raise UserError(
+            f"{where}: {shown(text)} has no placeholder, so it is the same for every example; write {{{names[0]}}} in it"
+        )
 
 
-def _check_wording(texts: dict[str, str], study: dict, inputs: list[str], threshold: bool, where: str) -> None:
+def _check_wording(
+    texts: dict[str, str], study: dict, inputs: list[str], threshold: bool, where: str
+) -> None:
     """Raises UserError for texts that are not those of the study's labels, or of a candidate."""
     names = placeholders_of(inputs)
     wanted = [CANDIDATE] if "choice_id" in study["columns"] else study["labels"]
@@ -50,10 +62,16 @@ def _check_wording(texts: dict[str, str], study: dict, inputs: list[str], thresh
         _check_text(text, names, f"{where}.{label}", scored=True)
     missing = [label for label in wanted if label not in texts]
     if missing and not threshold:
-        raise UserError(f"{where}: no text for {missing[0]}; write one for each of {', '.join(wanted)}, or `threshold: train` where "
-                        "one text is to decide")
-    if wanted == [CANDIDATE] and CANDIDATE not in PLACEHOLDER.findall(texts[CANDIDATE].split("|")[1]):
-        raise UserError(f"{where}.{CANDIDATE}: {shown(texts[CANDIDATE])} does not score {{{CANDIDATE}}}; write it after the |")
+        raise UserError(
+            f"{where}: no text for {missing[0]}; write one for each of {', '.join(wanted)}, or `threshold: train` where "
+            "one text is to decide"
+        )
+    if wanted == [CANDIDATE] and CANDIDATE not in PLACEHOLDER.findall(
+        texts[CANDIDATE].split("|")[1]
+    ):
+        raise UserError(
+            f"{where}.{CANDIDATE}: {shown(texts[CANDIDATE])} does not score {{{CANDIDATE}}}; write it after the |"
+        )
 
 
 def _merged(entry: dict, own: dict) -> dict:
@@ -72,25 +90,38 @@ def _entries(study_name: str, own: dict, folder: Path | None) -> tuple[dict, str
     file = folder / f"{study_name}.yaml" if folder else ROOT / place
     tracked = read_yaml(file) if file.exists() else {}
     if not file.exists() and not own:
-        raise UserError(f"{place}: no such file, but a method of {study_name} puts its examples into words; write it (docs/add.md)")
+        raise UserError(
+            f"{place}: no such file, but a method of {study_name} puts its examples into words; write it (docs/add.md)"
+        )
     tracked = tracked if isinstance(tracked, dict) else {}
-    return tracked | {method: _merged(tracked.get(method) or {}, entry) for method, entry in own.items()}, place
+    return tracked | {
+        method: _merged(tracked.get(method) or {}, entry) for method, entry in own.items()
+    }, place
 
 
 def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: str) -> None:
     """Raises UserError for a control of no method that asks by likelihood, or one that scores, or is worded, otherwise."""
     other = method.removesuffix(BLIND)
-    if study["methods"].get(other, {}).get("paradigm") != PARADIGM or not isinstance(entries.get(other), dict):
-        raise UserError(f"{place}: {method} is the control of {other}, which is no method that asks by likelihood; name it otherwise")
+    if study["methods"].get(other, {}).get("paradigm") != PARADIGM or not isinstance(
+        entries.get(other), dict
+    ):
+        raise UserError(
+            f"{place}: {method} is the control of {other}, which is no method that asks by likelihood; name it otherwise"
+        )
     for key in ("score", "threshold"):
         if entry.get(key) != entries[other].get(key):
-            raise UserError(f"{place}: {method}.{key} is another one than that of {other}, whose control it is; give both the same")
+            raise UserError(
+                f"{place}: {method}.{key} is another one than that of {other}, whose control it is; give both the same"
+            )
     if odd := sorted(set(entry["wordings"]) - set(entries[other].get("wordings", {}))):
-        raise UserError(f"{place}: {method}.wordings has {odd[0]}, which {other} has not, whose control it is; take it out")
+        raise UserError(
+            f"{place}: {method}.wordings has {odd[0]}, which {other} has not, whose control it is; take it out"
+        )
 
 
-def prompts_of(study_name: str, study: dict, method: str, folder: Path | None = None,
-               own: dict | None = None) -> dict[str, dict]:
+def prompts_of(
+    study_name: str, study: dict, method: str, folder: Path | None = None, own: dict | None = None
+) -> dict[str, dict]:
     """By wording what a run of a method is given: {score, threshold, domain, texts: {label or candidate: text}}.
 
     study: its entry of resources/studies.yaml; own: `prompts:` of the configuration; threshold is "train" or None, domain a text or
@@ -99,24 +130,46 @@ def prompts_of(study_name: str, study: dict, method: str, folder: Path | None = 
     own = (own or {}).get(study_name, {})
     entries, place = _entries(study_name, own, folder)
     if method not in entries:
-        raise UserError(f"{place}: has no method {shown(method)}{closest(method, map(str, entries))}")
+        raise UserError(
+            f"{place}: has no method {shown(method)}{closest(method, map(str, entries))}"
+        )
     place = f"configuration: prompts.{study_name}" if method in own else place
     entry = check({method: entries[method]}, schema("prompts"), place)[method]
-    inputs, domain, threshold = study["methods"][method]["inputs"], entry.get("domain"), entry.get("threshold")
+    inputs, domain, threshold = (
+        study["methods"][method]["inputs"],
+        entry.get("domain"),
+        entry.get("threshold"),
+    )
     if threshold and (len(study["labels"]) != 2 or "choice_id" in study["columns"]):
-        raise UserError(f"{place}: {method}.threshold: a threshold tells two labels apart, which {study_name} has not; take it out")
+        raise UserError(
+            f"{place}: {method}.threshold: a threshold tells two labels apart, which {study_name} has not; take it out"
+        )
     domains = domain if isinstance(domain, dict) else dict.fromkeys(entry["wordings"], domain)
     if domain and set(domains) != set(entry["wordings"]):
         odd = sorted(set(domains) ^ set(entry["wordings"]))[0]
-        raise UserError(f"{place}: {method}.domain and {method}.wordings differ in {odd}; give each wording its domain")
+        raise UserError(
+            f"{place}: {method}.domain and {method}.wordings differ in {odd}; give each wording its domain"
+        )
     if method.endswith(BLIND):
         _check_blind(method, entry, entries, study, place)
     prompts = {}
     for wording, texts in entry["wordings"].items():
-        _check_wording(texts, study, inputs, bool(threshold), f"{place}: {method}.wordings.{wording}")
+        _check_wording(
+            texts, study, inputs, bool(threshold), f"{place}: {method}.wordings.{wording}"
+        )
         if domains[wording]:
-            _check_text(domains[wording], placeholders_of(inputs), f"{place}: {method}.domain ({wording})", scored=False)
-        prompts[wording] = {"score": entry["score"], "threshold": threshold, "domain": domains[wording], "texts": texts}
+            _check_text(
+                domains[wording],
+                placeholders_of(inputs),
+                f"{place}: {method}.domain ({wording})",
+                scored=False,
+            )
+        prompts[wording] = {
+            "score": entry["score"],
+            "threshold": threshold,
+            "domain": domains[wording],
+            "texts": texts,
+        }
     return prompts
 
 
@@ -130,12 +183,16 @@ def check_own(own: dict, studies: dict) -> None:
     likelihood."""
     for name, methods in own.items():
         if name not in studies:
-            raise UserError(f"configuration: prompts: no study {shown(name)}{closest(name, studies)}")
+            raise UserError(
+                f"configuration: prompts: no study {shown(name)}{closest(name, studies)}"
+            )
         known = asked_by_likelihood(studies[name])
         for method in methods:
             if method not in known:
-                raise UserError(f"configuration: prompts.{name}: {shown(method)} is no method of {name} that asks by likelihood"
-                                f"{closest(method, known)}")
+                raise UserError(
+                    f"configuration: prompts.{name}: {shown(method)} is no method of {name} that asks by likelihood"
+                    f"{closest(method, known)}"
+                )
         for method in methods:
             prompts_of(name, studies[name], method, own=own)
 
@@ -147,5 +204,7 @@ def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> N
         prompts_of(study_name, study, method, folder)
     for method in _entries(study_name, {}, folder)[0]:
         if method not in methods:
-            raise UserError(f"scripts/studies/{study_name}/prompts.yaml: {shown(method)} is no method of {study_name} that asks by likelihood"
-                            f"{closest(method, methods)}")
+            raise UserError(
+                f"scripts/studies/{study_name}/prompts.yaml: {shown(method)} is no method of {study_name} that asks by likelihood"
+                f"{closest(method, methods)}"
+            )

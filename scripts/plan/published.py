@@ -18,7 +18,15 @@ from scripts.running.program import UserError
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 OF_MODELS = ("title", "init", "esim", *STAGES, "control")
-OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")  # what decides numbers
+OF_CONFIGURATION = (
+    "name",
+    "run",
+    "seeds",
+    "bootstrap_resamples",
+    "training",
+    "limit",
+    "fine_tune",
+)  # what decides numbers
 
 
 def in_several_wordings(runs: list[Run]) -> list[Run]:
@@ -40,20 +48,41 @@ class Published:
         """Whether an item is made: a run of its study is what it needs. What is about all studies needs something to compare, or a probe."""
         work, of_all = self.workplan, item["study"] == "all"
         if "compares" in item:
-            return any(item["study"] in (one["study"], "all") for one in work.compared[item["compares"]])
+            return any(
+                item["study"] in (one["study"], "all") for one in work.compared[item["compares"]]
+            )
         if item.get("needs_people"):
-            answered = {run for name, files in work.people.items() if files for run in work.plan.experiments[name]}
+            answered = {
+                run
+                for name, files in work.people.items()
+                if files
+                for run in work.plan.experiments[name]
+            }
             return any(run.name in answered for run in work.measured_runs(item["study"]))
-        runs = work.model_runs(item["study"]) if item.get("needs_model") else work.measured_runs(item["study"])
+        runs = (
+            work.model_runs(item["study"])
+            if item.get("needs_model")
+            else work.measured_runs(item["study"])
+        )
         if of_all:
             altered = sum(work.altered.values(), [])
-            plain = {run for name, names in work.plan.experiments.items() if name not in altered for run in names}
+            plain = {
+                run
+                for name, names in work.plan.experiments.items()
+                if name not in altered
+                for run in names
+            }
             runs = [run for run in runs if run.name in plain]
-            if not work.probed and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
+            if (
+                not work.probed
+                and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2
+            ):
                 return False
         if item.get("needs_wordings"):
             runs = in_several_wordings(runs)
-        return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
+        return any(
+            has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs
+        )
 
     def of_kind(self, kind: str) -> dict[str, dict]:
         return {name: item for name, item in self.items.items() if item["kind"] == kind}
@@ -64,12 +93,23 @@ class Published:
         return [f"{self.workplan.pages}/{kind}s/{name}.{suffix}" for suffix in SUFFIXES[kind]]
 
     def runs_read(self, item: dict) -> list[Run]:
-        return self.workplan.measured_runs(item["study"]) if "controls" in item["reads"] else self.workplan.model_runs(item["study"])
+        return (
+            self.workplan.measured_runs(item["study"])
+            if "controls" in item["reads"]
+            else self.workplan.model_runs(item["study"])
+        )
 
     def human_files(self, study: str) -> list[str]:
         """The people's answers that the experiments of a study name."""
         work = self.workplan
-        return sorted({file for name, files in work.people.items() if work.config["experiments"][name]["study"] == study for file in files})
+        return sorted(
+            {
+                file
+                for name, files in work.people.items()
+                if work.config["experiments"][name]["study"] == study
+                for file in files
+            }
+        )
 
     def dialog_sources(self, study: str) -> tuple[list[str], list[str]]:
         """The dialogs that a study learns from, and the challenges that it is measured on."""
@@ -82,35 +122,75 @@ class Published:
         learnt, challenges = self.dialog_sources(item["study"])
         files = {
             "runs": work.outputs_of_runs(run.name for run in self.runs_read(item)),
-            "released": [work.fetched(source) for source in learnt if "predictions" in work.sources[source]],
+            "released": [
+                work.fetched(source) for source in learnt if "predictions" in work.sources[source]
+            ],
             "cleaned": [cleaned(source) for source in learnt],
             "datasets": sorted({built(run.dataset) for run in work.measured_runs(item["study"])}),
             "human": self.human_files(item["study"]),
-            "spans": [place(source) for source in [*learnt, *challenges] for place in (spans, cleaned) if work.has_spans(source)],
+            "spans": [
+                place(source)
+                for source in [*learnt, *challenges]
+                for place in (spans, cleaned)
+                if work.has_spans(source)
+            ],
         }
-        return list(dict.fromkeys(file for kind, read in files.items() if kind in item["reads"] for file in read))
+        return list(
+            dict.fromkeys(
+                file for kind, read in files.items() if kind in item["reads"] for file in read
+            )
+        )
 
     def places_of(self, item: dict) -> dict:
         """The options that name what an item's program reads."""
         of_all = item["study"] == "all"  # then a run is named with its study
         dialogs, challenges = self.dialog_sources(item["study"])
         places = {
-            "runs": {"train": "results/train" if of_all else f"results/train/{item['study']}",
-                     "runs": [f"{run.study}/{run.name}" if of_all else run.name for run in self.runs_read(item)]},
+            "runs": {
+                "train": "results/train" if of_all else f"results/train/{item['study']}",
+                "runs": [
+                    f"{run.study}/{run.name}" if of_all else run.name
+                    for run in self.runs_read(item)
+                ],
+            },
             "datasets": {"build": f"results/build/{item['study']}"},
             "released": {"fetched": "results/fetch"},
             "cleaned": {"cleaned": "results/clean"},
             "human": {"human": self.human_files(item["study"])},
-            "spans": {"cleaned": "results/clean", "spans": "results/build/temporal_spans", "dialogs": dialogs, "challenges": challenges},
+            "spans": {
+                "cleaned": "results/clean",
+                "spans": "results/build/temporal_spans",
+                "dialogs": dialogs,
+                "challenges": challenges,
+            },
         }
-        return {key: value for kind, options in places.items() if kind in item["reads"] for key, value in options.items()}
+        return {
+            key: value
+            for kind, options in places.items()
+            if kind in item["reads"]
+            for key, value in options.items()
+        }
 
     def studies_shown(self, names, *fields: str) -> dict[str, dict]:
         """These fields of these studies, and of each method whether it learns; altered: the experiments whose models are not as they came."""
         work = self.workplan
-        return {name: entry | {"methods": {method: {"learns": how["learns"]} for method, how in work.studies[name]["methods"].items()}}
-                | ({"altered": work.altered[name]} if "altered" in fields and name in work.altered else {})
-                for name, entry in fields_of(work.studies, names, ("title", "headline", "probe", *fields)).items()}
+        return {
+            name: entry
+            | {
+                "methods": {
+                    method: {"learns": how["learns"]}
+                    for method, how in work.studies[name]["methods"].items()
+                }
+            }
+            | (
+                {"altered": work.altered[name]}
+                if "altered" in fields and name in work.altered
+                else {}
+            )
+            for name, entry in fields_of(
+                work.studies, names, ("title", "headline", "probe", *fields)
+            ).items()
+        }
 
     @cached_property
     def left_out(self) -> str:
@@ -122,19 +202,34 @@ class Published:
         work, item = self.workplan, self.items[name]
         study, runs = item["study"], self.workplan.measured_runs(item["study"])
         studies = {run.study for run in runs}
-        sources = presence_of(fields_of(work.sources, work.measured_sources(study), OF_SOURCES), ("sample",))
-        models = fields_of(work.models, work.with_base_models({run.model for run in runs}), OF_MODELS)
-        shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
-                 "published.csv": rows_of(work.papers, "study", studies)}
+        sources = presence_of(
+            fields_of(work.sources, work.measured_sources(study), OF_SOURCES), ("sample",)
+        )
+        models = fields_of(
+            work.models, work.with_base_models({run.model for run in runs}), OF_MODELS
+        )
+        shown = {
+            "sources.yaml": json.dumps(sources),
+            "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
+            "published.csv": rows_of(work.papers, "study", studies),
+        }
         if item.get("show") in ("verdicts", "published"):
             facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
-            shown["studies.yaml"] = json.dumps({study: facts | {"altered": work.altered.get(study, [])}})
+            shown["studies.yaml"] = json.dumps(
+                {study: facts | {"altered": work.altered.get(study, [])}}
+            )
         if "claims" in item["reads"]:
             whole = read_yaml(work.root / "resources/claims.yaml")
-            shown["claims.yaml"] = json.dumps(whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]})
+            shown["claims.yaml"] = json.dumps(
+                whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]}
+            )
         if study == "all":
-            begun = {one["begun_with"]["study"] for one in work.compared["transfers"]}  # which need not be measured
-            facts = self.studies_shown(studies | begun, "headline_methods", "extensions", "learnt", "altered")
+            begun = {
+                one["begun_with"]["study"] for one in work.compared["transfers"]
+            }  # which need not be measured
+            facts = self.studies_shown(
+                studies | begun, "headline_methods", "extensions", "learnt", "altered"
+            )
             shown |= {"studies.yaml": json.dumps(facts), "left_out.yaml": self.left_out}
         if compared := item.get("compares"):
             shown["compared.yaml"] = json.dumps(work.compared[compared])
@@ -145,7 +240,9 @@ class Published:
         try:
             return (self.workplan.root / path).read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise UserError(f"{path}: no such file; write the caption there in plain paragraphs") from None
+            raise UserError(
+                f"{path}: no such file; write the caption there in plain paragraphs"
+            ) from None
 
     def category(self, name: str) -> str:
         """The title of an item's study: its category in Snakemake's report."""
@@ -158,32 +255,67 @@ class Published:
     def page_texts(self) -> dict[str, str]:
         """What the page says beside its numbers: {path as in the project: text}."""
         work = self.workplan
-        sources = fields_of(work.sources, work.used_sources, (*OF_SOURCES, "short", "licence", "citation", "homepage"))
+        sources = fields_of(
+            work.sources,
+            work.used_sources,
+            (*OF_SOURCES, "short", "licence", "citation", "homepage"),
+        )
         for source, entry in sources.items():
             if "sample" not in entry:  # of a download the page names its files, not where they were
-                entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in work.fetched_hashes(source).items()]
-        models = fields_of(work.models, work.with_base_models(work.used_models), (*OF_MODELS, "licence", "hub", "revision", "folder"))
-        studies = self.studies_shown(work.used_studies, "short", "counted", "paper", "chance", "extensions")
+                entry["downloads"] = [
+                    {"file": file, "sha256": digest}
+                    for file, digest in work.fetched_hashes(source).items()
+                ]
+        models = fields_of(
+            work.models,
+            work.with_base_models(work.used_models),
+            (*OF_MODELS, "licence", "hub", "revision", "folder"),
+        )
+        studies = self.studies_shown(
+            work.used_studies, "short", "counted", "paper", "chance", "extensions"
+        )
         shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
         items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
-        resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
-        captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*work.used_studies, "all")),
-                    *(item["caption"] for item in self.items.values())]
-        return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
-                "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies, "study"}),
-                "resources/left_out.yaml": self.left_out, **{path: self.text(path) for path in captions}}
+        resources = {
+            "sources": sources,
+            "models": presence_of(models, ("init", "esim", "control")),
+            "studies": studies,
+            "figures": items,
+        }
+        captions = [
+            "report/workflow.rst",
+            *(f"report/{study}.rst" for study in (*work.used_studies, "all")),
+            *(item["caption"] for item in self.items.values()),
+        ]
+        return {
+            **{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
+            "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies, "study"}),
+            "resources/left_out.yaml": self.left_out,
+            **{path: self.text(path) for path in captions},
+        }
 
     @cached_property
     def page_configuration(self) -> dict:
         """What decides the numbers; where and how fast they are found does not stand on the page."""
         work = self.workplan
-        return {key: work.config[key] for key in OF_CONFIGURATION} | {"model": work.probed} | {
-            "experiments": {name: work.config["experiments"][name] for name in (*work.config["run"], *sorted(work.plan.initials))}}
+        return (
+            {key: work.config[key] for key in OF_CONFIGURATION}
+            | {"model": work.probed}
+            | {
+                "experiments": {
+                    name: work.config["experiments"][name]
+                    for name in (*work.config["run"], *sorted(work.plan.initials))
+                }
+            }
+        )
 
     @cached_property
     def page_provenance(self) -> dict:
         """By figure or table the rule and the code that made it."""
-        return {name: {"rule": f"publish_{item['kind']}", "code": identity(item["program"])} for name, item in self.items.items()}
+        return {
+            name: {"rule": f"publish_{item['kind']}", "code": identity(item["program"])}
+            for name, item in self.items.items()
+        }
 
     @cached_property
     def page_templates(self) -> dict[str, str]:
@@ -195,18 +327,35 @@ class Published:
     def leaderboard(self) -> dict:
         """The models that leaderboards read of, and the headline metric of each study."""
         work = self.workplan
-        return {"models": fields_of(work.models, work.ranked_models, ("hub", "revision")),
-                "headlines": {study: work.studies[study]["headline"] for study in work.used_studies}}
+        return {
+            "models": fields_of(work.models, work.ranked_models, ("hub", "revision")),
+            "headlines": {study: work.studies[study]["headline"] for study in work.used_studies},
+        }
 
     def recorded(self) -> dict:
         """What the record of a configuration says of its figures, tables and programs (scripts/publish/record.py)."""
         work = self.workplan
-        figures = {name: {key: item[key] for key in ("title", "study", "program", "reads")} | {
-            "runs": self.places_of(item).get("runs", []), "resources": self.shown_by(name)} for name, item in self.of_kind("figure").items()}
+        figures = {
+            name: {key: item[key] for key in ("title", "study", "program", "reads")}
+            | {"runs": self.places_of(item).get("runs", []), "resources": self.shown_by(name)}
+            for name, item in self.of_kind("figure").items()
+        }
         # A table that shows no texts of a corpus, which have terms of their own: no items to read and no expressions.
-        tables = {name: item["title"] for name, item in self.of_kind("table").items()
-                  if item.get("show") != "cards" and "spans" not in item["reads"]}
-        programs = {f"{stage}/{study}" for stage in ("build", "evaluate") for study in work.built_studies}
-        programs |= {f"clean/{work.sources[source].get('cleaner', source)}" for source in work.used_sources}
-        return {"figures": figures, "tables": tables, "programs": sorted(programs), "configuration": self.page_configuration,
-                "drawn": [name for name, entry in work.studies.items() if entry.get("compares_draws")]}
+        tables = {
+            name: item["title"]
+            for name, item in self.of_kind("table").items()
+            if item.get("show") != "cards" and "spans" not in item["reads"]
+        }
+        programs = {
+            f"{stage}/{study}" for stage in ("build", "evaluate") for study in work.built_studies
+        }
+        programs |= {
+            f"clean/{work.sources[source].get('cleaner', source)}" for source in work.used_sources
+        }
+        return {
+            "figures": figures,
+            "tables": tables,
+            "programs": sorted(programs),
+            "configuration": self.page_configuration,
+            "drawn": [name for name, entry in work.studies.items() if entry.get("compares_draws")],
+        }

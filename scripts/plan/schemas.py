@@ -16,7 +16,9 @@ from scripts.data.yaml_files import read_yaml
 
 LONGEST_VALUE = 80  # of a value that a message repeats
 DEEPEST = 40
-NO_TEXT = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]")  # control characters, halves of characters
+NO_TEXT = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]"
+)  # control characters, halves of characters
 NUMBER = re.compile(r"[+-]?\d+\.?\d*(e[+-]?\d+)?", re.I)
 
 
@@ -24,7 +26,9 @@ def shown(value) -> str:
     """A value for a message: on one line, as Python writes it, a plain name as it is; cut where it is long."""
     if isinstance(value, str) and re.fullmatch(r"[\w./-]{1,80}", value):
         return value
-    text = repr(value[: 2 * LONGEST_VALUE] if isinstance(value, (str, bytes, list, tuple)) else value)
+    text = repr(
+        value[: 2 * LONGEST_VALUE] if isinstance(value, (str, bytes, list, tuple)) else value
+    )
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
@@ -43,7 +47,9 @@ def _is_number(checker, value) -> bool:
 
 
 # JSON Schema calls 32.0 an integer, and Python True one; here neither is.
-TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
+TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+    {"integer": _is_integer, "number": _is_number}
+)
 VALIDATOR = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=TYPES)
 
 
@@ -60,21 +66,27 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise UserError(f"{place} has the key {shown(key)}, which is no text to YAML; write it in quotes, "
-                                "or take it out")
+                raise UserError(
+                    f"{place} has the key {shown(key)}, which is no text to YAML; write it in quotes, "
+                    "or take it out"
+                )
             _check_plain(inner, where, [*path, key], (*above, id(value)))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             _check_plain(inner, where, [*path, number], (*above, id(value)))
     elif isinstance(value, float) and not math.isfinite(value):
-        raise UserError(f"{place} is {value}, which is no finite number; write `{_yaml_place(path, '…')}`")
+        raise UserError(
+            f"{place} is {value}, which is no finite number; write `{_yaml_place(path, '…')}`"
+        )
     elif isinstance(value, int) and value.bit_length() > 128:  # Python may refuse to write it out
         raise UserError(f"{place} is a number of {value.bit_length()} bits; write a smaller one")
     elif isinstance(value, str) and (found := NO_TEXT.search(value)):
         raise UserError(f"{place} holds the character {found[0]!r}, which is no text; take it out")
     elif not isinstance(value, (str, int, float, type(None))):
-        raise UserError(f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in quotes, or "
-                        "take it out")
+        raise UserError(
+            f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in quotes, or "
+            "take it out"
+        )
 
 
 def _yaml_place(path: list, value: str) -> str:
@@ -87,10 +99,17 @@ def _yaml_place(path: list, value: str) -> str:
 
 def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
     """One sentence on a number or a true or false that is written as something else; None where that is not what is wrong."""
-    wanted = error.validator_value if error.validator == "type" else error.schema.get("type", [])  # of a pattern: what else it may be
+    wanted = (
+        error.validator_value if error.validator == "type" else error.schema.get("type", [])
+    )  # of a pattern: what else it may be
     wanted = wanted if isinstance(wanted, list) else [wanted]
     value, place = error.instance, _place(path)
-    if "integer" in wanted and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if (
+        "integer" in wanted
+        and isinstance(value, float)
+        and value.is_integer()
+        and abs(value) < 2**53
+    ):
         return f"{place} is {value}, not an integer; write `{_yaml_place(path, str(int(value)))}`"
     if not isinstance(value, str):
         return None
@@ -122,8 +141,13 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{place}: {description}"
     if error.validator in ("type", "pattern") and (said := _explain_type(error, path)):
         return said
-    message = error.message.replace(repr(error.instance), repr(error.instance) if len(repr(error.instance)) <= LONGEST_VALUE
-                                    else shown(error.instance), 1)
+    message = error.message.replace(
+        repr(error.instance),
+        repr(error.instance)
+        if len(repr(error.instance)) <= LONGEST_VALUE
+        else shown(error.instance),
+        1,
+    )
     if "propertyNames" in error.absolute_schema_path:
         return f"{place} has the key {shown(error.instance)}, which is refused: {description or message}"
     about = f" ({description})" if description else ""
@@ -148,7 +172,10 @@ def _normal(value, part, whole: dict):
         return float(value) + 0.0  # no -0.0
     if isinstance(value, dict):
         others = part.get("additionalProperties")
-        return {key: _normal(inner, part.get("properties", {}).get(key, others), whole) for key, inner in value.items()}
+        return {
+            key: _normal(inner, part.get("properties", {}).get(key, others), whole)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
         return [_normal(inner, part.get("items"), whole) for inner in value]
     return value
@@ -174,7 +201,11 @@ def _programs(kind: str, name: str, entry: dict) -> list[str]:
     """The modules that must be there for an entry of resources/."""
     if kind == "sources":
         return [f"scripts.clean.{entry.get('cleaner', name)}"]
-    return [f"scripts.studies.{name}.build", f"scripts.studies.{name}.evaluate"] if kind == "studies" else []
+    return (
+        [f"scripts.studies.{name}.build", f"scripts.studies.{name}.evaluate"]
+        if kind == "studies"
+        else []
+    )
 
 
 def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
@@ -186,15 +217,19 @@ def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
     entry = check({name: entries[name]}, schema(kind), where)[name]
     for module in _programs(kind, name, entry):
         if file_of(module) is None:
-            raise UserError(f"{where}: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
-                            "(docs/add.md), or correct the entry")
+            raise UserError(
+                f"{where}: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
+                "(docs/add.md), or correct the entry"
+            )
     return entry
 
 
 def sound(kind: str, entries: dict) -> dict:
     """The entries of a file of resources/ that are not broken: one that no study uses stops nobody."""
     if not isinstance(entries, dict):
-        raise UserError(f"resources/{kind}.yaml: must be names and entries; see the head of the file")
+        raise UserError(
+            f"resources/{kind}.yaml: must be names and entries; see the head of the file"
+        )
     whole = {}
     for name in entries:
         with suppress(UserError):

@@ -12,16 +12,25 @@ from pathlib import Path
 from scripts.running.program import UserError, closest, cut
 from scripts.plan.schemas import check_entry
 
-HUB_ID = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?", re.A)
+HUB_ID = re.compile(
+    r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?", re.A
+)
 LONGEST_NAME = 80  # of an entry that is named here: it is a part of file names
-PATHS = {"models": ("folder", "vocabulary"), "sources": ("local",)}  # the keys of an entry that name a file or folder
+PATHS = {
+    "models": ("folder", "vocabulary"),
+    "sources": ("local",),
+}  # the keys of an entry that name a file or folder
 STANDS_ON = {"models": "encoder", "sources": "measured_on"}  # the key that names another entry
 
 
 def from_command_line(config: dict) -> dict:
     """The configuration with what `--config` gives as text read as what it means: `fine_tune=true`, `limit=null`."""
     words = {"true": True, "false": False, "null": None}
-    plain = {key: words.get(str(config[key]).lower(), config[key]) for key in ("model", "limit", "fine_tune") if key in config}
+    plain = {
+        key: words.get(str(config[key]).lower(), config[key])
+        for key in ("model", "limit", "fine_tune")
+        if key in config
+    }
     if isinstance(plain.get("limit"), str) and re.fullmatch("[0-9]{1,18}", plain["limit"]):
         plain["limit"] = int(plain["limit"])
     return config | plain
@@ -33,10 +42,16 @@ def _placed(path: str, root: Path, here: Path) -> str:
     It is looked for from the working directory first; what lies there, elsewhere than in the project, is told whole.
     """
     plain = Path(os.path.expanduser(path))
-    return str(here / plain) if here != root and not plain.is_absolute() and os.path.exists(here / plain) else path
+    return (
+        str(here / plain)
+        if here != root and not plain.is_absolute() and os.path.exists(here / plain)
+        else path
+    )
 
 
-def own_entries(kind: str, config: dict, tracked: dict, root: Path, here: Path) -> tuple[dict, list[str]]:
+def own_entries(
+    kind: str, config: dict, tracked: dict, root: Path, here: Path
+) -> tuple[dict, list[str]]:
     """The entries of a file of resources/ (kind: models, sources) with those of the configuration laid over, and what to say of it.
 
     An entry takes the place of a tracked one as a whole. Raises UserError for an entry of the configuration that is broken or
@@ -48,10 +63,16 @@ def own_entries(kind: str, config: dict, tracked: dict, root: Path, here: Path) 
         entry = merged[name] = check_entry(kind, name, own, where)
         other = entry.get(STANDS_ON[kind])
         if other is not None and other not in merged:
-            raise UserError(f"{where}.{name}.{STANDS_ON[kind]}: no {kind[:-1]} {other}{closest(other, merged)}")
-        merged[name] = entry | {key: _placed(entry[key], root, here) for key in PATHS[kind] if key in entry}
+            raise UserError(
+                f"{where}.{name}.{STANDS_ON[kind]}: no {kind[:-1]} {other}{closest(other, merged)}"
+            )
+        merged[name] = entry | {
+            key: _placed(entry[key], root, here) for key in PATHS[kind] if key in entry
+        }
         if name in tracked:
-            notes.append(f"{kind}: {name} of the configuration stands in place of the one of resources/{kind}.yaml")
+            notes.append(
+                f"{kind}: {name} of the configuration stands in place of the one of resources/{kind}.yaml"
+            )
     return merged, notes
 
 
@@ -72,8 +93,14 @@ def _of_folder(asked: str, taken: dict, root: Path, here: Path) -> tuple[str, di
             last = (base / plain).resolve().name
             name = _name(last, {})
             if name in taken:  # another place's
-                name = _name(f"{last}-{hashlib.sha256(str(base / plain).encode()).hexdigest()[:8]}", taken)
-            return name, {"folder": folder, "licence": "see the folder's own", "title": cut(last, 100)}
+                name = _name(
+                    f"{last}-{hashlib.sha256(str(base / plain).encode()).hexdigest()[:8]}", taken
+                )
+            return name, {
+                "folder": folder,
+                "licence": "see the folder's own",
+                "title": cut(last, 100),
+            }
     return None
 
 
@@ -84,14 +111,25 @@ def _of_hub(asked: str, models: dict) -> tuple[str, dict] | None:
         return None
     hub, revision = found.groups()
     for name, entry in models.items():
-        if isinstance(entry, dict) and entry.get("hub") == hub and revision in (None, entry.get("revision")):
+        if (
+            isinstance(entry, dict)
+            and entry.get("hub") == hub
+            and revision in (None, entry.get("revision"))
+        ):
             return name, entry
     at = f"--{revision[:12]}" if revision and revision != "main" else ""
-    entry = {"hub": hub, "revision": revision or "main", "licence": f"see https://huggingface.co/{hub}", "title": asked}
+    entry = {
+        "hub": hub,
+        "revision": revision or "main",
+        "licence": f"see https://huggingface.co/{hub}",
+        "title": asked,
+    }
     return _name(f"{hub.replace('/', '--')}{at}", models), entry
 
 
-def probed_models(asked: str | list[str] | None, models: dict, root: Path, here: Path) -> tuple[list[str], dict, list[str]]:
+def probed_models(
+    asked: str | list[str] | None, models: dict, root: Path, here: Path
+) -> tuple[list[str], dict, list[str]]:
     """The names of the models that `model:` asks for, the models with their entries, and what to say of it.
 
     Raises UserError for one that is no entry's name, no folder that is there and no id of the hub.
@@ -104,13 +142,19 @@ def probed_models(asked: str | list[str] | None, models: dict, root: Path, here:
         looks_like_path = "/" in one or one[:1] in (".", "~")
         found = looks_like_path and _of_folder(one, models, root, here) or _of_hub(one, models)
         if not found and looks_like_path:
-            raise UserError(f"configuration: model {cut(one, 200)} is no folder that is there, and no ORG/NAME[@revision] of the hub; "
-                            "correct it")
+            raise UserError(
+                f"configuration: model {cut(one, 200)} is no folder that is there, and no ORG/NAME[@revision] of the hub; "
+                "correct it"
+            )
         if not found:
-            raise UserError(f"configuration: model: no model {cut(one)}{closest(one, models)}; one of the hub is ORG/NAME, a folder ./NAME")
+            raise UserError(
+                f"configuration: model: no model {cut(one)}{closest(one, models)}; one of the hub is ORG/NAME, a folder ./NAME"
+            )
         name, entry = found
         if name in models:
-            notes.append(f"model: {one} is {name} of the known models, revision {entry['revision']}")
+            notes.append(
+                f"model: {one} is {name} of the known models, revision {entry['revision']}"
+            )
         models = models | {name: entry}
         names.append(name)
     if twice := [name for name in names if names.count(name) > 1]:

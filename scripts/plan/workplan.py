@@ -26,14 +26,28 @@ from scripts.plan.user_entries import from_command_line, own_entries, probed_mod
 from scripts.running.job_files import csv_rows
 from scripts.running.program import UserError
 
-CLAIM = ["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"]  # the columns of resources/published.csv
+CLAIM = [
+    "study",
+    "table",
+    "row",
+    "model",
+    "setting",
+    "metric",
+    "value",
+    "unit",
+    "note",
+]  # the columns of resources/published.csv
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def laid_over(base: dict, over: dict) -> dict:
     """A configuration with another one laid over it, key by key."""
-    return base | {key: laid_over(base.get(key) or {}, value) if isinstance(value, dict) and isinstance(base.get(key), dict | None)
-                   else value for key, value in over.items()}
+    return base | {
+        key: laid_over(base.get(key) or {}, value)
+        if isinstance(value, dict) and isinstance(base.get(key), dict | None)
+        else value
+        for key, value in over.items()
+    }
 
 
 class Workplan:
@@ -43,31 +57,59 @@ class Workplan:
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
-        for file in configfiles:  # Snakemake has read them, and of a key that stands twice the last value
+        for (
+            file
+        ) in configfiles:  # Snakemake has read them, and of a key that stands twice the last value
             read_yaml(file)
         self.root = root
-        self.config = check(from_command_line(laid_over(copy.deepcopy(read_yaml(root / "config.yaml")), given)), schema("config"))
+        self.config = check(
+            from_command_line(laid_over(copy.deepcopy(read_yaml(root / "config.yaml")), given)),
+            schema("config"),
+        )
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
-        sources, models, studies, figures = (read_yaml(root / f"resources/{name}.yaml") for name in ("sources", "models", "studies", "figures"))
+        sources, models, studies, figures = (
+            read_yaml(root / f"resources/{name}.yaml")
+            for name in ("sources", "models", "studies", "figures")
+        )
         # Entries of the configuration are laid over those of resources/; `configured` names them, and the models that are probed.
         self.configured = {kind: set(self.config[kind]) for kind in ("sources", "models")}
         sources, notes_on_sources = own_entries("sources", self.config, sources, root, Path.cwd())
         models, notes_on_models = own_entries("models", self.config, models, root, Path.cwd())
-        self.probed, with_probed, notes_on_probed = probed_models(self.config["model"], models, root, Path.cwd())
+        self.probed, with_probed, notes_on_probed = probed_models(
+            self.config["model"], models, root, Path.cwd()
+        )
         self.configured["models"] |= set(with_probed) - set(models)
         self.notes = [*notes_on_sources, *notes_on_models, *notes_on_probed]
-        self.plan = resolve(self.config, sources, with_probed, studies, self.probed,
-                            facts_reader(root, self.mirror, lambda name: self.place_of("models", name)))
+        self.plan = resolve(
+            self.config,
+            sources,
+            with_probed,
+            studies,
+            self.probed,
+            facts_reader(root, self.mirror, lambda name: self.place_of("models", name)),
+        )
         # What the study does not use may be broken: it is left out.
-        self.sources, self.models, self.studies = sound("sources", sources), sound("models", with_probed), sound("studies", studies)
+        self.sources, self.models, self.studies = (
+            sound("sources", sources),
+            sound("models", with_probed),
+            sound("studies", studies),
+        )
         self.figures = sound_figures(figures, {run.study for run in self.runs.values()})
-        self.papers = csv_rows((root / "resources/published.csv").read_text(encoding="utf-8"), CLAIM, f"{root}/resources/published.csv")
+        self.papers = csv_rows(
+            (root / "resources/published.csv").read_text(encoding="utf-8"),
+            CLAIM,
+            f"{root}/resources/published.csv",
+        )
         for name in [*self.used_sources, *self.used_models]:
             if not NAME.fullmatch(name):
-                raise UserError(f"resources/: {name!r} is no name for a source or model; use letters, digits, _, - and .")
+                raise UserError(
+                    f"resources/: {name!r} is no name for a source or model; use letters, digits, _, - and ."
+                )
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
-        self.local_hashes = {name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry}
+        self.local_hashes = {
+            name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry
+        }
         self.people = {name: self._answers(name) for name in self.plan.experiments}
 
     def _local_hash(self, source: str) -> str | None:
@@ -78,17 +120,29 @@ class Workplan:
         except OSError as error:
             if source not in self.used_sources:
                 return None
-            where = "configuration: sources" if source in self.configured["sources"] else "resources/sources.yaml"
-            raise UserError(f"{where}: {source}.local: {path} cannot be read ({error.strerror}); "
-                            "put the file there, or correct the entry") from None
+            where = (
+                "configuration: sources"
+                if source in self.configured["sources"]
+                else "resources/sources.yaml"
+            )
+            raise UserError(
+                f"{where}: {source}.local: {path} cannot be read ({error.strerror}); "
+                "put the file there, or correct the entry"
+            ) from None
 
     def _answers(self, experiment: str) -> list[str]:
         """The files of people's answers that an experiment names, or that its patterns stand for."""
         files = []
         for pattern in self.config["experiments"][experiment].get("people") or []:
-            found = sorted(glob(pattern)) if has_magic(pattern) and not Path(pattern).exists() else [pattern]
+            found = (
+                sorted(glob(pattern))
+                if has_magic(pattern) and not Path(pattern).exists()
+                else [pattern]
+            )
             if not found:
-                raise UserError(f"experiments: {experiment}: people: there is no file {pattern}; put the answers there, or correct the pattern")
+                raise UserError(
+                    f"experiments: {experiment}: people: there is no file {pattern}; put the answers there, or correct the pattern"
+                )
             files += found
         return list(dict.fromkeys(files))
 
@@ -128,11 +182,18 @@ class Workplan:
     @cached_property
     def compared(self) -> dict[str, list[dict]]:
         """What figures compare, by the word `compares` of resources/figures.yaml."""
-        return {"transfers": comparable.transfers(self.plan), "objectives": comparable.objectives(self.plan)}
+        return {
+            "transfers": comparable.transfers(self.plan),
+            "objectives": comparable.objectives(self.plan),
+        }
 
     def measured_runs(self, study: str) -> list[Run]:
         """The runs of a study (or of all) that were measured."""
-        return [run for run in self.runs.values() if study in (run.study, "all") and run.name in self.measured]
+        return [
+            run
+            for run in self.runs.values()
+            if study in (run.study, "all") and run.name in self.measured
+        ]
 
     def model_runs(self, study: str) -> list[Run]:
         """The measured runs of a study (or of all) without those of controls."""
@@ -160,7 +221,13 @@ class Workplan:
 
     @cached_property
     def used_sources(self) -> list[str]:
-        return sorted({source for dataset in self.plan.datasets.values() for source in self.sources_of(dataset)})
+        return sorted(
+            {
+                source
+                for dataset in self.plan.datasets.values()
+                for source in self.sources_of(dataset)
+            }
+        )
 
     def measured_on(self, source: str) -> str:
         """The source that what is learnt from a source is measured on."""
@@ -169,11 +236,20 @@ class Workplan:
     def sources_of(self, dataset: Dataset) -> list[str]:
         """The sources that a dataset needs: its own, what that is measured on, another one to learn from, and the one of its videos."""
         videos = self.sources[dataset.source].get("videos_of")
-        return [dataset.source, self.measured_on(dataset.source), *learnt_elsewhere(dataset), *([videos] if videos else [])]
+        return [
+            dataset.source,
+            self.measured_on(dataset.source),
+            *learnt_elsewhere(dataset),
+            *([videos] if videos else []),
+        ]
 
     def measured_sources(self, study: str) -> set[str]:
         """The sources that a study's runs learn from and are measured on."""
-        learnt = {source for run in self.measured_runs(study) for source in (run.dataset.source, *learnt_elsewhere(run.dataset))}
+        learnt = {
+            source
+            for run in self.measured_runs(study)
+            for source in (run.dataset.source, *learnt_elsewhere(run.dataset))
+        }
         return learnt | {self.measured_on(source) for source in learnt}
 
     def with_base_models(self, models: Iterable[str]) -> set[str]:
@@ -185,7 +261,11 @@ class Workplan:
         """Where an entry (kind: models, sources) stands, for messages."""
         if name in self.config[kind]:
             return f"`{kind}:` of the configuration ({name})"
-        return f"`model:` of the configuration ({name})" if name in self.configured[kind] else f"{self.root}/resources/{kind}.yaml ({name})"
+        return (
+            f"`model:` of the configuration ({name})"
+            if name in self.configured[kind]
+            else f"{self.root}/resources/{kind}.yaml ({name})"
+        )
 
     def has_no_files(self, model: str) -> bool:
         """Whether a model is not fetched: a control, or one that a run makes."""
@@ -209,7 +289,11 @@ class Workplan:
     def fetched(self, source: str) -> str:
         """What stands for a source's files: the manifest of results/fetch/<source>/, or a local file itself."""
         entry = self.sources[source]
-        return self.project_path(entry["local"]) if "local" in entry else f"results/fetch/{source}/manifest.json"
+        return (
+            self.project_path(entry["local"])
+            if "local" in entry
+            else f"results/fetch/{source}/manifest.json"
+        )
 
     def model_files(self, model: str) -> list[str]:
         """What stands for the files of a model that is fetched: their manifest; nothing for others."""
@@ -217,29 +301,51 @@ class Workplan:
 
     def encoder_files(self, model: str) -> list[str]:
         """What stands for the encoder that a model is made over, which an ESIM waits for."""
-        return self.model_files(self.models[model]["encoder"]) if "encoder" in self.models[model] else []
+        return (
+            self.model_files(self.models[model]["encoder"])
+            if "encoder" in self.models[model]
+            else []
+        )
 
     def start_folder(self, run: Run) -> str:
         """Where the weights are that a run begins with: of the run that learnt them, or of the model as it was fetched."""
         start = self.runs.get(run.begins_with)
-        return f"results/train/{start.study}/{start.name}/model" if start else f"results/fetch/models/{run.model}"
+        return (
+            f"results/train/{start.study}/{start.name}/model"
+            if start
+            else f"results/fetch/models/{run.model}"
+        )
 
     def start_files(self, run: Run) -> list[str]:
         """What stands for the weights that a run begins with."""
-        return [f"{self.start_folder(run)}/{Path(name).name}" for name in MADE_MODEL] if run.begins_with else self.model_files(run.model)
+        return (
+            [f"{self.start_folder(run)}/{Path(name).name}" for name in MADE_MODEL]
+            if run.begins_with
+            else self.model_files(run.model)
+        )
 
     @cached_property
     def control_manifests(self) -> dict[str, str]:
         """By run of a control the manifest of its dataset's controls."""
-        return {name: f"results/train/{controls}.manifest.json" for controls, names in self.control_sets.items() for name in names}
+        return {
+            name: f"results/train/{controls}.manifest.json"
+            for controls, names in self.control_sets.items()
+            for name in names
+        }
 
     def run_outputs(self, run: str) -> list[str]:
         """What stands for a finished run: predictions, or the model that it made, or both where others begin with it, then its facts; of
         a control the manifest of its dataset's controls."""
         if run in self.controls:
             return [self.control_manifests[run]]
-        result = [*([] if run in self.makers else ["predictions.parquet"]), *(MADE_MODEL if run in self.makers | self.starts else [])]
-        return [*(f"{self.run_folder(run)}/{name}" for name in (*result, "history.parquet")), self.run_facts(run)]
+        result = [
+            *([] if run in self.makers else ["predictions.parquet"]),
+            *(MADE_MODEL if run in self.makers | self.starts else []),
+        ]
+        return [
+            *(f"{self.run_folder(run)}/{name}" for name in (*result, "history.parquet")),
+            self.run_facts(run),
+        ]
 
     def run_folder(self, run: str) -> str:
         return f"results/train/{self.runs[run].study}/{run}"
@@ -259,38 +365,59 @@ class Workplan:
             return {"sample": entry["sample"]}
         if "local" in entry:
             return {Path(entry["local"]).name: self.local_hashes.get(source)}
-        return {file: fact["sha256"] for download in entry["downloads"]
-                for file, fact in (download.get("members") or {download.get("file"): download}).items()}
+        return {
+            file: fact["sha256"]
+            for download in entry["downloads"]
+            for file, fact in (download.get("members") or {download.get("file"): download}).items()
+        }
 
     def fetched_names(self, source: str) -> list[str]:
         """The files of a fetched source."""
-        return [Path(name).name for name in self.sources[source].get("files") or self.fetched_hashes(source)]
+        return [
+            Path(name).name
+            for name in self.sources[source].get("files") or self.fetched_hashes(source)
+        ]
 
     def cleaned_names(self, source: str) -> list[str]:
         """The files that a source's cleaner writes: a table a split, or the manifest of its shards, and what it counted."""
         if self.sources[source].get("sharded"):
-            return [*(f"{split}/manifest.json" for split in self.cleaned_splits(source)), "cleaning.csv", "videos.parquet"]
+            return [
+                *(f"{split}/manifest.json" for split in self.cleaned_splits(source)),
+                "cleaning.csv",
+                "videos.parquet",
+            ]
         return [*(f"{split}.parquet" for split in self.cleaned_splits(source)), "cleaning.csv"]
 
     def dataset_names(self, dataset: Dataset) -> list[str]:
         """The files of a dataset: the splits to learn from, held out where the study says so, to measure on; and what was left out."""
         held_out = self.studies[dataset.study].get("held_out")
         learn, *measure = self.splits(dataset.source)
-        tells_leakage = self.has_spans(dataset.source) or "videos_of" in self.sources[dataset.source]
-        return [*(f"{split}.parquet" for split in [learn, *([held_out] if held_out else []), *measure]),
-                *(["leakage.csv"] if tells_leakage else [])]
+        tells_leakage = (
+            self.has_spans(dataset.source) or "videos_of" in self.sources[dataset.source]
+        )
+        return [
+            *(f"{split}.parquet" for split in [learn, *([held_out] if held_out else []), *measure]),
+            *(["leakage.csv"] if tells_leakage else []),
+        ]
 
     def external_systems(self, experiment: str) -> list[str]:
         """The folders of predictions made elsewhere (scripts/measure/external.py) on the datasets of an experiment."""
         runs = [self.runs[run] for run in self.plan.experiments[experiment]]
-        splits = {Path("results/external", run.study, run.dataset.source, run.dataset.name, split)
-                  for run in runs for split in self.sources[self.measured_on(run.dataset.source)]["evaluate"]}
+        splits = {
+            Path("results/external", run.study, run.dataset.source, run.dataset.name, split)
+            for run in runs
+            for split in self.sources[self.measured_on(run.dataset.source)]["evaluate"]
+        }
         return sorted(str(file.parent) for split in splits for file in split.glob("*/run.json"))
 
     def studies_with_page(self) -> list[str]:
         """The names of the configurations that have a page, this one included."""
         pages = Path("results/publish").glob("*/index.html")
-        there = {page.parent.name for page in pages if Path(f"results/evaluate/{page.parent.name}/metrics.parquet").exists()}
+        there = {
+            page.parent.name
+            for page in pages
+            if Path(f"results/evaluate/{page.parent.name}/metrics.parquet").exists()
+        }
         return sorted(there | {self.name})
 
     def findings_files(self) -> list[str]:
@@ -301,8 +428,16 @@ class Workplan:
     def dataset_folders(self, study: str) -> list[str]:
         """The datasets of a study that are there whole, as <source>/<dataset>, and those that this configuration builds."""
         folder = Path(f"results/build/{study}")
-        there = {manifest.parent for manifest in folder.glob("*/*/manifest.json") if not lost_files(manifest)}
-        planned = {Path(dataset.folder) for dataset in self.plan.datasets.values() if dataset.study == study}
+        there = {
+            manifest.parent
+            for manifest in folder.glob("*/*/manifest.json")
+            if not lost_files(manifest)
+        }
+        planned = {
+            Path(dataset.folder)
+            for dataset in self.plan.datasets.values()
+            if dataset.study == study
+        }
         return sorted(str(place.relative_to(folder)) for place in there | planned)
 
     # ---- Splits

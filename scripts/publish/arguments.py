@@ -9,25 +9,66 @@ from scripts.running.program import parser
 def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
     """The arguments of a program that also reads these: runs, datasets, spans, released, cleaned, human (resources/figures.yaml explains them)."""
     options = parser(doc)
-    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet")
-    options.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv")
+    options.add_argument(
+        "--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet"
+    )
+    options.add_argument(
+        "--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv"
+    )
     options.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
     if "runs" in reads:
-        options.add_argument("--train", type=Path, required=True, help="the folder of the study's runs")
+        options.add_argument(
+            "--train", type=Path, required=True, help="the folder of the study's runs"
+        )
         options.add_argument("--runs", nargs="+", required=True, help="the runs' names")
     if "datasets" in reads:
-        options.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
+        options.add_argument(
+            "--build", type=Path, required=True, help="the folder of the study's datasets"
+        )
     if "released" in reads:
-        options.add_argument("--fetched", type=Path, help="results/fetch, where a corpus comes with released judgements")
+        options.add_argument(
+            "--fetched",
+            type=Path,
+            help="results/fetch, where a corpus comes with released judgements",
+        )
     if "human" in reads:
-        options.add_argument("--human", type=Path, nargs="*", default=[], help="CSV files of human answers, where there are any")
+        options.add_argument(
+            "--human",
+            type=Path,
+            nargs="*",
+            default=[],
+            help="CSV files of human answers, where there are any",
+        )
     if "cleaned" in reads:
-        options.add_argument("--cleaned", type=Path, required=True, help="results/clean: a folder for each source")
+        options.add_argument(
+            "--cleaned", type=Path, required=True, help="results/clean: a folder for each source"
+        )
     if "spans" in reads:
-        options.add_argument("--cleaned", type=Path, required=True, help="results/clean: a folder for each source")
-        options.add_argument("--spans", type=Path, required=True, help="results/build/temporal_spans: a folder for each source")
-        options.add_argument("--dialogs", nargs="*", default=[], metavar="SOURCE", help="corpora of dialogs")
-        options.add_argument("--challenges", nargs="*", default=[], metavar="SOURCE", help="challenges with masked spans")
-    options.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    options.add_argument("--only-svg", action="store_true", help="of a figure write the SVG on light paper and its points alone, to compare")
+        options.add_argument(
+            "--cleaned", type=Path, required=True, help="results/clean: a folder for each source"
+        )
+        options.add_argument(
+            "--spans",
+            type=Path,
+            required=True,
+            help="results/build/temporal_spans: a folder for each source",
+        )
+        options.add_argument(
+            "--dialogs", nargs="*", default=[], metavar="SOURCE", help="corpora of dialogs"
+        )
+        options.add_argument(
+            "--challenges",
+            nargs="*",
+            default=[],
+            metavar="SOURCE",
+            help="challenges with masked spans",
+        )
+    options.add_argument(
+        "--output", type=Path, required=True, help="where to write, without suffix"
+    )
+    options.add_argument(
+        "--only-svg",
+        action="store_true",
+        help="of a figure write the SVG on light paper and its points alone, to compare",
+    )
     return options

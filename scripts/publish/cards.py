@@ -28,7 +28,17 @@ from scripts.publish.table import write
 MOST_ITEMS, LEAST_ITEMS = 40, 4  # of a study; of each of its places, however many they are
 MOST_MODELS = 6  # of a place: those that are right most often
 KINDS = ["model", "control", "human"]
-ABOUT = ["Corpus", "Dataset", "Split", "Item", "Model", "Control", "Model right", "Control right", "Human right"]
+ABOUT = [
+    "Corpus",
+    "Dataset",
+    "Split",
+    "Item",
+    "Model",
+    "Control",
+    "Model right",
+    "Control right",
+    "Human right",
+]
 PLAIN = ["train", "control"]  # methods that need not be told beside the model
 DRAW = 15  # of the hash: another number draws other items
 
@@ -38,6 +48,7 @@ class System(NamedTuple):
 
     answer: (rows,) text, empty where there is none; score: (rows,) of that answer, NaN where there is none; wrong: (rows,).
     """
+
     name: str
     kind: str
     answer: np.ndarray
@@ -51,13 +62,16 @@ class Place(NamedTuple):
     about: Corpus, Dataset, Split; rows: Item, the texts and Gold, a row for each option; slices: by name (`category=duration`) which
     items belong to it, in the order in which they come in rows.
     """
+
     about: dict[str, str]
     rows: pd.DataFrame
     slices: Mapping[str, np.ndarray]
     systems: list[System]
 
 
-def runs_by_place(train: Path, names: list[str], key: Callable[[dict], tuple | None]) -> list[list[Run]]:
+def runs_by_place(
+    train: Path, names: list[str], key: Callable[[dict], tuple | None]
+) -> list[list[Run]]:
     """For each key of a run.json (None: not shown) the runs to read, in the order of the keys.
 
     Of several datasets with one key the one with most models is taken, then that with most systems; of a model and method the run
@@ -68,7 +82,9 @@ def runs_by_place(train: Path, names: list[str], key: Callable[[dict], tuple | N
         facts = facts_of(train / name / "run.json")
         if (place := key(facts)) is not None:
             systems = places.setdefault(place, {}).setdefault(facts["dataset"], {})
-            systems.setdefault((facts["model"], facts["method"]), []).append(Run(train / name, facts))
+            systems.setdefault((facts["model"], facts["method"]), []).append(
+                Run(train / name, facts)
+            )
 
     def models(systems: dict[tuple, list[Run]]) -> int:
         return sum(kind_of({"method": method}) == "model" for _, method in systems)
@@ -76,31 +92,55 @@ def runs_by_place(train: Path, names: list[str], key: Callable[[dict], tuple | N
     shown = []
     for place in sorted(places):
         datasets = places[place]
-        dataset = min(datasets, key=lambda name: (-models(datasets[name]), -len(datasets[name]), len(name), name))
-        shown.append([min(runs, key=lambda run: (run.facts["seed"], run.facts["run"])) for runs in datasets[dataset].values()])
+        dataset = min(
+            datasets,
+            key=lambda name: (-models(datasets[name]), -len(datasets[name]), len(name), name),
+        )
+        shown.append(
+            [
+                min(runs, key=lambda run: (run.facts["seed"], run.facts["run"]))
+                for runs in datasets[dataset].values()
+            ]
+        )
     return shown
 
 
 def system_name(facts: Mapping, models: dict) -> str:
     """`BERT-base, classification, seed 1`; what neither learns nor is drawn or asked anew has no seed that would tell it apart."""
     how = [] if facts["method"] in PLAIN else [method_title(facts["method"])]
-    varies = facts["method"] != "control" and (facts["train_examples"] or facts["seed"] or facts.get("wording") is not None)
-    return ", ".join([model_title(facts["model"], models), *how, *([run_name(facts)] if varies else [])])
+    varies = facts["method"] != "control" and (
+        facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
+    )
+    return ", ".join(
+        [model_title(facts["model"], models), *how, *([run_name(facts)] if varies else [])]
+    )
 
 
 def kind_of(facts: Mapping) -> str:
     """Whether a run stands for a model, or for a control: what reads no context counts as one."""
-    return "control" if facts["method"] in ("control", "hypothesis_only") or facts["method"].endswith(BLIND) else "model"
+    return (
+        "control"
+        if facts["method"] in ("control", "hypothesis_only") or facts["method"].endswith(BLIND)
+        else "model"
+    )
 
 
-def labelled(facts: Mapping, models: dict, scores: np.ndarray, names: list[str], gold: np.ndarray) -> System:
+def labelled(
+    facts: Mapping, models: dict, scores: np.ndarray, names: list[str], gold: np.ndarray
+) -> System:
     """A system that chooses among labels: scores are (rows, labels) log-probabilities, names the labels', gold (rows,) the right one.
 
     A tie is wrong: who cannot tell two labels apart did not find the right one.
     """
     predicted, highest = scores.argmax(1), scores.max(1)
     wrong = (predicted != gold) | ((scores == highest[:, None]).sum(1) > 1)
-    return System(system_name(facts, models), kind_of(facts), np.array(names, dtype=object)[predicted], np.exp(highest), wrong)
+    return System(
+        system_name(facts, models),
+        kind_of(facts),
+        np.array(names, dtype=object)[predicted],
+        np.exp(highest),
+        wrong,
+    )
 
 
 def ranked(facts: dict, models: dict, options: pd.DataFrame, score: np.ndarray) -> System:
@@ -120,7 +160,9 @@ def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
     return np.where(rows["missing"], np.nan, ~rows["wrong"])
 
 
-def most_right(systems: list[System], kind: str, item: np.ndarray) -> list[tuple[System, np.ndarray]]:
+def most_right(
+    systems: list[System], kind: str, item: np.ndarray
+) -> list[tuple[System, np.ndarray]]:
     """The systems of a kind with right_by_item(), those that are right most often first."""
     judged = [(system, right_by_item(system, item)) for system in systems if system.kind == kind]
     return sorted(judged, key=lambda one: -np.nan_to_num(one[1]).sum())
@@ -130,11 +172,17 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
     """So many of the items (columns Item and KINDS, by right_by_item()), in turn from each cell of who was right."""
     ordered = items.iloc[np.argsort(keyed_hash(items["Item"], DRAW), kind="stable")]
     cell = ordered.groupby(KINDS, dropna=False, sort=False)
-    turns = ordered.assign(turn=cell.cumcount()).sort_values(["turn", *KINDS], ascending=[True, False, True, True], kind="stable")
+    turns = ordered.assign(turn=cell.cumcount()).sort_values(
+        ["turn", *KINDS], ascending=[True, False, True, True], kind="stable"
+    )
     # Read are first what the model alone knows, then what the control alone knows, then what neither and what both do.
-    both = turns.head(many).assign(told=lambda table: table["model"].eq(1) & ~table["control"].eq(1),
-                                   guessed=lambda table: ~table["model"].eq(1) & table["control"].eq(1))
-    return both.sort_values(["told", "guessed", "model", "turn"], ascending=[False, False, True, True], kind="stable")
+    both = turns.head(many).assign(
+        told=lambda table: table["model"].eq(1) & ~table["control"].eq(1),
+        guessed=lambda table: ~table["model"].eq(1) & table["control"].eq(1),
+    )
+    return both.sort_values(
+        ["told", "guessed", "model", "turn"], ascending=[False, False, True, True], kind="stable"
+    )
 
 
 def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list[str]]:
@@ -151,9 +199,13 @@ def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list
 
 def cells(system: System, at: np.ndarray) -> list[str]:
     """What a system said of the rows at these places."""
-    scores = ["" if np.isnan(score) else f"{score:.2f}".replace("-", "−") for score in system.score[at]]
-    return [" ".join(filter(None, [answer, score, "×" if wrong and answer else ""]))
-            for answer, score, wrong in zip(system.answer[at], scores, system.wrong[at])]
+    scores = [
+        "" if np.isnan(score) else f"{score:.2f}".replace("-", "−") for score in system.score[at]
+    ]
+    return [
+        " ".join(filter(None, [answer, score, "×" if wrong and answer else ""]))
+        for answer, score, wrong in zip(system.answer[at], scores, system.wrong[at])
+    ]
 
 
 def cards_of(place: Place, many: int) -> pd.DataFrame:
@@ -161,19 +213,43 @@ def cards_of(place: Place, many: int) -> pd.DataFrame:
     item, ids = pd.factorize(place.rows["Item"])
     ranked = {kind: most_right(place.systems, kind, item) for kind in KINDS}
     nobody = np.full(len(ids), np.nan)
-    items = pd.DataFrame({"Item": np.asarray(ids, dtype=object), **{kind: best[0][1] if best else nobody for kind, best in ranked.items()}})
+    items = pd.DataFrame(
+        {
+            "Item": np.asarray(ids, dtype=object),
+            **{kind: best[0][1] if best else nobody for kind, best in ranked.items()},
+        }
+    )
     taken = drawn(items, many)
     order = pd.Series(range(len(taken)), index=taken.index)
     at = np.flatnonzero(np.isin(item, taken.index))
     at = at[np.argsort(order[item[at]].to_numpy(), kind="stable")]
     rows, number = place.rows.iloc[at], item[at]
     best = {kind: one[0][0].name if one else "" for kind, one in ranked.items()}
-    right = {f"{kind.capitalize()} right": items[kind].map({1.0: "yes", 0.0: "no"}).fillna("")[number].to_numpy() for kind in KINDS}
+    right = {
+        f"{kind.capitalize()} right": items[kind]
+        .map({1.0: "yes", 0.0: "no"})
+        .fillna("")[number]
+        .to_numpy()
+        for kind in KINDS
+    }
     shown = [*ranked["model"][:MOST_MODELS], *ranked["control"][:1], *ranked["human"][:1]]
-    return pd.DataFrame({
-        **place.about, "Item": rows["Item"].to_numpy(), "Model": best["model"], "Control": best["control"], **right,
-        **parts_of(place.slices, number), **{name: rows[name].to_numpy() for name in rows if name != "Item"},
-        **{system.kind if system.kind == "human" else f"{system.kind}: {system.name}": cells(system, at) for system, _ in shown}})
+    return pd.DataFrame(
+        {
+            **place.about,
+            "Item": rows["Item"].to_numpy(),
+            "Model": best["model"],
+            "Control": best["control"],
+            **right,
+            **parts_of(place.slices, number),
+            **{name: rows[name].to_numpy() for name in rows if name != "Item"},
+            **{
+                system.kind if system.kind == "human" else f"{system.kind}: {system.name}": cells(
+                    system, at
+                )
+                for system, _ in shown
+            },
+        }
+    )
 
 
 def write_cards(places: list[Place], caption: str, output: Path) -> None:
@@ -182,15 +258,23 @@ def write_cards(places: list[Place], caption: str, output: Path) -> None:
     tables = [pd.DataFrame(columns=ABOUT), *(cards_of(place, many) for place in places)]
     names = dict.fromkeys(name for table in tables for name in table)
     of_slices = [name for name in names if name.startswith("slice: ")]
-    said = [name for kind in KINDS for name in names if name == kind or name.startswith(f"{kind}: ")]
+    said = [
+        name for kind in KINDS for name in names if name == kind or name.startswith(f"{kind}: ")
+    ]
     texts = [name for name in names if name not in (*ABOUT, *of_slices, *said)]
     table = pd.concat(tables, ignore_index=True)[[*ABOUT, *of_slices, *texts, *said]].fillna("")
     write(table, caption, [], output)
-    log.info("%s: %d items to read of %d places", output, len(table.drop_duplicates(ABOUT[:4])), len(places))
+    log.info(
+        "%s: %d items to read of %d places",
+        output,
+        len(table.drop_duplicates(ABOUT[:4])),
+        len(places),
+    )
 
 
 class Resources(NamedTuple):
     """What the programs that make cards look up: the entries of sources.yaml and models.yaml, and notes_by_dataset()."""
+
     sources: dict
     models: dict
     notes: dict[tuple[str, str], str]
@@ -207,4 +291,8 @@ def about_of(facts: Mapping, dataset: str, resources: Resources) -> dict[str, st
     measured = resources.sources[facts["source"]].get("measured_on", facts["source"])
     entry = resources.sources[measured]
     note = resources.notes.get((facts["source"], facts["dataset"]), "")
-    return {"Corpus": entry.get("title", measured) + note, "Dataset": dataset, "Split": entry["evaluate"][0]}
+    return {
+        "Corpus": entry.get("title", measured) + note,
+        "Dataset": dataset,
+        "Split": entry["evaluate"][0],
+    }

@@ -32,20 +32,42 @@ from scripts.plan.schemas import check, schema
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import marks_of
 from scripts.publish.names import load, method_title, model_title
-from scripts.publish.selection import as_published, distance, has_draws, once, pairs_of, selected, with_interval
+from scripts.publish.selection import (
+    as_published,
+    distance,
+    has_draws,
+    once,
+    pairs_of,
+    selected,
+    with_interval,
+)
 from scripts.publish.table import percent, signed, write
 from scripts.running.program import UserError, execute, log
 
-CAPTION = ("What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or another one of its class, shows it "
-           "clearly (95 % intervals). Not reproduced: it clearly shows something else. Contradicted by a control: what cannot understand "
-           "time shows the same, or is as good. Not comparable: why is told. Sample data bear nothing out.")
+CAPTION = (
+    "What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or another one of its class, shows it "
+    "clearly (95 % intervals). Not reproduced: it clearly shows something else. Contradicted by a control: what cannot understand "
+    "time shows the same, or is as good. Not comparable: why is told. Sample data bear nothing out."
+)
 COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
 VERDICTS = [REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_COMPARABLE]
-UNCLEAR = {"above": "allows both", "below": "allows both", "increases": "includes zero", "decreases": "includes zero", "alike": "is wider than ±{by} points"}
+UNCLEAR = {
+    "above": "allows both",
+    "below": "allows both",
+    "increases": "includes zero",
+    "decreases": "includes zero",
+    "alike": "is wider than ±{by} points",
+}
 POINTS = " points"
-BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]  # what a control shares with what it is set against
+BESIDE = [
+    "source",
+    "measured_on",
+    "dataset",
+    "split",
+    "scoring",
+]  # what a control shares with what it is set against
 
 
 @dataclass
@@ -82,7 +104,11 @@ def in_text(name: str) -> str:
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
     """Whether a metric increases or decreases with a setting, of each system and split that has several values of it."""
     over, found = claim["over"], []
-    lines = [name for name in ("source", "split", "model", "method", "metric", "experiment") if name in rows]
+    lines = [
+        name
+        for name in ("source", "split", "model", "method", "metric", "experiment")
+        if name in rows
+    ]
     for _, line in rows.groupby(lines, dropna=False, sort=False):
         line = line.sort_values(over)
         if line[over].nunique() < 2:
@@ -104,11 +130,19 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
     for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
         others = once(selected(pool, claim["where"] | than))
         name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
-        for _, row in pairs_of(rows, others[~others.index.isin(rows.index)], claim["same"]).iterrows():
+        for _, row in pairs_of(
+            rows, others[~others.index.isin(rows.index)], claim["same"]
+        ).iterrows():
             change = distance(row, row["other"], by_ends=True)
             both = f"{share(row)} beside {share(row['other'])} ({name})"
             told = f"{both}: {with_interval(change, signed, POINTS)}"
-            found.append(Outcome(sign_of(change, claim["direction"], claim.get("by", 0) / 100), told, row.to_dict()))
+            found.append(
+                Outcome(
+                    sign_of(change, claim["direction"], claim.get("by", 0) / 100),
+                    told,
+                    row.to_dict(),
+                )
+            )
     return found
 
 
@@ -116,7 +150,9 @@ def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Ou
     """Whether a metric lies above or below a number (in per cent)."""
     found = []
     for row in rows.to_dict("records"):
-        change = Estimate(*(row[name] - claim["value"] / 100 for name in ("value", "ci_low", "ci_high")))
+        change = Estimate(
+            *(row[name] - claim["value"] / 100 for name in ("value", "ci_low", "ci_high"))
+        )
         measured = Estimate(row["value"], row["ci_low"], row["ci_high"])
         told = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
         found.append(Outcome(sign_of(change, claim["direction"]), told, row))
@@ -148,21 +184,43 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str]
     are as claimed, and the weakest."""
     if len(outcomes) > 3:
         return f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: {told_of([weakest(outcomes)], titles)}"
-    names = ["model", "source", "split", "dataset", *options, "scoring", "method", "metric", "slice"]
+    names = [
+        "model",
+        "source",
+        "split",
+        "dataset",
+        *options,
+        "scoring",
+        "method",
+        "metric",
+        "slice",
+    ]
     differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
     told = []
     for one in outcomes:
         shown = differing if told else dict.fromkeys(["model", *differing])
-        said = [model_title(one.row[name], titles) if name == "model" else method_title(one.row[name]) if name == "method"
-                else in_text(str(one.row[name])) for name in shown]
+        said = [
+            model_title(one.row[name], titles)
+            if name == "model"
+            else method_title(one.row[name])
+            if name == "method"
+            else in_text(str(one.row[name]))
+            for name in shown
+        ]
         told.append(": ".join(filter(None, [", ".join(dict.fromkeys(said)), one.told])))
     return "; ".join(told)
 
 
-def control_says(claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping) -> str:
+def control_says(
+    claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
+) -> str:
     """The control that shows the same effect, or is as good, with its numbers; empty where none does."""
     asked = claim.get("control")
-    controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)] if asked else pool.iloc[:0]
+    controls = (
+        pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
+        if asked
+        else pool.iloc[:0]
+    )
     if controls.empty:
         return ""
     where = claim["where"] | asked.get("where", {}) | {"method": "control"}
@@ -176,16 +234,26 @@ def control_says(claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, ti
     rivals = selected(controls, changed["where"])
     for one in outcomes:
         keys = [name for name in BESIDE if name in rivals and name in one.row]
-        near = rivals[(rivals[keys].astype(str) == [str(one.row[name]) for name in keys]).all(axis=1)]
+        near = rivals[
+            (rivals[keys].astype(str) == [str(one.row[name]) for name in keys]).all(axis=1)
+        ]
         for best in near.nlargest(1, "value").to_dict("records"):
             change = distance(one.row, best, by_ends=True)
             if not change.clear or change.value < 0:
-                return (f"{model_title(best['model'], titles)} {share(best)}, the model "
-                        f"{with_interval(change, signed, POINTS)} above it")
+                return (
+                    f"{model_title(best['model'], titles)} {share(best)}, the model "
+                    f"{with_interval(change, signed, POINTS)} above it"
+                )
     return ""
 
 
-def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[str]], titles: Mapping, options: Sequence[str] = ()) -> dict[str, str]:
+def verdict(
+    claim: Mapping,
+    metrics: pd.DataFrame,
+    classes: Mapping[str, list[str]],
+    titles: Mapping,
+    options: Sequence[str] = (),
+) -> dict[str, str]:
     """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes: models by class; options: of told_of().
 
     Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not run, another one of its class does.
@@ -204,13 +272,26 @@ def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[st
     if not outcomes:
         same = f"; a control shows the same: {control}" if control else ""
         lacking = "no comparable run beside it" if len(rows) else "no such run"
-        return {"verdict": NOT_COMPARABLE, "why": ("sample data" if sampled else lacking) + same, "numbers": ""}
+        return {
+            "verdict": NOT_COMPARABLE,
+            "why": ("sample data" if sampled else lacking) + same,
+            "numbers": "",
+        }
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
-    told = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, UNCLEAR[claim["direction"]].format(**claim))
+    told = judged(
+        weakest(outcomes).sign,
+        tier,
+        marks_of(rows),
+        models,
+        control,
+        UNCLEAR[claim["direction"]].format(**claim),
+    )
     return told | {"numbers": told_of(outcomes, titles, options)}
 
 
-def judged(sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str) -> dict[str, str]:
+def judged(
+    sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str
+) -> dict[str, str]:
     """The verdict and why, of the sign of the weakest outcome; tier: how near its models are to the paper's; marks: of its rows;
     unclear: why it could not be told."""
     if marks:
@@ -220,8 +301,15 @@ def judged(sign: int, tier: int, marks: list[str], models: str, control: str, un
     if sign > 0 and control:
         return {"verdict": CONTRADICTED, "why": control}
     if tier == 2:
-        return {"verdict": NOT_COMPARABLE, "why": f"other model class: {models}" + (", which does not show it" if sign < 0 else ", which shows it")}
-    return {"verdict": REPRODUCED if sign > 0 else NOT_REPRODUCED, "why": f"by {models}, of the same class" if tier else ""}
+        return {
+            "verdict": NOT_COMPARABLE,
+            "why": f"other model class: {models}"
+            + (", which does not show it" if sign < 0 else ", which shows it"),
+        }
+    return {
+        "verdict": REPRODUCED if sign > 0 else NOT_REPRODUCED,
+        "why": f"by {models}, of the same class" if tier else "",
+    }
 
 
 def as_settings(part: object) -> object:
@@ -236,20 +324,35 @@ def as_settings(part: object) -> object:
 def read_claims(file: Path, study: str) -> tuple[dict, list[dict]]:
     """The classes of models, and the claims about a study, their rows as settings. Raises UserError for a broken file."""
     if not file.exists():
-        raise UserError(f"{file}: no such file; the claims of the papers belong there, beside sources.yaml")
+        raise UserError(
+            f"{file}: no such file; the claims of the papers belong there, beside sources.yaml"
+        )
     whole = check(read_yaml(file), schema("claims"), str(file))
     settings = ("where", "than", "control")
     return whole["classes"], [
         claim | {key: as_settings(claim[key]) for key in settings if key in claim}
-        for claim in whole["claims"] if claim["study"] == study]
+        for claim in whole["claims"]
+        if claim["study"] == study
+    ]
 
 
-def tabulate(claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]) -> pd.DataFrame:
+def tabulate(
+    claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]
+) -> pd.DataFrame:
     """A row of text for each claim, in the order of the file; metrics: the study's rows over all seeds."""
     rows = []
     for claim in claims:
         found = verdict(claim, metrics, classes, titles, options)
-        rows.append([claim["says"], found["verdict"], found["why"], found["numbers"], claim["source"], claim.get("note", "")])
+        rows.append(
+            [
+                claim["says"],
+                found["verdict"],
+                found["why"],
+                found["numbers"],
+                claim["source"],
+                claim.get("note", ""),
+            ]
+        )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -259,10 +362,20 @@ def main(given: argparse.Namespace) -> None:
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     rows = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
     facts = load(given.sources.with_name("studies.yaml"))[study]
-    table = tabulate(claims, as_published(rows, facts), classes, load(given.models), facts.get("named_options", []))
+    table = tabulate(
+        claims,
+        as_published(rows, facts),
+        classes,
+        load(given.models),
+        facts.get("named_options", []),
+    )
     write(table, CAPTION, [], given.output)
     told = table["Verdict"].value_counts()
-    log.info("%s: %s", given.output, ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told) or "no claim")
+    log.info(
+        "%s: %s",
+        given.output,
+        ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told) or "no claim",
+    )
 
 
 if __name__ == "__main__":

@@ -45,9 +45,14 @@ from scripts.publish.table import percent, signed
 DIFFERENCE = "points over "
 COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat", "Note"]
 SETTING = "setting: "  # how the measure of a setting of training begins
-ELSEWHERE = {"statistics": "counted in a table of its own on this page", "transfer": "drawn in a figure of its own, where it is run (docs/transfer.md)",
-             "shared_words": "counted in a table of its own on this page", "people": "told by people, where they answer (docs/people.md)", "plateau": "drawn in a figure of its own on this page",
-             "standard_error": "see the sd over seeds in the table of every number"}
+ELSEWHERE = {
+    "statistics": "counted in a table of its own on this page",
+    "transfer": "drawn in a figure of its own, where it is run (docs/transfer.md)",
+    "shared_words": "counted in a table of its own on this page",
+    "people": "told by people, where they answer (docs/people.md)",
+    "plateau": "drawn in a figure of its own on this page",
+    "standard_error": "see the sd over seeds in the table of every number",
+}
 
 
 Near = Callable[[pd.DataFrame], pd.DataFrame]  # nearest() of a claim
@@ -63,7 +68,9 @@ class Facts:
     cleaning: pd.DataFrame
     sources: dict
     models: dict
-    study: dict = field(default_factory=dict)  # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
+    study: dict = field(
+        default_factory=dict
+    )  # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
 
 
 @dataclass
@@ -103,7 +110,10 @@ def nearest(rows: pd.DataFrame, paper: dict[str, list[str]], of_table: set[str])
     of_table: the models of the paper's table. One of them has rows of its own there and stands in for no other.
     """
     had = {column: values for column, values in paper.items() if column in rows}
-    other = pd.DataFrame({column: ~as_text(rows[column]).isin(values) for column, values in had.items()}, index=rows.index)
+    other = pd.DataFrame(
+        {column: ~as_text(rows[column]).isin(values) for column, values in had.items()},
+        index=rows.index,
+    )
     if "model" in other:
         stays = ~other["model"] | ~rows["model"].isin(of_table)
         rows, other = rows[stays], other[stays]
@@ -125,8 +135,13 @@ def caveats_of(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> tup
         else:
             told.append(f"{column.replace('_', ' ')} {value}, in the paper {' or '.join(values)}")
     if "model" not in paper and "method" in row and row["method"] != "majority":
-        told.append(f"by {model_title(row['model'], facts.models)}" + (f", {method_title(row['method'])}" if row["method"] != row["model"] else ""))
-    details = details_of(row["dataset"], [*row.index]).removeprefix(", ") if "dataset" in row else ""
+        told.append(
+            f"by {model_title(row['model'], facts.models)}"
+            + (f", {method_title(row['method'])}" if row["method"] != row["model"] else "")
+        )
+    details = (
+        details_of(row["dataset"], [*row.index]).removeprefix(", ") if "dataset" in row else ""
+    )
     return (*told, *([details] if details else []), *(marks_of(row) if "sample" in row else []))
 
 
@@ -157,30 +172,50 @@ def told(found: Estimate, printed: str, unit: str, caveats: tuple[str, ...]) -> 
 
 def differences(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """How far a metric lies above the same with other values of some columns, in points."""
-    settings, over = settings_of(claim["setting"]), settings_of(claim["unit"].removeprefix(DIFFERENCE))
+    settings, over = (
+        settings_of(claim["setting"]),
+        settings_of(claim["unit"].removeprefix(DIFFERENCE)),
+    )
     measured = facts.metrics[facts.metrics["metric"] == claim["metric"]]
     rows, others = selected(measured, settings), selected(measured, settings | over)
     rows = once(rows[~rows.index.isin(others.index)])
     keys = settings_columns(rows, list(over))
     pairs = near(pairs_of(rows, once(others).drop_duplicates(keys), keys))
-    return [told(distance(row, row["other"]), claim["value"], claim["unit"], caveats(row)) for _, row in pairs.iterrows()]
+    return [
+        told(distance(row, row["other"]), claim["value"], claim["unit"], caveats(row))
+        for _, row in pairs.iterrows()
+    ]
 
 
 def shares(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """A metric as it was measured, of the systems that are nearest to the paper's; of several slices their mean over all
     examples; a sum over the slices where the metric ends in .sum."""
     metric = claim["metric"].removesuffix(".sum")
-    rows = near(once(selected(facts.metrics[facts.metrics["metric"] == metric], settings_of(claim["setting"]))))
-    systems = [system for _, system in rows.groupby(settings_columns(rows, []), dropna=False, sort=False)]
+    rows = near(
+        once(
+            selected(
+                facts.metrics[facts.metrics["metric"] == metric], settings_of(claim["setting"])
+            )
+        )
+    )
+    systems = [
+        system for _, system in rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
+    ]
     if metric != claim["metric"] and not claim["model"]:  # the same whoever is asked
-        systems = list({(system["source"].iloc[0], system["dataset"].iloc[0]): system for system in systems}.values())
+        systems = list(
+            {
+                (system["source"].iloc[0], system["dataset"].iloc[0]): system for system in systems
+            }.values()
+        )
     found = []
     for system in systems:
         first = system.iloc[0]
         if metric != claim["metric"]:
             estimate = Estimate(system["value"].sum(), None, None)
         elif len(system) > 1:
-            estimate = Estimate((system["value"] * system["n"]).sum() / system["n"].sum(), None, None)
+            estimate = Estimate(
+                (system["value"] * system["n"]).sum() / system["n"].sum(), None, None
+            )
         else:
             estimate = Estimate(*first[["value", "ci_low", "ci_high"]])
         found.append(told(estimate, claim["value"], claim["unit"], caveats(first)))
@@ -190,13 +225,23 @@ def shares(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list
 def count(found: float, printed: str, caveats: tuple[str, ...]) -> Here:
     """A count beside a printed one."""
     number = number_of(printed)
-    return Here(f"{found:,g}" if found < 1e6 else f"{found:,.0f}",
-                "" if number is None else f"{found - number:+,g}".replace("-", "−") if found != number else "0", caveats)
+    return Here(
+        f"{found:,g}" if found < 1e6 else f"{found:,.0f}",
+        ""
+        if number is None
+        else f"{found - number:+,g}".replace("-", "−")
+        if found != number
+        else "0",
+        caveats,
+    )
 
 
 def counts(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """How many examples a metric was measured on."""
-    rows = selected(facts.metrics[facts.metrics["metric"] == claim["metric"].removesuffix(".n")], settings_of(claim["setting"]))
+    rows = selected(
+        facts.metrics[facts.metrics["metric"] == claim["metric"].removesuffix(".n")],
+        settings_of(claim["setting"]),
+    )
     rows = rows.drop_duplicates(["source", "split", "n"])
     return [count(row["n"], claim["value"], tuple(marks_of(row))) for _, row in rows.iterrows()]
 
@@ -204,12 +249,24 @@ def counts(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list
 def of_runs(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """A setting of training, or a number of run.json, of the runs that are nearest to the paper's."""
     kind, _, name = claim["metric"].partition(".")
-    rows = pd.DataFrame([run | run["data_options"] | {"found": found} for run in facts.runs
-                         if isinstance(found := (run["training"] if kind == "training" else run).get(name), int | float)])
+    rows = pd.DataFrame(
+        [
+            run | run["data_options"] | {"found": found}
+            for run in facts.runs
+            if isinstance(
+                found := (run["training"] if kind == "training" else run).get(name), int | float
+            )
+        ]
+    )
     if rows.empty:
         return []
-    rows = near(selected(rows, settings_of(claim["setting"]))).drop_duplicates(["model", "found"] if kind == "training" else ["found"])
-    return [count(row["found"], claim["value"], caveats(row.drop(["method", "dataset"]))) for _, row in rows.iterrows()]
+    rows = near(selected(rows, settings_of(claim["setting"]))).drop_duplicates(
+        ["model", "found"] if kind == "training" else ["found"]
+    )
+    return [
+        count(row["found"], claim["value"], caveats(row.drop(["method", "dataset"])))
+        for _, row in rows.iterrows()
+    ]
 
 
 def cleaned(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
@@ -218,11 +275,21 @@ def cleaned(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> lis
     rows = near(rows[rows["unit"] == claim["metric"].removeprefix("cleaning.")])
     for _, of_source in rows.groupby("source", sort=False):
         action = "kept" if (of_source["action"] == "kept").any() else "noted"
-        by_split = of_source[of_source["action"] == action].groupby(["split", "reason"], sort=False)["count"].sum()
+        by_split = (
+            of_source[of_source["action"] == action]
+            .groupby(["split", "reason"], sort=False)["count"]
+            .sum()
+        )
         if len(by_split) == 1:
             found.append(count(int(by_split.iloc[0]), claim["value"], caveats(of_source.iloc[0])))
         elif len(by_split):
-            found.append(Here(", ".join(f"{number:,} in {split}" for (split, _), number in by_split.items()), "", caveats(of_source.iloc[0])))
+            found.append(
+                Here(
+                    ", ".join(f"{number:,} in {split}" for (split, _), number in by_split.items()),
+                    "",
+                    caveats(of_source.iloc[0]),
+                )
+            )
     return found
 
 
@@ -232,7 +299,18 @@ def found_of(claim: pd.Series, facts: Facts, of_table: set[str] = frozenset()) -
     if kind in ELSEWHERE:
         return []
     finders = {"training": of_runs, "run": of_runs, "cleaning": cleaned}
-    find = counts if end == "n" else differences if claim["unit"].startswith(DIFFERENCE) else finders.get(kind, shares)
+    find = (
+        counts
+        if end == "n"
+        else differences
+        if claim["unit"].startswith(DIFFERENCE)
+        else finders.get(kind, shares)
+    )
     paper = paper_of(claim)
     about = paper | {"model": [""]} if find is cleaned else paper  # of a corpus no model is told
-    return find(claim, facts, lambda rows: nearest(rows, paper, of_table), lambda row: caveats_of(row, about, facts))
+    return find(
+        claim,
+        facts,
+        lambda rows: nearest(rows, paper, of_table),
+        lambda row: caveats_of(row, about, facts),
+    )

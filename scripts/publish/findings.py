@@ -17,13 +17,31 @@ from scripts.measure.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, marks_of
 from scripts.publish.names import model_title, with_released
 from scripts.publish.scorecard.cells import (
-    FILLED, LIKELIHOOD, PROBE, cells_of, control_rows, people, places, preferred, published)
+    FILLED,
+    LIKELIHOOD,
+    PROBE,
+    cells_of,
+    control_rows,
+    people,
+    places,
+    preferred,
+    published,
+)
 from scripts.publish.scorecard.layout import at, probe_names
 
 ABOVE, LEVEL, BELOW, UNKNOWN = "above", "level", "below", "unknown"
-VERDICTS = {ABOVE: "clearly above the control", LEVEL: "no better than the control", BELOW: "below the control",
-            UNKNOWN: "no interval to tell it from the control"}
-AFTER_ANOTHER = {ABOVE: "clearly above", LEVEL: "no better", BELOW: "below it", UNKNOWN: "not to be told"}
+VERDICTS = {
+    ABOVE: "clearly above the control",
+    LEVEL: "no better than the control",
+    BELOW: "below the control",
+    UNKNOWN: "no interval to tell it from the control",
+}
+AFTER_ANOTHER = {
+    ABOVE: "clearly above",
+    LEVEL: "no better",
+    BELOW: "below it",
+    UNKNOWN: "not to be told",
+}
 CLAUSES = 2  # corpora that a line tells of; the figure shows all
 
 SAMPLE = "Sample data, made up to try the workflow: the numbers say nothing about language."
@@ -58,15 +76,22 @@ class Finding:
     groups: list[dict]
 
 
-def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dict, networks: dict, claims) -> list[Finding]:
+def findings_of(
+    metrics: pd.DataFrame, studies: dict, sources: dict, models: dict, networks: dict, claims
+) -> list[Finding]:
     """A finding for each study that has a headline, in the order of `studies`.
 
     metrics: of read_scores(); networks: of networks_of(); claims: the file published.csv.
     """
-    studies = {name: study for name, study in studies.items()
-               if name in set(metrics["study"]) and "headline" in study}
-    sources = {source: entry | {"title": entry.get("short", entry.get("title", source))}
-               for source, entry in sources.items()}
+    studies = {
+        name: study
+        for name, study in studies.items()
+        if name in set(metrics["study"]) and "headline" in study
+    }
+    sources = {
+        source: entry | {"title": entry.get("short", entry.get("title", source))}
+        for source, entry in sources.items()
+    }
     controls = control_rows(metrics, studies, sources).assign(way="control")
     controls = preferred(controls, studies).sort_index()
     has_model = bool((~metrics["method"].isin([*CONTROL_METHODS, "human"])).any())
@@ -76,20 +101,42 @@ def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dic
         own = cells[cells["study"] == name]
         # Predictions that authors released were found elsewhere; they count if there are no others.
         own = own[own["method"] != "released"] if (own["method"] != "released").any() else own
-        rows = best_system(own) if len(own) else best_of(controls[controls["study"] == name], studies, sources)
+        rows = (
+            best_system(own)
+            if len(own)
+            else best_of(controls[controls["study"] == name], studies, sources)
+        )
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
         printed = published(claims, probes, studies)
         humans = pd.concat([people(metrics, studies, sources), printed[printed["who"] == "human"]])
-        verdicts = {UNKNOWN: rows["above_low"].isna(), ABOVE: rows["above_low"] > 0, BELOW: rows["above_high"] < 0}
+        verdicts = {
+            UNKNOWN: rows["above_low"].isna(),
+            ABOVE: rows["above_low"] > 0,
+            BELOW: rows["above_high"] < 0,
+        }
         rows = rows.assign(
-            title=probes["title"].to_numpy(), corpus_title=probes["corpus_title"].to_numpy(),
-            human=[next(iter(at(humans, probe)["value"]), np.nan) for probe in probes.to_dict("records")],
-            verdict=np.select([rows["above"].isna(), *verdicts.values()], [None, *verdicts], LEVEL))
-        found.append(Finding(
-            name, study["title"], study.get("short", study["title"]), clauses_of(rows, study, title), in_short(rows, own, study, title),
-            caveats_of(rows, study.get("chance", np.nan)), marks_of(rows), groups_of(rows, own)))
+            title=probes["title"].to_numpy(),
+            corpus_title=probes["corpus_title"].to_numpy(),
+            human=[
+                next(iter(at(humans, probe)["value"]), np.nan)
+                for probe in probes.to_dict("records")
+            ],
+            verdict=np.select([rows["above"].isna(), *verdicts.values()], [None, *verdicts], LEVEL),
+        )
+        found.append(
+            Finding(
+                name,
+                study["title"],
+                study.get("short", study["title"]),
+                clauses_of(rows, study, title),
+                in_short(rows, own, study, title),
+                caveats_of(rows, study.get("chance", np.nan)),
+                marks_of(rows),
+                groups_of(rows, own),
+            )
+        )
     return found
 
 
@@ -103,7 +150,9 @@ def best_of(controls: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFram
     best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
     order = pd.concat([places(best[name], studies, sources).rename(name) for name in PROBE], axis=1)
     best = best.loc[order.sort_values(PROBE, kind="stable").index]
-    return best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None).reset_index(drop=True)
+    return best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None).reset_index(
+        drop=True
+    )
 
 
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:
@@ -118,8 +167,10 @@ def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
     beside = rows["value"] - rows["above"]  # the control that the verdict is about
     hidden = (rows["value"] * 100).round() == (beside * 100).round()
     decimals = 1 if (hidden & rows["verdict"].isin([ABOVE, BELOW])).any() else 0
-    return ([f"{value * 100:.{decimals}f}" for value in rows["value"]],
-            [f"{value * 100:.{decimals}f}" for value in beside if pd.notna(value)])
+    return (
+        [f"{value * 100:.{decimals}f}" for value in rows["value"]],
+        [f"{value * 100:.{decimals}f}" for value in beside if pd.notna(value)],
+    )
 
 
 def joined(words: list[str], link: str = " and ") -> str:
@@ -140,20 +191,38 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
 
 def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> dict:
     """What is said of one corpus."""
-    ends, alone = study.get("probe", {}).get("ends"), bool(rows["method"].isin(CONTROL_METHODS).all())
+    ends, alone = (
+        study.get("probe", {}).get("ends"),
+        bool(rows["method"].isin(CONTROL_METHODS).all()),
+    )
     values, beside = per_cents(rows)
     link = " → " if ends else ", "
     names = [name.rpartition(": ")[2] for name in rows["title"]]
     if len(names) > 1:
-        several = f" from {names[0]} to {names[-1].rpartition(' ')[2]}" if ends else f" ({', '.join(names)})"
+        several = (
+            f" from {names[0]} to {names[-1].rpartition(' ')[2]}"
+            if ends
+            else f" ({', '.join(names)})"
+        )
     else:
         several = f" at {names[0]}" if ends else ""
     systems = dict.fromkeys(rows["model"] if alone else rows["control"].dropna())
     controls = joined([title(name) for name in systems], " or ")
-    control = f"by the best control alone ({controls})" if alone else f"best control {link.join(beside)} ({controls})"
-    return {"corpus": limited(rows.iloc[0]), "said": f"{link.join(values)} %", "of": f"of {study.get('counted', 'the examples')}{several}",
-            "control": control if controls else "", "alone": alone,
-            "verdicts": [] if alone else verdicts_of(rows["verdict"].tolist(), names, "at" if ends else "in")}
+    control = (
+        f"by the best control alone ({controls})"
+        if alone
+        else f"best control {link.join(beside)} ({controls})"
+    )
+    return {
+        "corpus": limited(rows.iloc[0]),
+        "said": f"{link.join(values)} %",
+        "of": f"of {study.get('counted', 'the examples')}{several}",
+        "control": control if controls else "",
+        "alone": alone,
+        "verdicts": []
+        if alone
+        else verdicts_of(rows["verdict"].tolist(), names, "at" if ends else "in"),
+    }
 
 
 def limited(row: Mapping) -> str:
@@ -168,8 +237,13 @@ def verdicts_of(verdicts: list[str | None], names: list[str], where: str) -> lis
     kinds = [kind for kind in VERDICTS if kind in verdicts]
     if len(kinds) == 1:
         return [(kinds[0], VERDICTS[kinds[0]])]
-    of = {kind: [name for name, verdict in zip(names, verdicts) if verdict == kind] for kind in kinds}
-    return [(kind, f"{(AFTER_ANOTHER if place else VERDICTS)[kind]} {where} {joined(of[kind])}") for place, kind in enumerate(kinds)]
+    of = {
+        kind: [name for name, verdict in zip(names, verdicts) if verdict == kind] for kind in kinds
+    }
+    return [
+        (kind, f"{(AFTER_ANOTHER if place else VERDICTS)[kind]} {where} {joined(of[kind])}")
+        for place, kind in enumerate(kinds)
+    ]
 
 
 def in_short(
@@ -179,7 +253,10 @@ def in_short(
     corpora = list(dict.fromkeys(rows["corpus_title"]))
     low, high = int(rows["n"].min()), int(rows["n"].max())
     unit = study.get("counted", "items").split(" ")[0]
-    told = [corpora[0] if len(corpora) == 1 else f"{len(corpora)} corpora", f"{low:,}{f'–{high:,}' if high > low else ''} {unit}"]
+    told = [
+        corpora[0] if len(corpora) == 1 else f"{len(corpora)} corpora",
+        f"{low:,}{f'–{high:,}' if high > low else ''} {unit}",
+    ]
     if cells.empty:
         return " · ".join(told)
     systems = len(cells.drop_duplicates(["model", "way"]))
@@ -215,6 +292,7 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
 
 def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
     """The rows of the small figure, by corpus and limit; cells: those of all systems, whose other values stand pale beside."""
+
     def per_cent(value: float) -> float | None:
         return None if pd.isna(value) else round(float(value) * 100, 1)
 
@@ -223,13 +301,25 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
         same = at(cells, row)
         others = same[(same["model"] != row["model"]) | (same["way"] != row["way"])]["value"]
         alone = row["method"] in CONTROL_METHODS
-        groups.setdefault(limited(row), []).append({
-            "title": row["title"], "value": None if alone else per_cent(row["value"]), "low": per_cent(row["ci_low"]), "high": per_cent(row["ci_high"]),
-            "others": sorted({per_cent(value) for value in others}), "human": per_cent(row["human"]), "verdict": row["verdict"],
-            "control": per_cent(row["value"] if alone else row["value"] - row["above"])})
+        groups.setdefault(limited(row), []).append(
+            {
+                "title": row["title"],
+                "value": None if alone else per_cent(row["value"]),
+                "low": per_cent(row["ci_low"]),
+                "high": per_cent(row["ci_high"]),
+                "others": sorted({per_cent(value) for value in others}),
+                "human": per_cent(row["human"]),
+                "verdict": row["verdict"],
+                "control": per_cent(row["value"] if alone else row["value"] - row["above"]),
+            }
+        )
     return [{"title": title if len(groups) > 1 else "", "rows": of} for title, of in groups.items()]
 
 
 def shared_caveats(found: list[Finding]) -> list[str]:
     """The caveats that all findings share, to be told once."""
-    return [text for text in found[0].caveats if all(text in one.caveats for one in found)] if len(found) > 1 else []
+    return (
+        [text for text in found[0].caveats if all(text in one.caveats for one in found)]
+        if len(found) > 1
+        else []
+    )

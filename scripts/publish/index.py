@@ -27,17 +27,34 @@ def read_findings(file: Path) -> dict:
     """The findings of a page and the caveats that all of them share. Raises UserError where the file holds none."""
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
-        return {"findings": [{name: one[name] for name in TOLD} for one in told["findings"]], "shared_caveats": told["shared_caveats"]}
+        return {
+            "findings": [{name: one[name] for name in TOLD} for one in told["findings"]],
+            "shared_caveats": told["shared_caveats"],
+        }
     except (ValueError, TypeError, KeyError):
-        raise UserError(f"{file}: holds no findings of a page; remove it and publish its study again") from None
+        raise UserError(
+            f"{file}: holds no findings of a page; remove it and publish its study again"
+        ) from None
 
 
 def told_of(name: str, metrics: pd.DataFrame, findings: dict[str, Path]) -> dict:
     """What the list tells of a study; metrics: columns source, experiment, sample, limit; findings: the files by study."""
-    marks = ["sample data"] * bool(metrics["sample"].all()) + [at_most(limit) for limit in sorted(metrics["limit"].dropna().unique())]
-    return {"name": name, "marks": marks, "experiments": metrics["experiment"].nunique(),
-            "corpora": [source.replace("_", " ") for source in sorted(metrics["source"].dropna().unique())],
-            **(read_findings(findings[name]) if name in findings else {"findings": None, "shared_caveats": []})}
+    marks = ["sample data"] * bool(metrics["sample"].all()) + [
+        at_most(limit) for limit in sorted(metrics["limit"].dropna().unique())
+    ]
+    return {
+        "name": name,
+        "marks": marks,
+        "experiments": metrics["experiment"].nunique(),
+        "corpora": [
+            source.replace("_", " ") for source in sorted(metrics["source"].dropna().unique())
+        ],
+        **(
+            read_findings(findings[name])
+            if name in findings
+            else {"findings": None, "shared_caveats": []}
+        ),
+    }
 
 
 def main(given: argparse.Namespace) -> None:
@@ -53,7 +70,13 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     asked = parser(__doc__)
     asked.add_argument("metrics", nargs="+", type=Path, help="metrics.parquet of each study")
-    asked.add_argument("--findings", nargs="*", type=Path, default=[], help="findings.json of each study whose page wrote it")
+    asked.add_argument(
+        "--findings",
+        nargs="*",
+        type=Path,
+        default=[],
+        help="findings.json of each study whose page wrote it",
+    )
     asked.add_argument("--output", type=Path, required=True, help="the HTML file to write")
     return asked
 

@@ -49,15 +49,21 @@ ROWS = 45  # of a page
 HOLDS = 108  # characters of \scriptsize that the width of a page holds
 LONG = 36  # characters of a line in a cell
 GAP = 0.013  # between two columns, as a share of the width
-SMALL = [{"selector": "scriptsize", "props": ":{};"},
-         {"selector": "setlength", "props": r":{\tabcolsep}{3pt};"}]
+SMALL = [
+    {"selector": "scriptsize", "props": ":{};"},
+    {"selector": "setlength", "props": r":{\tabcolsep}{3pt};"},
+]
 
 
 def latex(text: str) -> str:
     """Text as pdfLaTeX shows it in any font; a sign that it lacks is given by its number."""
-    known = "".join(sign if sign.isascii() or ord(sign) in SIGNS or _is_accented_letter(sign)
-                    else f"(U+{ord(sign):04X})"
-                    for sign in text.replace("\n", " ") if sign.isprintable())
+    known = "".join(
+        sign
+        if sign.isascii() or ord(sign) in SIGNS or _is_accented_letter(sign)
+        else f"(U+{ord(sign):04X})"
+        for sign in text.replace("\n", " ")
+        if sign.isprintable()
+    )
     return known.translate(SIGNS)
 
 
@@ -72,14 +78,20 @@ def _column_types(table: pd.DataFrame, numbers: list[str]) -> str:
     longest = {name: table[name].str.len().max() if len(table) else 1 for name in table}
     widths = {name: 1 + max([min(LONG, longest[name]), *map(len, name.split())]) for name in table}
     room = (1 - GAP * len(widths)) / max(HOLDS, sum(widths.values()))
-    return "".join(rf">{{\ragged{'left' if name in numbers else 'right'}\arraybackslash}}"
-                   rf"p{{{width * room:.3f}\linewidth}}" for name, width in widths.items())
+    return "".join(
+        rf">{{\ragged{'left' if name in numbers else 'right'}\arraybackslash}}"
+        rf"p{{{width * room:.3f}\linewidth}}"
+        for name, width in widths.items()
+    )
 
 
 def latex_table(table: pd.DataFrame, caption: str, numbers: list[str], name: str) -> str:
     """A table of text cells as LaTeX; the columns `numbers` are set flush right."""
-    same = {column: table[column].iloc[0] for column in table
-            if len(table) > 1 and column not in numbers and table[column].nunique() == 1}
+    same = {
+        column: table[column].iloc[0]
+        for column in table
+        if len(table) > 1 and column not in numbers and table[column].nunique() == 1
+    }
     notes = [f"{column}: {value}" for column, value in same.items() if value]
     table, caption = table.drop(columns=list(same)), " ".join([caption, *notes])
     types, is_long = _column_types(table, numbers), len(table) > ROWS
@@ -87,8 +99,13 @@ def latex_table(table: pd.DataFrame, caption: str, numbers: list[str], name: str
     styler = cells.style.hide(axis="index").set_table_styles([] if is_long else SMALL)
     with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts
         text = styler.to_latex(
-            environment="longtable" if is_long else "table*", position=None if is_long else "tp",
-            position_float=None if is_long else "centering", hrules=True, column_format=types,
-            caption=latex(caption), label=f"tab:{name}")
+            environment="longtable" if is_long else "table*",
+            position=None if is_long else "tp",
+            position_float=None if is_long else "centering",
+            hrules=True,
+            column_format=types,
+            caption=latex(caption),
+            label=f"tab:{name}",
+        )
     small = f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{text}}}\n" if is_long else text
     return f"% \\usepackage{{array,booktabs{',longtable' * is_long}}}\n{small}"

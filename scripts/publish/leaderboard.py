@@ -36,14 +36,23 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
     Raises UserError where two rows have the same model, task, metric and key.
     """
-    rows = metrics[metrics["seed"].isna() & metrics["wording"].isna() & (metrics["slice"] == "all")
-                   & ~metrics["metric"].str.endswith(("_above_control", "_above_blind", *OF_PEOPLE))
-                   & ~metrics["method"].str.endswith(BLIND, na=False) & (metrics["method"] != EXTERNAL)].copy()
+    rows = metrics[
+        metrics["seed"].isna()
+        & metrics["wording"].isna()
+        & (metrics["slice"] == "all")
+        & ~metrics["metric"].str.endswith(("_above_control", "_above_blind", *OF_PEOPLE))
+        & ~metrics["method"].str.endswith(BLIND, na=False)
+        & (metrics["method"] != EXTERNAL)
+    ].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
-    rows["task"] = rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)
+    rows["task"] = (
+        rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)
+    )
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:
         row = twice.iloc[0]
-        raise UserError(f"metrics: {row['metric']} of {row['model']} stands twice for {row['task']}; evaluate the experiment again")
+        raise UserError(
+            f"metrics: {row['metric']} of {row['model']} stands twice for {row['task']}; evaluate the experiment again"
+        )
     return rows
 
 
@@ -53,10 +62,16 @@ def results_of(task: pd.DataFrame) -> dict:
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
         told = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
-        entry |= {f"{row['metric']},{row['key']}": row["value"],
-                  f"{row['metric']}_stderr,{row['key']}": (row["ci_high"] - row["ci_low"]) / (2 * NORMAL) if told else "N/A"}
+        entry |= {
+            f"{row['metric']},{row['key']}": row["value"],
+            f"{row['metric']}_stderr,{row['key']}": (row["ci_high"] - row["ci_low"]) / (2 * NORMAL)
+            if told
+            else "N/A",
+        }
         if told:
-            entry |= {f"{row['metric']}_{end},{row['key']}": row[end] for end in ("ci_low", "ci_high")}
+            entry |= {
+                f"{row['metric']}_{end},{row['key']}": row[end] for end in ("ci_low", "ci_high")
+            }
     return entry
 
 
@@ -70,8 +85,14 @@ def file_of(rows: pd.DataFrame, name: str, model: dict, headlines: dict[str, str
         "versions": {task: 1 for task in tasks},
         "n-shot": {task: 0 for task in tasks},
         "higher_is_better": {task: {metric: True} for task, metric in headline.items() if metric},
-        "n-samples": {task: {"original": count, "effective": count} for task, count in counts.items()},
-        "config": {"model": "timestride", "model_name": model.get("hub", name), "model_sha": model.get("revision", "")},
+        "n-samples": {
+            task: {"original": count, "effective": count} for task, count in counts.items()
+        },
+        "config": {
+            "model": "timestride",
+            "model_name": model.get("hub", name),
+            "model_sha": model.get("revision", ""),
+        },
     }
 
 
@@ -80,14 +101,22 @@ def main(given: argparse.Namespace) -> None:
     for name, model in given.told["models"].items():
         content = file_of(rows[rows["model"] == name], name, model, given.told["headlines"])
         with whole(given.output / f"{name}.json") as place:
-            place.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+            place.write_text(
+                json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+                encoding="utf-8",
+            )
     log.info("%s: %d models", given.output, len(given.told["models"]))
 
 
 def arguments() -> argparse.ArgumentParser:
     asked = parser(__doc__)
     asked.add_argument("--metrics", type=Path, required=True, help="metrics.parquet")
-    asked.add_argument("--told", type=json_object_with("models", "headlines"), required=True, help="models and headlines, as JSON")
+    asked.add_argument(
+        "--told",
+        type=json_object_with("models", "headlines"),
+        required=True,
+        help="models and headlines, as JSON",
+    )
     asked.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return asked
 

@@ -19,7 +19,9 @@ def at_most(limit: float) -> str:
 def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
     """The marks of rows of metrics, or of one row: `sample data`, `at most 200 items`, both or none."""
     table = rows if isinstance(rows, pd.DataFrame) else rows.to_frame().T
-    return ["sample data"] * bool(table["sample"].any()) + [at_most(limit) for limit in sorted(table["limit"].dropna().unique())]
+    return ["sample data"] * bool(table["sample"].any()) + [
+        at_most(limit) for limit in sorted(table["limit"].dropna().unique())
+    ]
 
 
 def face_of(rows: pd.DataFrame) -> str:
@@ -40,9 +42,19 @@ def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
 def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
     """A table's caption, with what its numbers are means of and what its marks mean; sample: what sample data are."""
     marks = [f"SAMPLE DATA where marked: {sample}."] * bool(metrics["sample"].any())
-    marks += [f"AT MOST {limit:,.0f} ITEMS where marked: {CUT}" for limit in sorted(metrics["limit"].dropna().unique())]
+    marks += [
+        f"AT MOST {limit:,.0f} ITEMS where marked: {CUT}"
+        for limit in sorted(metrics["limit"].dropna().unique())
+    ]
     asked = metrics["wording"].notna()
-    return " ".join([with_replicates(text, bool((metrics["seed"].notna() & ~asked).any()), bool(asked.any())), *marks])
+    return " ".join(
+        [
+            with_replicates(
+                text, bool((metrics["seed"].notna() & ~asked).any()), bool(asked.any())
+            ),
+            *marks,
+        ]
+    )
 
 
 def with_replicates(text: str, seeds: bool, wordings: bool) -> str:
@@ -54,7 +66,9 @@ def with_replicates(text: str, seeds: bool, wordings: bool) -> str:
 def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
     """`, at most 200 items` for each row, where not all rows of the study have the same limit, else empty text."""
     several = metrics["limit"].nunique(dropna=False) > 1
-    return metrics["limit"].map(lambda limit: f", {at_most(limit)}" if several and pd.notna(limit) else "")
+    return metrics["limit"].map(
+        lambda limit: f", {at_most(limit)}" if several and pd.notna(limit) else ""
+    )
 
 
 def replicate_counts(rows: pd.DataFrame) -> dict[str, str]:

@@ -13,13 +13,30 @@ from scripts.data.yaml_files import entries_of as load
 
 
 METHODS = {  # how a model met the data, in words, everywhere the same; any other method is told by its name
-    "train": "fine-tuned", "train_symmetric": "both orders", "packed": "whole orders", "classify": "classification", "fill": "mask filling",
-    "fill_zero_shot": "mask filling, zero-shot", "generate": "generation", "generate_zero_shot": "generation, zero-shot",
-    "pseudo_log_likelihood": "pseudo-log-likelihood", "direct": "direct evaluation", "likelihood_pmi": "likelihood, PMI",
-    "likelihood_token": "likelihood per token", "likelihood_candidate": "likelihood of the candidate", "verbalizer": "yes or no",
-    "train_blind": "fine-tuned, blind", "classify_blind": "classification, blind", "likelihood_blind": "likelihood, blind",
-    "likelihood_candidate_blind": "likelihood of the candidate, blind", "likelihood_token_blind": "likelihood per token, blind",
-    "verbalizer_blind": "yes or no, blind", "external": "from elsewhere", "released": "released predictions", "majority": "majority baseline"}
+    "train": "fine-tuned",
+    "train_symmetric": "both orders",
+    "packed": "whole orders",
+    "classify": "classification",
+    "fill": "mask filling",
+    "fill_zero_shot": "mask filling, zero-shot",
+    "generate": "generation",
+    "generate_zero_shot": "generation, zero-shot",
+    "pseudo_log_likelihood": "pseudo-log-likelihood",
+    "direct": "direct evaluation",
+    "likelihood_pmi": "likelihood, PMI",
+    "likelihood_token": "likelihood per token",
+    "likelihood_candidate": "likelihood of the candidate",
+    "verbalizer": "yes or no",
+    "train_blind": "fine-tuned, blind",
+    "classify_blind": "classification, blind",
+    "likelihood_blind": "likelihood, blind",
+    "likelihood_candidate_blind": "likelihood of the candidate, blind",
+    "likelihood_token_blind": "likelihood per token, blind",
+    "verbalizer_blind": "yes or no, blind",
+    "external": "from elsewhere",
+    "released": "released predictions",
+    "majority": "majority baseline",
+}
 SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
 
 
@@ -35,7 +52,12 @@ def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
     """What people reached in a study (human_<metric>), over all of them and all that they answered: rows of metrics, none where nobody
     answered."""
     rows = read_metrics(path).to_pandas()
-    return rows[(rows["study"] == study) & (rows["model"] == HUMAN) & (rows["metric"] == f"human_{metric}") & (rows["slice"] == "all")]
+    return rows[
+        (rows["study"] == study)
+        & (rows["model"] == HUMAN)
+        & (rows["metric"] == f"human_{metric}")
+        & (rows["slice"] == "all")
+    ]
 
 
 def method_title(name: str) -> str:
@@ -51,7 +73,11 @@ def split_title(name: str) -> str:
 
 def with_released(models: dict, sources: dict) -> dict[str, dict]:
     """The entries of models.yaml, and after them those of judgements that came with a corpus (`predictions` of sources.yaml)."""
-    return models | {name: entry for source in sources.values() for name, entry in (source.get("predictions") or {}).items()}
+    return models | {
+        name: entry
+        for source in sources.values()
+        for name, entry in (source.get("predictions") or {}).items()
+    }
 
 
 def load_systems(models: Path, sources: Path) -> dict[str, dict]:
@@ -73,19 +99,31 @@ def source_title(name: str, sources: dict) -> str:
 
 def in_words(setting: object) -> str:
     """A setting's value; `sop 1, mlm 0.5` of a mapping."""
-    return ", ".join(f"{name} {value:g}" for name, value in setting.items()) if isinstance(setting, dict) else str(setting)
+    return (
+        ", ".join(f"{name} {value:g}" for name, value in setting.items())
+        if isinstance(setting, dict)
+        else str(setting)
+    )
 
 
 def differences_told(settings: dict, others: list[dict]) -> str:
     """`, learning rate 0.0001`: the settings that are set, and otherwise in any of the others."""
-    differ = {name: value for name, value in settings.items() if value is not None and any(other.get(name) != value for other in others)}
-    return "".join(f", {name.replace('_', ' ')} {in_words(value)}" for name, value in differ.items())
+    differ = {
+        name: value
+        for name, value in settings.items()
+        if value is not None and any(other.get(name) != value for other in others)
+    }
+    return "".join(
+        f", {name.replace('_', ' ')} {in_words(value)}" for name, value in differ.items()
+    )
 
 
 def details_of(dataset: str, columns: list[str]) -> str:
     """`, train templates 6`: the options in a dataset's name that are no column of the metrics."""
     options = re.findall(r"([a-z_]+)-([\d.]+)(?=-|$)", dataset)
-    return "".join(f", {name.replace('_', ' ')} {value}" for name, value in options if name not in columns)
+    return "".join(
+        f", {name.replace('_', ' ')} {value}" for name, value in options if name not in columns
+    )
 
 
 def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
@@ -93,12 +131,21 @@ def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
     metrics = read_metrics(path, schema).to_pandas()
     metrics = metrics[metrics["study"] == study]
     if metrics.empty:
-        raise UserError(f"{path}: no rows of study {study}; run an experiment of it before drawing its figures")
+        raise UserError(
+            f"{path}: no rows of study {study}; run an experiment of it before drawing its figures"
+        )
     return metrics.drop_duplicates([name for name in metrics if name != "experiment"]).copy()
 
 
 def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
     """` (experiment)` for the models that experiments measured differently at the same point, else empty text."""
-    twice = metrics[metrics["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
+    twice = (
+        metrics[metrics["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size")
+        > 1
+    )
     ambiguous = set(metrics.loc[twice[twice].index, "model"])
-    return metrics["experiment"].where(metrics["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
+    return (
+        metrics["experiment"]
+        .where(metrics["model"].isin(ambiguous), "")
+        .map(lambda name: name and f" ({name})")
+    )

@@ -36,9 +36,13 @@ LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
 
 # ---- points
 
-def with_best_control(points: pd.DataFrame, place: Sequence[str],
-                      system: Sequence[str] = ("system",),
-                      judged: pd.Series | None = None) -> pd.DataFrame:
+
+def with_best_control(
+    points: pd.DataFrame,
+    place: Sequence[str],
+    system: Sequence[str] = ("system",),
+    judged: pd.Series | None = None,
+) -> pd.DataFrame:
     """The points without controls, but for the best at each place, by the mean of its values there.
 
     place, system: the columns of a place and of a system's name. judged: the points that the mean is of.
@@ -51,13 +55,15 @@ def with_best_control(points: pd.DataFrame, place: Sequence[str],
     return points[~is_control | found.to_numpy()]
 
 
-def same_place(others: pd.DataFrame, points: pd.DataFrame,
-               place: Sequence[str] = ("source", "split")) -> pd.DataFrame:
+def same_place(
+    others: pd.DataFrame, points: pd.DataFrame, place: Sequence[str] = ("source", "split")
+) -> pd.DataFrame:
     """The others of the place of these points, which is one by these columns."""
     return others[(others[list(place)] == points[list(place)].iloc[0]).all(axis=1)]
 
 
 # ---- looks
+
 
 class Look(NamedTuple):
     """How a series is drawn. face: of its marker, if it is not the colour; line: between its marks."""
@@ -75,9 +81,14 @@ class Look(NamedTuple):
 
     def settings(self) -> dict:
         """The same as matplotlib names it."""
-        return {"color": self.colour, "marker": self.marker, "linestyle": self.line,
-                "markerfacecolor": self.face or self.colour, "markersize": self.size,
-                "linewidth": self.width}
+        return {
+            "color": self.colour,
+            "marker": self.marker,
+            "linestyle": self.line,
+            "markerfacecolor": self.face or self.colour,
+            "markersize": self.size,
+            "linewidth": self.width,
+        }
 
 
 CHANCE = Look(line=DOTTED, width=1)
@@ -85,8 +96,9 @@ BEST_CONTROL = Look(style.CONTROL, "x", "", size=4)
 PEOPLE = Look(style.INK, "*", "", size=6)
 
 
-def looks(points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "",
-          line: object = "-") -> dict[str, Look]:
+def looks(
+    points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "", line: object = "-"
+) -> dict[str, Look]:
     """The look of each system, in the order of the table: models in colours, controls grey.
 
     points has the columns model and method and those that are named here. name: of a system. kind: of
@@ -97,8 +109,10 @@ def looks(points: pd.DataFrame, name: str = "series", kind: str = "", opened: st
     kinds = systems[kind or name]
     models, controls = systems[~is_control], dict.fromkeys(kinds[is_control])
     known = style.told_apart(zip(kinds[~is_control], models["model"], models["method"]))
-    known |= {control: (style.CONTROL, style.CONTROL_MARKERS[place % 6])
-              for place, control in enumerate(controls)}
+    known |= {
+        control: (style.CONTROL, style.CONTROL_MARKERS[place % 6])
+        for place, control in enumerate(controls)
+    }
     found = {}
     for system, kind_of, of in zip(systems[name], kinds, systems.to_dict("records")):
         look = Look(*known[kind_of], line)
@@ -112,12 +126,15 @@ def looks(points: pd.DataFrame, name: str = "series", kind: str = "", opened: st
 
 def palette(names: Iterable, line: object = "-") -> dict:
     """A look for each of these, by its place alone."""
-    return {name: Look(style.COLOURS[place % 6], style.MARKERS[place % 6], line)
-            for place, name in enumerate(names)}
+    return {
+        name: Look(style.COLOURS[place % 6], style.MARKERS[place % 6], line)
+        for place, name in enumerate(names)
+    }
 
 
-def legend_of(known: Mapping[str, Look], *others: Line2D,
-              controls: str = style.CONTROLS) -> list[tuple[str, list[Line2D]]]:
+def legend_of(
+    known: Mapping[str, Look], *others: Line2D, controls: str = style.CONTROLS
+) -> list[tuple[str, list[Line2D]]]:
     """The groups of a legend: models and the others, then the controls under a title."""
     models = [look.handle(name) for name, look in known.items() if look.colour != style.CONTROL]
     greys = [look.handle(name) for name, look in known.items() if look.colour == style.CONTROL]
@@ -126,8 +143,18 @@ def legend_of(known: Mapping[str, Look], *others: Line2D,
 
 # ---- marks
 
-def draw_marks(axes: Axes, points: pd.DataFrame, look: Look, along: str, *, shift: float = 0,
-               flat: bool = False, intervals: bool = True, **more: object) -> None:
+
+def draw_marks(
+    axes: Axes,
+    points: pd.DataFrame,
+    look: Look,
+    along: str,
+    *,
+    shift: float = 0,
+    flat: bool = False,
+    intervals: bool = True,
+    **more: object,
+) -> None:
     """The values of a series with their intervals, at the places of the column `along`.
 
     flat: places are on the y axis and values on the x axis.
@@ -152,32 +179,52 @@ def draw_line(axes: Axes, value: float = 50, *, upright: bool = False, look: Loo
     draw(value, color=look.colour, linestyle=look.line, linewidth=look.width, zorder=1)
 
 
-def count_under(axes: Axes, counts: Mapping[float, Sequence[str]],
-                names: Sequence[str] = ()) -> None:
+def count_under(
+    axes: Axes, counts: Mapping[float, Sequence[str]], names: Sequence[str] = ()
+) -> None:
     """Lines of small text under the ticks of the x axis; the names of these lines at the left."""
-    same = {"textcoords": "offset points", "color": style.GREY, "va": "top", "fontsize": 6.5,
-            "annotation_clip": False}
+    same = {
+        "textcoords": "offset points",
+        "color": style.GREY,
+        "va": "top",
+        "fontsize": 6.5,
+        "annotation_clip": False,
+    }
     for place, lines in counts.items():
-        axes.annotate("\n".join(lines), (place, 0), (0, -15), xycoords=("data", "axes fraction"),
-                      ha="center", **same)
+        axes.annotate(
+            "\n".join(lines),
+            (place, 0),
+            (0, -15),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            **same,
+        )
     if names:
-        axes.annotate("\n".join(names), (0, 0), (-6, -15), xycoords="axes fraction", ha="right",
-                      **same)
+        axes.annotate(
+            "\n".join(names), (0, 0), (-6, -15), xycoords="axes fraction", ha="right", **same
+        )
     axes.xaxis.labelpad = 3 + 9 * max(map(len, counts.values()), default=0)
 
 
-def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8,
-                 **more: object) -> None:
+def write_beside(
+    axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8, **more: object
+) -> None:
     """Small text beside rows, by their y, and a head over it; right: points from the axes."""
-    same = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5,
-            "annotation_clip": False} | more
+    same = {
+        "textcoords": "offset points",
+        "color": style.GREY,
+        "fontsize": 6.5,
+        "annotation_clip": False,
+    } | more
     axes.annotate(head, (1, 1), (right, 3), xycoords="axes fraction", va="bottom", **same)
     for y, text in texts.items():
-        axes.annotate(text, (1, y), (right, 0), xycoords=("axes fraction", "data"), va="center",
-                      **same)
+        axes.annotate(
+            text, (1, y), (right, 0), xycoords=("axes fraction", "data"), va="center", **same
+        )
 
 
 # ---- rows
+
 
 class Rows:
     """Rows of a panel, under heads, with a lane for each series; in inches from the top of the axes.
@@ -187,8 +234,9 @@ class Rows:
     series: the column of that name, if it has another.
     """
 
-    def __init__(self, points: pd.DataFrame, within: str = "row", lane: float = LANE,
-                 series: str = "series"):
+    def __init__(
+        self, points: pd.DataFrame, within: str = "row", lane: float = LANE, series: str = "series"
+    ):
         self.within, self.lane, self.series = within, lane, series
         self.places: dict[object, float] = {}
         self.names: dict[float, str] = {}
@@ -219,14 +267,21 @@ class Rows:
         axes.set_ylim(self.height, 0)
         names = self.heads | self.names
         axes.set_yticks(list(names), list(names.values()), fontsize=size, linespacing=1.05)
-        for label in axes.get_yticklabels()[:len(self.heads)]:
+        for label in axes.get_yticklabels()[: len(self.heads)]:
             label.set_fontweight("bold")
         axes.tick_params(axis="y", length=0)
         axes.grid(visible=True, axis="x")
         axes.grid(visible=False, axis="y")
         axes.spines["left"].set_visible(False)
-        axes.hlines(list(self.names), 0, 1, transform=axes.get_yaxis_transform(), color=style.GRID,
-                    linewidth=0.5, zorder=0.5)
+        axes.hlines(
+            list(self.names),
+            0,
+            1,
+            transform=axes.get_yaxis_transform(),
+            color=style.GRID,
+            linewidth=0.5,
+            zorder=0.5,
+        )
 
     def draw(self, axes: Axes, points: pd.DataFrame, known: Mapping[str, Look]) -> None:
         """The marks of each series in its lanes, with their intervals, and what show() shows."""
@@ -237,20 +292,36 @@ class Rows:
 
 # ---- matrices
 
-def draw_matrix(axes: Axes, shares: pd.DataFrame, texts: pd.DataFrame | None = None,
-                size: float = 7) -> None:
+
+def draw_matrix(
+    axes: Axes, shares: pd.DataFrame, texts: pd.DataFrame | None = None, size: float = 7
+) -> None:
     """A matrix of shares, darker if larger; in each cell its text, by default the share in per cent.
 
     A cell without a share stays blank.
     """
     values = shares.to_numpy(float)
     texts = (shares * 100).map("{:.0f}".format) if texts is None else texts
-    axes.pcolormesh(np.ma.masked_invalid(values), cmap=style.shades(), vmin=0, vmax=1,
-                    edgecolors=style.PALE, linewidth=0.6, zorder=1)
+    axes.pcolormesh(
+        np.ma.masked_invalid(values),
+        cmap=style.shades(),
+        vmin=0,
+        vmax=1,
+        edgecolors=style.PALE,
+        linewidth=0.6,
+        zorder=1,
+    )
     for (row, column), share in np.ndenumerate(values):
         if not np.isnan(share):
-            axes.text(column + 0.5, row + 0.52, texts.iloc[row, column], ha="center", va="center",
-                      fontsize=size, color=style.on_shade(share))
+            axes.text(
+                column + 0.5,
+                row + 0.52,
+                texts.iloc[row, column],
+                ha="center",
+                va="center",
+                fontsize=size,
+                color=style.on_shade(share),
+            )
     axes.set_xticks(np.arange(len(shares.columns)) + 0.5, shares.columns)
     axes.set_yticks(np.arange(len(shares)) + 0.5, shares.index)
     axes.set_ylim(len(shares), 0)
@@ -260,6 +331,7 @@ def draw_matrix(axes: Axes, shares: pd.DataFrame, texts: pd.DataFrame | None = N
 
 
 # ---- panels and figures
+
 
 class Panel(NamedTuple):
     """A panel of a figure.
@@ -281,12 +353,19 @@ class Panel(NamedTuple):
 def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[list[Panel]]:
     """Panels in lines of so many, the first under a heading."""
     panels = [panels[0]._replace(heading=heading), *panels[1:]]
-    return [panels[start:start + across] for start in range(0, len(panels), across)]
+    return [panels[start : start + across] for start in range(0, len(panels), across)]
 
 
-def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[str, list]] = (), *,
-              share_x: str = "", share_y: str = "", widest: float = style.WIDTH, size: float = 8,
-              note: str = "") -> Figure:
+def figure_of(
+    lines: Sequence[Sequence[Panel | None]],
+    legend: Sequence[tuple[str, list]] = (),
+    *,
+    share_x: str = "",
+    share_y: str = "",
+    widest: float = style.WIDTH,
+    size: float = 8,
+    note: str = "",
+) -> Figure:
     """The figure of these lines of panels; None leaves a place free.
 
     share_x, share_y: `figure` or `line`, whose panels have the same axis; the first alone names it.
@@ -301,8 +380,11 @@ def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[st
     placed = []
     for number, line in enumerate(lines):
         for column, panel in [(column, panel) for column, panel in enumerate(line) if panel]:
-            keys = {name: (name, number if share == "line" else "")
-                    for name, share in (("sharex", share_x), ("sharey", share_y)) if share}
+            keys = {
+                name: (name, number if share == "line" else "")
+                for name, share in (("sharex", share_x), ("sharey", share_y))
+                if share
+            }
             others = {name: shared.get(key) for name, key in keys.items()}
             axes = figure.add_subplot(grid[number, column], **others)
             shared = {key: axes for key in keys.values()} | shared
@@ -310,7 +392,7 @@ def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[st
             if share_y and column:
                 axes.tick_params(labelleft=False)
                 axes.set_ylabel("")
-            below = [other[column:column + 1] for other in lines[number + 1:]]
+            below = [other[column : column + 1] for other in lines[number + 1 :]]
             if share_x == "figure" and any(below):
                 axes.set_xlabel("")
             placed.append((axes, panel, number))
@@ -325,8 +407,13 @@ def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[st
     return figure
 
 
-def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: float, widest: float,
-            size: float) -> None:
+def arrange(
+    placed: list[tuple[Axes, Panel, int]],
+    heights: list[float],
+    foot: float,
+    widest: float,
+    size: float,
+) -> None:
     """Place the panels by constrained layout, write their titles, and find the figure's height.
 
     The axes of all lines get the heights that they want, and no panel more than the widest.
@@ -353,8 +440,9 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
         text.set_text(heading)
 
 
-def write_titles(placed: list[tuple[Axes, Panel, int]], width: float,
-                 size: float) -> list[tuple[Text, str]]:
+def write_titles(
+    placed: list[tuple[Axes, Panel, int]], width: float, size: float
+) -> list[tuple[Text, str]]:
     """What stands over the panels, in lines of this width; a heading stands over the deepest title.
 
     Returns the headings, of which only first letters are written: a whole one would widen its panel.
@@ -370,11 +458,15 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float,
     deepest = deep.groupby([number for *_, number in placed]).transform("max")
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
         bold, heading = {"fontweight": "bold"}, [line[:1] for line in panel.heading.split("\n")]
-        parts = [("right", detail, 0, {"color": style.GREY, "fontsize": size}),
-                 ("center", title, len(detail), bold | {"fontsize": size}),
-                 ("left", heading, under + 0.4, bold | {"fontsize": 8})]
-        written = [axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
-                   for loc, lines, _, look in parts]
+        parts = [
+            ("right", detail, 0, {"color": style.GREY, "fontsize": size}),
+            ("center", title, len(detail), bold | {"fontsize": size}),
+            ("left", heading, under + 0.4, bold | {"fontsize": 8}),
+        ]
+        written = [
+            axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
+            for loc, lines, _, look in parts
+        ]
         for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
             up = ScaledTranslation(0, (5 + below * size * 1.36) / 72, axes.figure.dpi_scale_trans)
             text.set_transform(axes.transAxes + up)
@@ -382,16 +474,22 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float,
     return headings
 
 
-def draw_forest(axes: Axes, points: pd.DataFrame, known: Mapping[str, Look], line: float,
-                xlabel: str) -> None:
+def draw_forest(
+    axes: Axes, points: pd.DataFrame, known: Mapping[str, Look], line: float, xlabel: str
+) -> None:
     """Rows of marks against an upright line at a share."""
     draw_line(axes, line * 100, upright=True)
     Rows(points).draw(axes, points, known)
     axes.set_xlabel(xlabel)
 
 
-def forest_of(tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line: float,
-              line_label: str, controls: str = style.CONTROLS) -> Figure:
+def forest_of(
+    tables: Sequence[tuple[str, str, pd.DataFrame]],
+    xlabel: str,
+    line: float,
+    line_label: str,
+    controls: str = style.CONTROLS,
+) -> Figure:
     """A figure of rows, a panel for each of these (title, detail, points), all on one axis.
 
     points: row, series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
@@ -411,8 +509,9 @@ def forest_of(tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line
     return figure_of(lines, [("", [*handles, CHANCE.handle(line_label)])], share_x="figure")
 
 
-def publish(given: argparse.Namespace, points: pd.DataFrame, draw: Callable[[], Figure],
-            nothing: str = "") -> None:
+def publish(
+    given: argparse.Namespace, points: pd.DataFrame, draw: Callable[[], Figure], nothing: str = ""
+) -> None:
     """Write a figure in every form, and its points; nothing: what it says without points."""
     style.save(lambda: style.nothing(nothing) if nothing and points.empty else draw(), given)
     write_points(points, given.output)

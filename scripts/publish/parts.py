@@ -31,7 +31,10 @@ def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
     rest = " ".join(sentences[number:])
     if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
         return {"told": texts, "folded": []}
-    return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
+    return {
+        "told": [" ".join(sentences[:number])],
+        "folded": [*([rest] if rest else []), *texts[1:]],
+    }
 
 
 def policy_hash(text: str) -> str:
@@ -46,8 +49,14 @@ def is_long(markup: str) -> bool:
 
 def templates() -> jinja2.Environment:
     """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
     environment.filters["sha256"] = policy_hash
     environment.tests["long"] = is_long
     return environment

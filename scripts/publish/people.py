@@ -26,22 +26,48 @@ from scripts.publish.table import filled, interval, percent, publish_table, sign
 
 HEADS = ["Items of", "Split", "Measure", "Kind"]
 WORDS = [*HEADS, "Who"]
-PLAIN = ["train", "control", "baseline", HUMAN, "majority"]  # methods that need not be told beside the model
-CAPTION = ("People, and every system on the same items. Right: of all people the mean over items of the mean over those who answered it, of "
-           "a person on their own items, of a system on all items that anyone answered. 95 % intervals over groups (videos, templates, "
-           "questions, instances), for these people, and over a model's seeds; sd over people, or seeds. Above people: the difference in points, paired over groups. "
-           "Agreement: Krippendorff's alpha of single answers.")
+PLAIN = [
+    "train",
+    "control",
+    "baseline",
+    HUMAN,
+    "majority",
+]  # methods that need not be told beside the model
+CAPTION = (
+    "People, and every system on the same items. Right: of all people the mean over items of the mean over those who answered it, of "
+    "a person on their own items, of a system on all items that anyone answered. 95 % intervals over groups (videos, templates, "
+    "questions, instances), for these people, and over a model's seeds; sd over people, or seeds. Above people: the difference in points, paired over groups. "
+    "Agreement: Krippendorff's alpha of single answers."
+)
 
 
 def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows of a metrics table that are of people or on what they answered, with `measure` (exact_match, …) and `what` (right,
     above, agreement); what two experiments share stands once."""
-    rows = metrics[metrics["seed"].isna() & ((metrics["model"] == HUMAN) | metrics["metric"].str.endswith(OF_PEOPLE))]
-    what = rows["metric"].map(lambda name: "agreement" if name == "human_agreement" else "above" if name.endswith("_above_people") else "right")
-    measure = rows["metric"].str.removeprefix("human_").str.removesuffix("_beside_people").str.removesuffix("_above_people")
+    rows = metrics[
+        metrics["seed"].isna()
+        & ((metrics["model"] == HUMAN) | metrics["metric"].str.endswith(OF_PEOPLE))
+    ]
+    what = rows["metric"].map(
+        lambda name: (
+            "agreement"
+            if name == "human_agreement"
+            else "above"
+            if name.endswith("_above_people")
+            else "right"
+        )
+    )
+    measure = (
+        rows["metric"]
+        .str.removeprefix("human_")
+        .str.removesuffix("_beside_people")
+        .str.removesuffix("_above_people")
+    )
     scoring = rows["scoring"] if "scoring" in rows else pd.Series(None, rows.index, object)
     rows = rows.assign(what=what, measure=measure, scoring=scoring.fillna(""))
-    return rows.drop_duplicates(["study", "source", "dataset", "split", "scoring", "model", "method", "slice", "metric"])
+    return rows.drop_duplicates(
+        ["study", "source", "dataset", "split", "scoring", "model", "method", "slice", "metric"]
+    )
 
 
 def titled(text: str) -> str:
@@ -53,7 +79,13 @@ def who(row: pd.Series, models: dict) -> str:
     """Who or what a row is of."""
     if row["model"] == HUMAN:
         alone = row["slice"].startswith("person=")
-        return row["slice"].removeprefix("person=") if alone else f"{row['seeds']:.0f} people" if row["seeds"] > 1 else "one person"
+        return (
+            row["slice"].removeprefix("person=")
+            if alone
+            else f"{row['seeds']:.0f} people"
+            if row["seeds"] > 1
+            else "one person"
+        )
     told = "" if row["method"] in PLAIN else f", {method_title(row['method'])}"
     return model_title(row["model"], models) + told
 
@@ -61,33 +93,59 @@ def who(row: pd.Series, models: dict) -> str:
 def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -> dict[str, str]:
     """A row of text; row: of people_metrics(), what `right`; about: those of the same split and scoring that are not."""
     is_kind = row["slice"].startswith("type=")
-    cells = {"Items of": f"{sources.get(row['source'], {}).get('title', row['source'])}, {row['dataset']}{note_of(row)}",
-             "Split": split_title(row["split"]), "Measure": titled(row["measure"]) + (f", {row['scoring']}" if row["scoring"] else ""),
-             "Kind": titled(row["slice"].removeprefix("type=")) if is_kind else "all", "Who": who(row, models),
-             "Items": f"{row['n']:,}", "Right (%)": percent(row["value"]), "SD": percent(row["sd"]), "95 % interval": interval(row),
-             "Above people (points)": "", "From … to": "", "Agreement (alpha)": "", "Its 95 % interval": ""}
+    cells = {
+        "Items of": f"{sources.get(row['source'], {}).get('title', row['source'])}, {row['dataset']}{note_of(row)}",
+        "Split": split_title(row["split"]),
+        "Measure": titled(row["measure"]) + (f", {row['scoring']}" if row["scoring"] else ""),
+        "Kind": titled(row["slice"].removeprefix("type=")) if is_kind else "all",
+        "Who": who(row, models),
+        "Items": f"{row['n']:,}",
+        "Right (%)": percent(row["value"]),
+        "SD": percent(row["sd"]),
+        "95 % interval": interval(row),
+        "Above people (points)": "",
+        "From … to": "",
+        "Agreement (alpha)": "",
+        "Its 95 % interval": "",
+    }
     if row["slice"] != "all":
         return cells
-    for _, other in about[(about["model"] == row["model"]) & (about["method"] == row["method"])].iterrows():
+    for _, other in about[
+        (about["model"] == row["model"]) & (about["method"] == row["method"])
+    ].iterrows():
         ends = None if pd.isna(other["ci_low"]) else (other["ci_low"], other["ci_high"])
         if other["what"] == "agreement":
-            cells |= {"Agreement (alpha)": f"{other['value']:.2f}".replace("-", "−"),
-                      "Its 95 % interval": "" if ends is None else f"from {ends[0]:.2f} to {ends[1]:.2f}".replace("-", "−")}
+            cells |= {
+                "Agreement (alpha)": f"{other['value']:.2f}".replace("-", "−"),
+                "Its 95 % interval": ""
+                if ends is None
+                else f"from {ends[0]:.2f} to {ends[1]:.2f}".replace("-", "−"),
+            }
         elif other["measure"] == row["measure"]:
-            cells |= {"Above people (points)": signed(other["value"]),
-                      "From … to": "one group" if ends is None else f"from {signed(ends[0])} to {signed(ends[1])}"}
+            cells |= {
+                "Above people (points)": signed(other["value"]),
+                "From … to": "one group"
+                if ends is None
+                else f"from {signed(ends[0])} to {signed(ends[1])}",
+            }
     return cells
 
 
 def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each split, measure, kind, person and system, from a table of people_metrics()."""
     table_rows = []
-    for _, of_split in metrics.groupby(["study", "source", "dataset", "split", "scoring"], sort=False):
+    for _, of_split in metrics.groupby(
+        ["study", "source", "dataset", "split", "scoring"], sort=False
+    ):
         about = of_split[of_split["what"] != "right"]
         right = of_split[of_split["what"] == "right"]
         kinds = right["slice"].where(right["slice"].str.startswith("type="), "all")
-        people_last = (right["model"] != HUMAN).astype(int) + (right["slice"].str.startswith("person=")) * 0.5
-        right = right.assign(kind=kinds, place=people_last).sort_values(["measure", "kind", "place"], kind="stable")
+        people_last = (right["model"] != HUMAN).astype(int) + (
+            right["slice"].str.startswith("person=")
+        ) * 0.5
+        right = right.assign(kind=kinds, place=people_last).sort_values(
+            ["measure", "kind", "place"], kind="stable"
+        )
         table_rows += [cells_of(row, about, models, sources) for _, row in right.iterrows()]
     return filled(pd.DataFrame(table_rows), WORDS)
 
@@ -95,7 +153,9 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
 def main(given: argparse.Namespace) -> None:
     metrics = people_metrics(read_metrics(given.metrics).to_pandas())
     if metrics.empty:
-        raise UserError(f"{given.metrics}: nobody's answers are in it; name their files as `people` of an experiment (docs/people.md)")
+        raise UserError(
+            f"{given.metrics}: nobody's answers are in it; name their files as `people` of an experiment (docs/people.md)"
+        )
     caption = caption_of(CAPTION, metrics, "made-up texts, not a corpus")
     publish_table(given, tabulate(metrics, load(given.sources), load(given.models)), caption, WORDS)
 

@@ -12,21 +12,30 @@ from scripts.running.project_version import commit_date, project_version
 
 # The default of Green Algorithms for a core of an unknown processor: Lannelongue, Grealey and Inouye 2021, doi:10.1002/advs.202100707.
 WATTS_PER_CORE = 12.0
-ESTIMATE = (f"an estimate: CPU hours × {WATTS_PER_CORE:g} W a core (the default of Green Algorithms: Lannelongue et al. 2021, "
-            "doi:10.1002/advs.202100707), GPU hours × the power limit of the GPUs; of the runs alone, without memory and cooling")
+ESTIMATE = (
+    f"an estimate: CPU hours × {WATTS_PER_CORE:g} W a core (the default of Green Algorithms: Lannelongue et al. 2021, "
+    "doi:10.1002/advs.202100707), GPU hours × the power limit of the GPUs; of the runs alone, without memory and cooling"
+)
 DRAWN_WITH = ("numpy", "pandas", "pyarrow", "matplotlib")
 
 
 def commit_told(told: dict) -> str:
     """`0.1.0, commit 0123… (modified)`; told: of project_version(), or of a run.json (`timestride`)."""
     commit = told.get("commit")
-    return told["version"] + (f", commit {commit}{' (modified)' * bool(told.get('modified'))}" if commit else ", no git commit")
+    return told["version"] + (
+        f", commit {commit}{' (modified)' * bool(told.get('modified'))}"
+        if commit
+        else ", no git commit"
+    )
 
 
 def counted(told: list[str]) -> list[str]:
     """`NAME (12 runs)` for each, most runs first; the name alone where there is one."""
     counts = Counter(told).most_common()
-    return [name if len(counts) == 1 else f"{name} ({count} {'run' if count == 1 else 'runs'})" for name, count in counts]
+    return [
+        name if len(counts) == 1 else f"{name} ({count} {'run' if count == 1 else 'runs'})"
+        for name, count in counts
+    ]
 
 
 def machine_kind(fact: dict) -> str:
@@ -42,19 +51,41 @@ def hours(seconds: float) -> str:
     """`1,234 h`, `2.5 h`, `3.1 min`, `12 s`."""
     if seconds >= 360_000:
         return f"{seconds / 3600:,.0f} h"
-    return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"
+    return (
+        f"{seconds / 3600:.1f} h"
+        if seconds >= 3600
+        else f"{seconds / 60:.1f} min"
+        if seconds >= 60
+        else f"{seconds:.0f} s"
+    )
 
 
 def energy(watt_hours: float) -> str:
     """`1.2 kWh`, `340 Wh`, `0.4 Wh`."""
-    return f"{watt_hours / 1000:,.1f} kWh" if watt_hours >= 1000 else f"{watt_hours:.0f} Wh" if watt_hours >= 10 else f"{watt_hours:.1f} Wh"
+    return (
+        f"{watt_hours / 1000:,.1f} kWh"
+        if watt_hours >= 1000
+        else f"{watt_hours:.0f} Wh"
+        if watt_hours >= 10
+        else f"{watt_hours:.1f} Wh"
+    )
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
     """CPU time, GPU time and energy of runs, in words. A run that does not tell its CPU time (a control, one of an older version)
     counts with its seconds on each of its threads."""
-    costs = [fact.get("cost") or {"cpu_seconds": fact["seconds"] * fact["hardware"]["processes"] * fact["hardware"]["threads"], "at_least": False,
-                                  "gpu_seconds": 0.0, "gpu_watts": None} for fact in facts]
+    costs = [
+        fact.get("cost")
+        or {
+            "cpu_seconds": fact["seconds"]
+            * fact["hardware"]["processes"]
+            * fact["hardware"]["threads"],
+            "at_least": False,
+            "gpu_seconds": 0.0,
+            "gpu_watts": None,
+        }
+        for fact in facts
+    ]
     cpu, gpu = (sum(cost[name] for cost in costs) for name in ("cpu_seconds", "gpu_seconds"))
     at_least = "at least " * any(cost["at_least"] for cost in costs)
     told = [("CPU time of the runs", at_least + hours(cpu))]
@@ -63,7 +94,10 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
     powered = sum(cost["gpu_seconds"] * (cost["gpu_watts"] or 0) for cost in costs)
     unknown = sum(cost["gpu_seconds"] for cost in costs if not cost["gpu_watts"])
     without = f", without {hours(unknown)} of GPUs whose power is not known" if unknown else ""
-    return [*told, ("Energy, estimated", f"about {energy((cpu * WATTS_PER_CORE + powered) / 3600)}{without}")]
+    return [
+        *told,
+        ("Energy, estimated", f"about {energy((cpu * WATTS_PER_CORE + powered) / 3600)}{without}"),
+    ]
 
 
 def provenance_of(facts: list[dict]) -> dict:
@@ -75,20 +109,38 @@ def provenance_of(facts: list[dict]) -> dict:
             libraries.setdefault(name, []).append(number)
     versions = [f"{name} {', '.join(counted(numbers))}" for name, numbers in libraries.items()]
     date = commit_date()
-    told = [("timestride, of this page", [commit_told(project_version())]),
-            ("timestride, of the runs", counted([commit_told(fact["timestride"]) for fact in facts if "timestride" in fact])),
-            ("date, of the commit", [datetime.fromtimestamp(date, timezone.utc).date().isoformat()] if date is not None else []),
-            ("machines", counted([machine_kind(fact) for fact in facts])), ("libraries of the runs", versions),
-            ("libraries of the page", [f"{name} {version(name)}" for name in DRAWN_WITH])]
-    return {"told": [(name, values) for name, values in told if values], "spent": spent(facts), "estimate": ESTIMATE}
+    told = [
+        ("timestride, of this page", [commit_told(project_version())]),
+        (
+            "timestride, of the runs",
+            counted([commit_told(fact["timestride"]) for fact in facts if "timestride" in fact]),
+        ),
+        (
+            "date, of the commit",
+            [datetime.fromtimestamp(date, timezone.utc).date().isoformat()]
+            if date is not None
+            else [],
+        ),
+        ("machines", counted([machine_kind(fact) for fact in facts])),
+        ("libraries of the runs", versions),
+        ("libraries of the page", [f"{name} {version(name)}" for name in DRAWN_WITH]),
+    ]
+    return {
+        "told": [(name, values) for name, values in told if values],
+        "spent": spent(facts),
+        "estimate": ESTIMATE,
+    }
 
 
 def machine_of(fact: dict) -> str:
     """What a run's numbers depend on beside its job, from its run.json, in words."""
     hardware, versions = fact["hardware"], fact["versions"]
     kernels = "" if hardware.get("deterministic", True) else ", kernels that vary from run to run"
-    libraries = [f"{name} {versions[name]}"
-                 for name in ("torch", "transformers", "scikit-learn") if name in versions]
+    libraries = [
+        f"{name} {versions[name]}"
+        for name in ("torch", "transformers", "scikit-learn")
+        if name in versions
+    ]
     threads = f"{hardware['processes']} × {hardware['threads']} threads"
     return ", ".join([hardware["device"], threads, f"{hardware['precision']}{kernels}", *libraries])
 
@@ -99,6 +151,8 @@ def mixture(facts: list[dict]) -> list[str]:
     Controls do not count.
     """
     machines = Counter(machine_of(fact) for fact in facts if fact["method"] != "control")
-    found = [f"{count} {'run' if count == 1 else 'runs'}: {machine}"
-             for machine, count in machines.most_common()]
+    found = [
+        f"{count} {'run' if count == 1 else 'runs'}: {machine}"
+        for machine, count in machines.most_common()
+    ]
     return found if len(found) > 1 else []

@@ -24,11 +24,13 @@ def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFra
     try:
         claims = published_claims(file)
     except FileNotFoundError:
-        raise UserError(f"{file}: no such file; the published numbers belong there, beside "
-                        "sources.yaml") from None
+        raise UserError(
+            f"{file}: no such file; the published numbers belong there, beside sources.yaml"
+        ) from None
     claims = claims[claims["study"] == study]
-    settings = pd.DataFrame([settings_of(setting) for setting in claims["setting"]],
-                            index=claims.index)
+    settings = pd.DataFrame(
+        [settings_of(setting) for setting in claims["setting"]], index=claims.index
+    )
     return claims.assign(**settings.reindex(columns=parts).to_dict("series"))
 
 
@@ -44,17 +46,21 @@ def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
     return claims.assign(value=value / 100)
 
 
-def statistics_table(values: pd.DataFrame, counts: Collection[str],
-                     claims: pd.DataFrame) -> pd.DataFrame:
+def statistics_table(
+    values: pd.DataFrame, counts: Collection[str], claims: pd.DataFrame
+) -> pd.DataFrame:
     """What a corpus holds, as text, with the column `In the paper`: of these rows of
     claims_beside().
 
     values: indexed by slice and metric; a mean has one decimal, those of `counts` have none.
     """
     metrics = values.index.get_level_values("metric")
-    text = values.apply(lambda column: [("" if pd.isna(value) else f"{value:,.0f}"
-                                         if metric in counts else f"{value:.1f}")
-                                        for metric, value in zip(metrics, column)])
+    text = values.apply(
+        lambda column: [
+            ("" if pd.isna(value) else f"{value:,.0f}" if metric in counts else f"{value:.1f}")
+            for metric, value in zip(metrics, column)
+        ]
+    )
     claims = claims.assign(metric=claims["metric"].str.removeprefix(STATISTICS))
     printed = claims.set_index(["slice", "metric"])["value"]
     return text.assign(**{"In the paper": [printed.get(key, "") for key in values.index]})

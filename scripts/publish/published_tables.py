@@ -22,14 +22,25 @@ from scripts.running.program import execute, log
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.comparison import (COLUMNS, DIFFERENCE, ELSEWHERE, SETTING, Facts, found_of, paper_of, published_claims,
-                                        settings_of)
+from scripts.publish.comparison import (
+    COLUMNS,
+    DIFFERENCE,
+    ELSEWHERE,
+    SETTING,
+    Facts,
+    found_of,
+    paper_of,
+    published_claims,
+    settings_of,
+)
 from scripts.publish.names import load
 from scripts.publish.selection import as_published
 from scripts.publish.table import write
 
-CAPTION = ("What the paper prints, row by row, and what was found here. Differences are in points, ours less the paper's, which is "
-           "taken as it stands; the interval (95 %) is ours. An empty row: this study has no such run.")
+CAPTION = (
+    "What the paper prints, row by row, and what was found here. Differences are in points, ours less the paper's, which is "
+    "taken as it stands; the interval (95 %) is ours. An empty row: this study has no such run."
+)
 NONE = "no such run"
 
 
@@ -40,7 +51,12 @@ def with_commas(text: str) -> str:
 
 def words_of(metric: str) -> str:
     """A metric's name in words: `2-best accuracy`, `weighted F1`."""
-    return metric.replace("_", " ").replace("two best", "2-best").replace("one best", "1-best").replace("f1", "F1")
+    return (
+        metric.replace("_", " ")
+        .replace("two best", "2-best")
+        .replace("one best", "1-best")
+        .replace("f1", "F1")
+    )
 
 
 def measure_of(claim: pd.Series) -> str:
@@ -53,7 +69,11 @@ def measure_of(claim: pd.Series) -> str:
         over = settings_of(unit.removeprefix(DIFFERENCE))
         values = dict.fromkeys(value for key, value in over.items() if key != "dataset")
         return f"{words_of(kind)}, {DIFFERENCE}{', '.join(values).replace('_', ' ')}"
-    counted = name in ("n", "train_examples", "held_out_examples") or kind in ("cleaning", "statistics", "plateau")
+    counted = name in ("n", "train_examples", "held_out_examples") or kind in (
+        "cleaning",
+        "statistics",
+        "plateau",
+    )
     words = "" if counted else words_of(kind)
     return (f"{words} ({unit})" if words and unit else words or unit) or "share"
 
@@ -61,14 +81,24 @@ def measure_of(claim: pd.Series) -> str:
 def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: str) -> list[dict]:
     """The rows of the table about one number of the paper: one for each system that stands beside it, or one without any."""
     printed = with_commas(claim["value"]) or "drawn, not printed"
-    same = {"Table": claim["table"], "Row": claim["row"], "Measure": measure_of(claim),
-            "Published": printed, "Note": claim["note"]}
-    of_claim = replace(facts, metrics=as_published(facts.metrics, facts.study, settings_of(claim["setting"])))
+    same = {
+        "Table": claim["table"],
+        "Row": claim["row"],
+        "Measure": measure_of(claim),
+        "Published": printed,
+        "Note": claim["note"],
+    }
+    of_claim = replace(
+        facts, metrics=as_published(facts.metrics, facts.study, settings_of(claim["setting"]))
+    )
     found = found_of(claim, of_claim, of_table)
     if not found:
         reason = ELSEWHERE.get(claim["metric"].partition(".")[0], missing)
         return [same | {"Here": "", "Difference": "", "Caveat": reason}]
-    return [same | {"Here": one.told, "Difference": one.difference, "Caveat": "; ".join(one.caveats)} for one in found]
+    return [
+        same | {"Here": one.told, "Difference": one.difference, "Caveat": "; ".join(one.caveats)}
+        for one in found
+    ]
 
 
 def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
@@ -83,7 +113,9 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     missing = "sample data only" if sampled else NONE
     rows = []
     for _, of_table in claims.groupby("table", sort=False):
-        models = {model for _, claim in of_table.iterrows() for model in paper_of(claim).get("model", [])}
+        models = {
+            model for _, claim in of_table.iterrows() for model in paper_of(claim).get("model", [])
+        }
         for _, claim in of_table.iterrows():
             rows += rows_of_claim(claim, facts, models, missing)
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -93,12 +125,19 @@ def read_facts(given: argparse.Namespace, study: str) -> Facts:
     """What a study left, as the arguments name it: its metrics over all seeds with their draws, its runs, what cleaning counted."""
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     metrics = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
-    files = [given.cleaned / source / "cleaning.csv" for source in sorted(metrics["source"].unique())]
+    files = [
+        given.cleaned / source / "cleaning.csv" for source in sorted(metrics["source"].unique())
+    ]
     cleaning = [pd.read_csv(file, keep_default_na=False) for file in files if file.exists()]
     columns = ["source", "split", "unit", "action", "reason", "count"]
-    return Facts(metrics, [facts_of(given.train / name / "run.json") for name in given.runs],
-                 pd.concat(cleaning, ignore_index=True) if cleaning else pd.DataFrame(columns=columns),
-                 load(given.sources), load(given.models), load(given.sources.with_name("studies.yaml"))[study])
+    return Facts(
+        metrics,
+        [facts_of(given.train / name / "run.json") for name in given.runs],
+        pd.concat(cleaning, ignore_index=True) if cleaning else pd.DataFrame(columns=columns),
+        load(given.sources),
+        load(given.models),
+        load(given.sources.with_name("studies.yaml"))[study],
+    )
 
 
 def main(given: argparse.Namespace) -> None:
@@ -106,7 +145,12 @@ def main(given: argparse.Namespace) -> None:
     claims = published_claims(given.sources.with_name("published.csv"))
     table = tabulate(claims[claims["study"] == study], read_facts(given, study))
     write(table, CAPTION, ["Published", "Here", "Difference"], given.output)
-    log.info("%s: %d rows, %d with a number of this study", given.output, len(table), (table["Here"] != "").sum())
+    log.info(
+        "%s: %d rows, %d with a number of this study",
+        given.output,
+        len(table),
+        (table["Here"] != "").sum(),
+    )
 
 
 if __name__ == "__main__":

@@ -37,21 +37,48 @@ def cell(text: str) -> dict:
     return {"text": text.replace(" ×", "\N{NO-BREAK SPACE}×"), "wrong": text.endswith("×")}
 
 
-def card_of(rows: pd.DataFrame, of_item: list[str], of_option: list[str], systems: list[str]) -> dict:
+def card_of(
+    rows: pd.DataFrame, of_item: list[str], of_option: list[str], systems: list[str]
+) -> dict:
     """The card of an item: rows of its options, or its one row; of_item, of_option: the columns with its texts."""
     first = rows.iloc[0]
     told = [name for name in systems if (rows[name] != "").any()]
     options = [name for name in of_option if name == "Gold" or (rows[name] != "").any()]
     if options:
-        table = {"header": [*options, *map(system_title, told)],
-                 "rows": [[cell(value) for value in row] for row in rows[[*options, *told]].to_numpy().tolist()]}
+        table = {
+            "header": [*options, *map(system_title, told)],
+            "rows": [
+                [cell(value) for value in row]
+                for row in rows[[*options, *told]].to_numpy().tolist()
+            ],
+        }
     else:
-        table = {"header": ["Who", "Answer"], "rows": [[cell(system_title(name)), cell(first[name])] for name in told]}
+        table = {
+            "header": ["Who", "Answer"],
+            "rows": [[cell(system_title(name)), cell(first[name])] for name in told],
+        }
     who = {title: OUTCOME[first[name]] for name, title in WHO.items() if first[name]}
-    slices = {name.removeprefix(SLICE): first[name] for name in rows if name.startswith(SLICE) and first[name]}
-    texts = [{"name": name, "text": first[name], "clip": clip(first[name]) if len(first[name]) > LONG else ""} for name in of_item]
-    return {"item": first["Item"], "who": who, "slices": slices, "texts": texts, "table": table,
-            "parts": {name: first[name] for name in PLACE} | who | slices}
+    slices = {
+        name.removeprefix(SLICE): first[name]
+        for name in rows
+        if name.startswith(SLICE) and first[name]
+    }
+    texts = [
+        {
+            "name": name,
+            "text": first[name],
+            "clip": clip(first[name]) if len(first[name]) > LONG else "",
+        }
+        for name in of_item
+    ]
+    return {
+        "item": first["Item"],
+        "who": who,
+        "slices": slices,
+        "texts": texts,
+        "table": table,
+        "parts": {name: first[name] for name in PLACE} | who | slices,
+    }
 
 
 def choices(cards: list[dict]) -> dict[str, dict[str, int]]:
@@ -60,15 +87,20 @@ def choices(cards: list[dict]) -> dict[str, dict[str, int]]:
     for card in cards:
         for name, value in card["parts"].items():
             found[name][value] += 1
-    return {name: dict(sorted(counts.items())) for name, counts in found.items()
-            if len(counts) > 1 or counts.total() < len(cards)}
+    return {
+        name: dict(sorted(counts.items()))
+        for name, counts in found.items()
+        if len(counts) > 1 or counts.total() < len(cards)
+    }
 
 
 def cards_of(file: Path) -> dict:
     """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the choices of each filter."""
     table = read_csv(file)
     systems = [name for name in table if name.startswith(SYSTEMS) or name == "human"]
-    texts = [name for name in table if name not in (*ABOUT, *systems) and not name.startswith(SLICE)]
+    texts = [
+        name for name in table if name not in (*ABOUT, *systems) and not name.startswith(SLICE)
+    ]
     items = table.groupby([*PLACE, "Item"], sort=False)
     several = (items.size() > 1).any()
     # Of options is what changes from one row of an item to another; of items without options all is of the item.
@@ -79,22 +111,40 @@ def cards_of(file: Path) -> dict:
         groups.setdefault(tuple(place), []).append(card_of(rows, of_item, of_option, systems))
     cards = [card for group in groups.values() for card in group]
     found = choices(cards)
-    return {"groups": [{"title": " · ".join(place), "cards": group} for place, group in groups.items()], "count": len(cards),
-            "wide": any(len(card["table"]["header"]) > WIDE for card in cards),
-            "who": {name: counts for name, counts in found.items() if name in WHO.values()},
-            "slices": {name: counts for name, counts in found.items() if name not in WHO.values()}}
+    return {
+        "groups": [{"title": " · ".join(place), "cards": group} for place, group in groups.items()],
+        "count": len(cards),
+        "wide": any(len(card["table"]["header"]) > WIDE for card in cards),
+        "who": {name: counts for name, counts in found.items() if name in WHO.values()},
+        "slices": {name: counts for name, counts in found.items() if name not in WHO.values()},
+    }
 
 
 # ---- verdicts and published numbers
 
-LOOKS = {REPRODUCED: "yes", NOT_REPRODUCED: "no", CONTRADICTED: "control", NOT_COMPARABLE: "open"}  # CSS classes
-IN_TEXT = ("Section", "Appendix", "Abstract", "Footnote", "Released code", "AllenNLP")  # how places outside tables and figures begin
+LOOKS = {
+    REPRODUCED: "yes",
+    NOT_REPRODUCED: "no",
+    CONTRADICTED: "control",
+    NOT_COMPARABLE: "open",
+}  # CSS classes
+IN_TEXT = (
+    "Section",
+    "Appendix",
+    "Abstract",
+    "Footnote",
+    "Released code",
+    "AllenNLP",
+)  # how places outside tables and figures begin
 
 
 def verdict_rows(file: Path) -> dict:
     """The rows of a table of verdicts, each with its look, and how many there are of each verdict."""
     table = read_csv(file)
-    rows = [{name.lower(): value for name, value in row.items()} | {"look": LOOKS[row["Verdict"]]} for row in table.to_dict("records")]
+    rows = [
+        {name.lower(): value for name, value in row.items()} | {"look": LOOKS[row["Verdict"]]}
+        for row in table.to_dict("records")
+    ]
     counts = table["Verdict"].value_counts()
     return {"rows": rows, "counts": [(int(counts[name]), name) for name in LOOKS if name in counts]}
 
@@ -117,11 +167,20 @@ def table_of(name: str, rows: pd.DataFrame) -> dict:
     measures, shown = rows["Measure"].unique(), []
     for row in rows.to_dict("records"):
         again = bool(shown) and shown[-1]["row"] == row["Row"]
-        shown.append({key.lower(): value for key, value in row.items()} | {"again": again, "none": row["Here"] == ""})
+        shown.append(
+            {key.lower(): value for key, value in row.items()}
+            | {"again": again, "none": row["Here"] == ""}
+        )
     elsewhere = bool((rows["Caveat"] == ELSEWHERE["statistics"]).all())
-    return {"name": name, "elsewhere": elsewhere, "measure": measures[0] if len(measures) == 1 else "", "rows": shown, "notes": notes_of(rows),
-            "measured": len({(row["row"], row["measure"]) for row in shown if not row["none"]}),
-            "printed": len({(row["row"], row["measure"]) for row in shown})}
+    return {
+        "name": name,
+        "elsewhere": elsewhere,
+        "measure": measures[0] if len(measures) == 1 else "",
+        "rows": shown,
+        "notes": notes_of(rows),
+        "measured": len({(row["row"], row["measure"]) for row in shown if not row["none"]}),
+        "printed": len({(row["row"], row["measure"]) for row in shown}),
+    }
 
 
 def paper_tables(file: Path) -> dict:
@@ -129,7 +188,12 @@ def paper_tables(file: Path) -> dict:
     table = read_csv(file)
     is_setting = table["Measure"].str.startswith(SETTING)
     settings = table[is_setting].assign(Measure=table["Measure"].str.removeprefix(SETTING))
-    tables = [table_of(name, rows) for name, rows in table[~is_setting].groupby("Table", sort=False)]
+    tables = [
+        table_of(name, rows) for name, rows in table[~is_setting].groupby("Table", sort=False)
+    ]
     in_text = [one for one in tables if one["name"].startswith(IN_TEXT)]
-    return {"tables": [one for one in tables if one not in in_text], "in_text": in_text,
-            "settings": [table_of(name, rows) for name, rows in settings.groupby("Table", sort=False)]}
+    return {
+        "tables": [one for one in tables if one not in in_text],
+        "in_text": in_text,
+        "settings": [table_of(name, rows) for name, rows in settings.groupby("Table", sort=False)],
+    }

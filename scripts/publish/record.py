@@ -54,8 +54,9 @@ def linked_items(folder: Path, kind: str) -> set[str]:
 def finished(file: Path, command: str) -> Path:
     """A file of the study. Raises UserError where it is missing."""
     if not file.is_file():
-        raise UserError(f"{file}: is not there, so the study is not finished; give `{command}`, then "
-                        "record it")
+        raise UserError(
+            f"{file}: is not there, so the study is not finished; give `{command}`, then record it"
+        )
     return file
 
 
@@ -65,7 +66,9 @@ def facts_of(told: dict) -> list[dict]:
     for run in told["runs"]:
         place = Path(told["train"], run)
         finished(place / "history.parquet", told["command"])
-        facts.append(json.loads(finished(place / "run.json", told["command"]).read_text(encoding="utf-8")))
+        facts.append(
+            json.loads(finished(place / "run.json", told["command"]).read_text(encoding="utf-8"))
+        )
     return facts
 
 
@@ -76,15 +79,19 @@ def copy_linked(told: dict, kind: str, folder: Path, output: Path) -> dict:
     """
     names = sorted(linked_items(output, kind))
     if unknown := [name for name in names if name not in told[kind]]:
-        raise UserError(f"README.md or docs/ link {output}/{kind}/{unknown[0]}, which this study does not "
-                        "make, or which has texts of a corpus; remove the link, then record it")
+        raise UserError(
+            f"README.md or docs/ link {output}/{kind}/{unknown[0]}, which this study does not "
+            "make, or which has texts of a corpus; remove the link, then record it"
+        )
     for name in names:
         for suffix in SUFFIXES[kind]:
             file = finished(Path(told["publish"], kind, f"{name}.{suffix}"), told["command"])
             of = FROM_METRICS.search(file.read_text(encoding="utf-8")) if suffix == "svg" else None
             if of and of[1] != sha256_of(Path(told["metrics"])):
-                raise UserError(f"{file}: was drawn from other metrics than {told['metrics']}; give "
-                                f"`{told['command']}`, then record it")
+                raise UserError(
+                    f"{file}: was drawn from other metrics than {told['metrics']}; give "
+                    f"`{told['command']}`, then record it"
+                )
             (folder / kind).mkdir(exist_ok=True)
             shutil.copyfile(file, folder / kind / file.name)
     return {name: told[kind][name] for name in names}
@@ -104,13 +111,26 @@ def record_of(told: dict, facts: list[dict], parts: dict) -> dict:
 
     parts: its columns, figures and tables.
     """
-    commits = counted([commit_told(fact["timestride"]) if "timestride" in fact else "an older version, which did not tell" for fact in facts])
+    commits = counted(
+        [
+            commit_told(fact["timestride"])
+            if "timestride" in fact
+            else "an older version, which did not tell"
+            for fact in facts
+        ]
+    )
     return parts | {
-        "name": told["name"], "command": told["command"], "configuration": told["configuration"],
-        "timestride": project_version(), "recorded": datetime.now(timezone.utc).date().isoformat(),
-        "commits_of_runs": commits, "machines": counted([machine_kind(fact) for fact in facts]), "spent": dict(spent(facts)),
+        "name": told["name"],
+        "command": told["command"],
+        "configuration": told["configuration"],
+        "timestride": project_version(),
+        "recorded": datetime.now(timezone.utc).date().isoformat(),
+        "commits_of_runs": commits,
+        "machines": counted([machine_kind(fact) for fact in facts]),
+        "spent": dict(spent(facts)),
         "runs": told["runs"],
-        "programs": {program: code_of_program(program) for program in told["programs"]}}
+        "programs": {program: code_of_program(program) for program in told["programs"]},
+    }
 
 
 def write_record(told: dict, output: Path) -> None:
@@ -123,22 +143,41 @@ def write_record(told: dict, output: Path) -> None:
     with whole_set(output.parent) as place:
         folder = place / output.name
         folder.mkdir()
-        columns = write_metrics(metrics, folder, told["drawn"], any(figure["program"].endswith(TRANSFERS) for figure in told["figures"].values()))
-        write_runs(facts, [Path(told["train"], run, "history.parquet") for run in told["runs"]], folder)
+        columns = write_metrics(
+            metrics,
+            folder,
+            told["drawn"],
+            any(figure["program"].endswith(TRANSFERS) for figure in told["figures"].values()),
+        )
+        write_runs(
+            facts, [Path(told["train"], run, "history.parquet") for run in told["runs"]], folder
+        )
         figures, tables = (copy_linked(told, kind, folder, output) for kind in SUFFIXES)
         write_resources(figures, folder)
         drawn = {name: {key: figure[key] for key in FIGURE} for name, figure in figures.items()}
         parts = {"columns": columns, "tables": tables, "figures": drawn}
         record = record_of(told, facts, parts)
-        (folder / FACTS).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        (folder / FACTS).write_text(
+            json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8"
+        )
         (folder / "README.md").write_text(page(record, len(metrics)), encoding="utf-8")
     with whole(output.parent / "README.md") as readme:
         readme.write_text(index(output.parent), encoding="utf-8")
     size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file())
-    log.info("%s: %d runs, %d numbers, %d linked figures, %d linked tables, %.1f MB", output, len(facts),
-             len(metrics), len(figures), len(tables), size / 1e6)
+    log.info(
+        "%s: %d runs, %d numbers, %d linked figures, %d linked tables, %.1f MB",
+        output,
+        len(facts),
+        len(metrics),
+        len(figures),
+        len(tables),
+        size / 1e6,
+    )
     if record["timestride"]["modified"]:
-        log.warning("warning: %s was recorded from a working tree with changes that no commit has; commit them, and record again", output)
+        log.warning(
+            "warning: %s was recorded from a working tree with changes that no commit has; commit them, and record again",
+            output,
+        )
 
 
 def main(given: argparse.Namespace) -> None:
@@ -155,11 +194,24 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
     what = program.add_mutually_exclusive_group(required=True)
-    what.add_argument("--study", type=Path, metavar="TOLD", help="record the study that this file tells of")
-    what.add_argument("--check", type=Path, metavar="DIR", help="say which records in this folder other code would decide today")
-    what.add_argument("--redraw", type=Path, metavar="DIR",
-                      help="draw the figures of this record from its numbers, and compare their points")
-    program.add_argument("--output", type=Path, metavar="DIR", help="the folder of the record, docs/record/<name>")
+    what.add_argument(
+        "--study", type=Path, metavar="TOLD", help="record the study that this file tells of"
+    )
+    what.add_argument(
+        "--check",
+        type=Path,
+        metavar="DIR",
+        help="say which records in this folder other code would decide today",
+    )
+    what.add_argument(
+        "--redraw",
+        type=Path,
+        metavar="DIR",
+        help="draw the figures of this record from its numbers, and compare their points",
+    )
+    program.add_argument(
+        "--output", type=Path, metavar="DIR", help="the folder of the record, docs/record/<name>"
+    )
     return program
 
 

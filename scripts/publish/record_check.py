@@ -25,6 +25,7 @@ OF_NUMBERS = {"metrics", "runs", "controls"}  # what figures read that a record 
 
 # ---- other code
 
+
 def today(code: Callable[[str], str], name: str) -> str | None:
     """The identity that code has today; None where it is gone."""
     try:
@@ -37,7 +38,11 @@ def code_of_program(program: str) -> str:
     """The identity of a program, named as <stage>/<study or source>; of an evaluation of what it measures of runs, since what reads
     the answers of people and of other systems decides no number of a run."""
     stage, name = program.split("/")
-    return identity(f"scripts.clean.{name}" if stage == "clean" else f"scripts.studies.{name}.{stage}{'.measure' * (stage == 'evaluate')}")
+    return identity(
+        f"scripts.clean.{name}"
+        if stage == "clean"
+        else f"scripts.studies.{name}.{stage}{'.measure' * (stage == 'evaluate')}"
+    )
 
 
 def changed_code(folder: Path) -> list[str]:
@@ -46,10 +51,21 @@ def changed_code(folder: Path) -> list[str]:
     codes = {paradigm: today(code_of, paradigm) for paradigm in set(record["runs"].values())}
     recorded = {f"{fact['study']}/{fact['run']}": fact.get("code") for fact in read_runs(folder)}
     if missing := [run for run in record["runs"] if run not in recorded]:
-        raise UserError(f"{folder / RUNS}: has no run {missing[0]}, which {FACTS} names; take both from git again")
-    others = Counter(paradigm for run, paradigm in record["runs"].items() if codes[paradigm] != recorded[run])
-    programs = [program for program, code in record["programs"].items() if today(code_of_program, program) != code]
-    return [f"training by {name} ({count} of {len(record['runs'])} runs)" for name, count in others.items()] + programs
+        raise UserError(
+            f"{folder / RUNS}: has no run {missing[0]}, which {FACTS} names; take both from git again"
+        )
+    others = Counter(
+        paradigm for run, paradigm in record["runs"].items() if codes[paradigm] != recorded[run]
+    )
+    programs = [
+        program
+        for program, code in record["programs"].items()
+        if today(code_of_program, program) != code
+    ]
+    return [
+        f"training by {name} ({count} of {len(record['runs'])} runs)"
+        for name, count in others.items()
+    ] + programs
 
 
 def check(folder: Path) -> None:
@@ -61,18 +77,31 @@ def check(folder: Path) -> None:
     for place in places:
         record, others = read_record(place), changed_code(place)
         stale += [place] if others else []
-        log.info("%s: %s, of %s", place, f"stale, for other code decides numbers today: {', '.join(others)}; `{record['command']}`, then "
-                 "`snakemake record` in its place" if others else "the code that decided its numbers is today's", commit_told(record["timestride"]))
+        log.info(
+            "%s: %s, of %s",
+            place,
+            f"stale, for other code decides numbers today: {', '.join(others)}; `{record['command']}`, then "
+            "`snakemake record` in its place"
+            if others
+            else "the code that decided its numbers is today's",
+            commit_told(record["timestride"]),
+        )
     if stale:
-        raise UserError(f"{len(stale)} of {len(places)} records are stale ({', '.join(place.name for place in stale)}); make them again with the "
-                        "command that each names")
+        raise UserError(
+            f"{len(stale)} of {len(places)} records are stale ({', '.join(place.name for place in stale)}); make them again with the "
+            "command that each names"
+        )
 
 
 # ---- the figures
 
+
 def has_other_points(folder: Path, again: Path, name: str) -> bool:
     """Whether the points of a figure differ between two folders of figures."""
-    tables = [pd.read_csv(place / f"{name}.csv", float_precision="round_trip") for place in (folder, again)]
+    tables = [
+        pd.read_csv(place / f"{name}.csv", float_precision="round_trip")
+        for place in (folder, again)
+    ]
     try:
         pd.testing.assert_frame_equal(*tables, check_dtype=False, rtol=1e-9, atol=1e-12)
     except AssertionError:
@@ -85,8 +114,18 @@ def draw(name: str, figure: dict, folder: Path, place: Path) -> None:
     resources = folder / "resources" / name
     train = place / "train" if figure["study"] == "all" else place / "train" / figure["study"]
     runs = ["--train", train, "--runs", *figure["runs"]] if "runs" in figure["reads"] else []
-    parts = ["--metrics", place / "metrics.parquet", "--sources", resources / "sources.yaml", "--models", resources / "models.yaml", *runs,
-             "--only-svg", "--output", place / "figures" / name]
+    parts = [
+        "--metrics",
+        place / "metrics.parquet",
+        "--sources",
+        resources / "sources.yaml",
+        "--models",
+        resources / "models.yaml",
+        *runs,
+        "--only-svg",
+        "--output",
+        place / "figures" / name,
+    ]
     given = publisher_arguments("", *figure["reads"]).parse_args(list(map(str, parts)))
     importlib.import_module(figure["program"]).main(given)
 
@@ -102,7 +141,11 @@ def redraw(folder: Path) -> None:
         write_results(folder, record["columns"], place)
         for item, figure in record["figures"].items():
             if beyond := set(figure["reads"]) - OF_NUMBERS:
-                log.info("%s: reads %s, which a record does not hold; not drawn", item, ", ".join(sorted(beyond)))
+                log.info(
+                    "%s: reads %s, which a record does not hold; not drawn",
+                    item,
+                    ", ".join(sorted(beyond)),
+                )
                 continue
             draw(item, figure, folder, place)
             files = [one / f"figures/{item}.svg" for one in (folder, place)]
@@ -110,9 +153,14 @@ def redraw(folder: Path) -> None:
             if has_other_points(folder / "figures", place / "figures", item):
                 wrong.append(item)
             elif shapes[0] != shapes[1]:
-                log.warning("warning: %s: today's code or libraries draw the same points otherwise; record the "
-                            "study again where that matters", files[0])
+                log.warning(
+                    "warning: %s: today's code or libraries draw the same points otherwise; record the "
+                    "study again where that matters",
+                    files[0],
+                )
     if wrong:
-        raise UserError(f"{folder}: other points than its numbers have: {', '.join(wrong)}; where the code of "
-                        "the figure was changed, record the study again, else take the files from git")
+        raise UserError(
+            f"{folder}: other points than its numbers have: {', '.join(wrong)}; where the code of "
+            "the figure was changed, record the study again, else take the files from git"
+        )
     log.info("%s: its figures (%d) have the points of its numbers", folder, len(record["figures"]))

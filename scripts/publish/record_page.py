@@ -31,17 +31,46 @@ The page of a study shows all its figures and tables: the command of the record 
 
 def page(record: dict, numbers: int) -> str:
     """README.md of a record."""
-    facts = [("made by", f"`{record['command']}`"), ("timestride", commit_told(record["timestride"])), ("of the runs", ", ".join(record["commits_of_runs"])),
-             ("recorded", record["recorded"]), ("runs", f"{len(record['runs']):,}"), ("numbers", f"{numbers:,}"),
-             ("machines", "; ".join(record["machines"])), *record["spent"].items()]
-    lines = [f"# The study `{record['name']}`", "", "Its numbers at the commit below ([what the files hold](../README.md)). Whether other code would decide",
-             "them today, `python -m scripts.publish.record --check docs/record` says. The command below makes the page, with all figures and tables.", "",
-             "| | |", "| --- | --- |", *(f"| {name} | {told if name == 'made by' else markdown(told)} |" for name, told in facts), ""]
+    facts = [
+        ("made by", f"`{record['command']}`"),
+        ("timestride", commit_told(record["timestride"])),
+        ("of the runs", ", ".join(record["commits_of_runs"])),
+        ("recorded", record["recorded"]),
+        ("runs", f"{len(record['runs']):,}"),
+        ("numbers", f"{numbers:,}"),
+        ("machines", "; ".join(record["machines"])),
+        *record["spent"].items(),
+    ]
+    lines = [
+        f"# The study `{record['name']}`",
+        "",
+        "Its numbers at the commit below ([what the files hold](../README.md)). Whether other code would decide",
+        "them today, `python -m scripts.publish.record --check docs/record` says. The command below makes the page, with all figures and tables.",
+        "",
+        "| | |",
+        "| --- | --- |",
+        *(f"| {name} | {told if name == 'made by' else markdown(told)} |" for name, told in facts),
+        "",
+    ]
     for name, figure in record["figures"].items():
-        lines += [f"## {markdown(figure['title'])}", "", f"![{markdown(figure['title'])}](figures/{name}.svg)", "",
-                  f"Study {markdown(figure['study'])}; its points: [{name}.csv](figures/{name}.csv).", ""]
+        lines += [
+            f"## {markdown(figure['title'])}",
+            "",
+            f"![{markdown(figure['title'])}](figures/{name}.svg)",
+            "",
+            f"Study {markdown(figure['study'])}; its points: [{name}.csv](figures/{name}.csv).",
+            "",
+        ]
     if record["tables"]:
-        lines += ["## Tables", "", *(f"* [{markdown(title)}](tables/{name}.md) ([CSV](tables/{name}.csv))" for name, title in record["tables"].items()), ""]
+        lines += [
+            "## Tables",
+            "",
+            *(
+                f"* [{markdown(title)}](tables/{name}.md) ([CSV](tables/{name}.csv))"
+                for name, title in record["tables"].items()
+            ),
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -52,9 +81,14 @@ def records_in(folder: Path) -> list[Path]:
 
 def index(folder: Path) -> str:
     """README.md of the folder of records: what a record is, and a line a record."""
-    lines = ["| study | runs | recorded | timestride | CPU time of the runs |", "| --- | ---: | --- | --- | ---: |"]
+    lines = [
+        "| study | runs | recorded | timestride | CPU time of the runs |",
+        "| --- | ---: | --- | --- | ---: |",
+    ]
     for place in records_in(folder):
         record = read_record(place)
-        lines.append(f"| [{record['name']}]({place.name}/README.md) | {len(record['runs']):,} | {record['recorded']} | "
-                     f"{commit_told(record['timestride'])} | {record['spent']['CPU time of the runs']} |")
+        lines.append(
+            f"| [{record['name']}]({place.name}/README.md) | {len(record['runs']):,} | {record['recorded']} | "
+            f"{commit_told(record['timestride'])} | {record['spent']['CPU time of the runs']} |"
+        )
     return HEAD + "\n".join(lines if len(lines) > 2 else ["No study has been recorded yet."]) + "\n"

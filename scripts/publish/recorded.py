@@ -26,10 +26,26 @@ from scripts.data.runs import is_name
 from scripts.data.tables import HISTORY, provenance_of, read_table, write_table
 from scripts.data.texts import csv_of, json_of, text_of
 
-METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv.gz", "draws.parquet", "runs.csv", "history.csv", "record.json"
+METRICS, DRAWS, RUNS, HISTORIES, FACTS = (
+    "metrics.csv.gz",
+    "draws.parquet",
+    "runs.csv",
+    "history.csv",
+    "record.json",
+)
 AGAIN = "take it from git again"
-OF_RECORD = {"name": str, "command": str, "recorded": str, "columns": list, "figures": dict, "tables": dict, "runs": dict, "programs": dict,
-             "timestride": dict, "spent": dict}  # what record.json holds, among others
+OF_RECORD = {
+    "name": str,
+    "command": str,
+    "recorded": str,
+    "columns": list,
+    "figures": dict,
+    "tables": dict,
+    "runs": dict,
+    "programs": dict,
+    "timestride": dict,
+    "spent": dict,
+}  # what record.json holds, among others
 # A text that a spreadsheet takes for a formula gets an apostrophe in front, and loses it when read.
 HARMLESS, AS_WRITTEN = (r"^('*[=+\-@\t\r])", r"'\1"), (r"^'('*[=+\-@\t\r])", r"\1")
 FIGURE = ("title", "study", "program", "reads", "runs")  # what record.json says of a figure
@@ -37,10 +53,13 @@ FIGURE = ("title", "study", "program", "reads", "runs")  # what record.json says
 
 # ---- record.json
 
+
 def read_record(folder: Path) -> dict:
     """record.json of a folder. Raises UserError where there is none, or a broken one."""
     file = folder / FACTS
-    record = json_of(text_of(file, AGAIN, "name the folder of a record, docs/record/<study>"), str(file), AGAIN)
+    record = json_of(
+        text_of(file, AGAIN, "name the folder of a record, docs/record/<study>"), str(file), AGAIN
+    )
     for name, kind in OF_RECORD.items():
         if not isinstance(record, dict) or not isinstance(record.get(name), kind):
             raise UserError(f"{file}: has no {name} as records have; {AGAIN}")
@@ -49,12 +68,16 @@ def read_record(folder: Path) -> dict:
 
 # ---- metrics
 
+
 def compared(metrics: pa.Table, drawn: list[str], transfers: bool) -> pa.ChunkedArray:
     """Which rows figures compare by their draws: those of the studies `drawn` and, for the figure of transfers, whole splits over all
     replicates. Elsewhere draws decide the words of the page alone, and take megabytes."""
     in_study = pc.is_in(metrics["study"], pa.array(drawn, pa.string()))
     if transfers:
-        over_all = pc.and_(pc.and_(pc.is_null(metrics["seed"]), pc.is_null(metrics["wording"])), pc.equal(metrics["slice"], "all"))
+        over_all = pc.and_(
+            pc.and_(pc.is_null(metrics["seed"]), pc.is_null(metrics["wording"])),
+            pc.equal(metrics["slice"], "all"),
+        )
         in_study = pc.or_(in_study, over_all)
     return pc.and_(pc.is_valid(metrics["draws"]), in_study)
 
@@ -68,17 +91,28 @@ def with_texts(table: pa.Table, pattern: str, replacement: str) -> pa.Table:
     return table
 
 
-def write_metrics(metrics: pa.Table, folder: Path, drawn: list[str], transfers: bool = False) -> list[list[str]]:
+def write_metrics(
+    metrics: pa.Table, folder: Path, drawn: list[str], transfers: bool = False
+) -> list[list[str]]:
     """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column of the metrics. drawn, transfers: see compared()."""
-    with whole(folder / METRICS) as place, pa.CompressedOutputStream(str(place), "gzip") as file:  # tens of megabytes of slices else
+    with (
+        whole(folder / METRICS) as place,
+        pa.CompressedOutputStream(str(place), "gzip") as file,
+    ):  # tens of megabytes of slices else
         arrow_csv.write_csv(with_texts(metrics.drop_columns("draws"), *HARMLESS), file)
     rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]})
     rows = rows.filter(compared(metrics, drawn, transfers))
     if len(rows):
         with whole(folder / DRAWS) as place:
             # The bytes of the same place of each number together: half the size.
-            pq.write_table(rows, place, compression="zstd", use_dictionary=False, use_byte_stream_split=["draws.list.element"],
-                           write_page_checksum=True)
+            pq.write_table(
+                rows,
+                place,
+                compression="zstd",
+                use_dictionary=False,
+                use_byte_stream_split=["draws.list.element"],
+                write_page_checksum=True,
+            )
     return [[field.name, str(field.type)] for field in metrics.schema]
 
 
@@ -87,7 +121,9 @@ def type_of(name: str) -> pa.DataType:
     try:
         return pa.list_(pa.float32()) if name.startswith("list<") else pa.type_for_alias(name)
     except (AttributeError, TypeError, ValueError):
-        raise UserError(f"{FACTS}: a column is of the type {shown(name)}, which is none; {AGAIN}") from None
+        raise UserError(
+            f"{FACTS}: a column is of the type {shown(name)}, which is none; {AGAIN}"
+        ) from None
 
 
 def read_typed(file: Path, schema: pa.Schema) -> pa.Table:
@@ -95,8 +131,13 @@ def read_typed(file: Path, schema: pa.Schema) -> pa.Table:
 
     Raises UserError for a file that is broken.
     """
-    options = arrow_csv.ConvertOptions(column_types=schema, include_columns=schema.names, null_values=[""],
-                                       strings_can_be_null=True, quoted_strings_can_be_null=False)
+    options = arrow_csv.ConvertOptions(
+        column_types=schema,
+        include_columns=schema.names,
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
     parsing = arrow_csv.ParseOptions(newlines_in_values=True)
     try:
         table = arrow_csv.read_csv(file, parse_options=parsing, convert_options=options)
@@ -108,7 +149,9 @@ def read_typed(file: Path, schema: pa.Schema) -> pa.Table:
 def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
     """The table that write_metrics() was given, with the draws that it kept. Raises UserError for a file that is broken."""
     schema = pa.schema([(name, type_of(kind)) for name, kind in types])
-    table = read_typed(folder / METRICS, pa.schema([field for field in schema if field.name != "draws"]))
+    table = read_typed(
+        folder / METRICS, pa.schema([field for field in schema if field.name != "draws"])
+    )
     draws = {}
     if (folder / DRAWS).exists():
         draws = dict(zip(*read_table(folder / DRAWS, ["row", "draws"]).to_pydict().values()))
@@ -117,6 +160,7 @@ def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
 
 
 # ---- runs
+
 
 def _cell(value: object) -> str:
     """A value of run.json as a cell: a text as it is where no JSON reads like it, all else as JSON."""
@@ -143,7 +187,11 @@ def runs_table(facts: list[dict]) -> pd.DataFrame:
         row = {}
         for key, value in fact.items():
             inside = value if isinstance(value, dict) and value else None
-            row |= {f"{key}.{name}": _cell(part) for name, part in inside.items()} if inside else {key: _cell(value)}
+            row |= (
+                {f"{key}.{name}": _cell(part) for name, part in inside.items()}
+                if inside
+                else {key: _cell(value)}
+            )
         rows.append(row)
     first = ["run", "study", "source", "dataset", "model", "method", "seed"]
     columns = dict.fromkeys([*first, *sorted({name for row in rows for name in row})])
@@ -172,11 +220,14 @@ def read_runs(folder: Path) -> list[dict]:
     cells = csv_of(file, list(dict.fromkeys([*needed, *header])), AGAIN, AGAIN)
     for name in needed:
         if not (named := cells[name].map(is_name)).all():
-            raise UserError(f"{file}: row {named.argmin() + 2}: {name} is {shown(cells[name].iloc[named.argmin()])}, which is no name; {AGAIN}")
+            raise UserError(
+                f"{file}: row {named.argmin() + 2}: {name} is {shown(cells[name].iloc[named.argmin()])}, which is no name; {AGAIN}"
+            )
     return facts_of_runs(cells.apply(as_written))
 
 
 # ---- the layout that the figures' programs read
+
 
 def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
     """Write a record's numbers as the programs of scripts/publish/ read them: <place>/metrics.parquet, and for each run
@@ -188,15 +239,38 @@ def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
         run = place / "train" / fact["study"] / fact["run"]
         run.mkdir(parents=True)
         (run / "run.json").write_text(json.dumps(fact), encoding="utf-8")
-        settings = {key: fact.get(key) for key in ("study", "source", "dataset", "model", "method", "seed", "training", "made_by")}
-        write_table(history.filter(pc.equal(history["run"], fact["run"])), run / "history.parquet", HISTORY,
-                    {"run": fact["run"], "settings": settings | {"data": fact.get("data_options", {})}})
+        settings = {
+            key: fact.get(key)
+            for key in (
+                "study",
+                "source",
+                "dataset",
+                "model",
+                "method",
+                "seed",
+                "training",
+                "made_by",
+            )
+        }
+        write_table(
+            history.filter(pc.equal(history["run"], fact["run"])),
+            run / "history.parquet",
+            HISTORY,
+            {"run": fact["run"], "settings": settings | {"data": fact.get("data_options", {})}},
+        )
 
 
 def write_runs(facts: list[dict], histories: list[Path], folder: Path) -> None:
     """Write runs.csv and history.csv."""
-    told = [provenance_of(file).get("settings", {}) for file in histories]  # run.json does not tell by which run its weights were made
-    facts = [fact | ({"made_by": settings["made_by"]} if "made_by" in settings else {}) for fact, settings in zip(facts, told)]
+    told = [
+        provenance_of(file).get("settings", {}) for file in histories
+    ]  # run.json does not tell by which run its weights were made
+    facts = [
+        fact | ({"made_by": settings["made_by"]} if "made_by" in settings else {})
+        for fact, settings in zip(facts, told)
+    ]
     write_csv(runs_table(facts), folder / RUNS)
     read = [read_table(file, HISTORY.names, HISTORY) for file in histories]
-    write_csv((pa.concat_tables(read) if read else HISTORY.empty_table()).to_pandas(), folder / HISTORIES)
+    write_csv(
+        (pa.concat_tables(read) if read else HISTORY.empty_table()).to_pandas(), folder / HISTORIES
+    )

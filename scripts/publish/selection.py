@@ -23,10 +23,20 @@ def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()
     """The rows of what a paper may have measured: none of extensions that no paper has (docs/extensions.md, docs/transfer.md), and of altered
     experiments only those of controls, which are as everywhere. study: its entry of studies.yaml, with `altered`. named: columns whose
     values are asked for besides, of an extension that a paper proposes."""
-    plain = rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named]).isna().all(axis=1)
+    plain = (
+        rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named])
+        .isna()
+        .all(axis=1)
+    )
     if "objectives" in named:  # which is what alters them
         return rows[plain]
-    return rows[plain & (~rows["experiment"].isin(study.get("altered", [])) | rows["method"].isin(CONTROL_METHODS))]
+    return rows[
+        plain
+        & (
+            ~rows["experiment"].isin(study.get("altered", []))
+            | rows["method"].isin(CONTROL_METHODS)
+        )
+    ]
 
 
 def has_draws(row: Mapping) -> bool:
@@ -36,7 +46,13 @@ def has_draws(row: Mapping) -> bool:
 
 def as_text(cells: pd.Series) -> pd.Series:
     """A column as settings name its values: whole numbers without a point, `none` where it is missing."""
-    told = cells.map(lambda cell: f"{cell:g}" if isinstance(cell, (int, float)) and not isinstance(cell, bool) else str(cell))
+    told = cells.map(
+        lambda cell: (
+            f"{cell:g}"
+            if isinstance(cell, (int, float)) and not isinstance(cell, bool)
+            else str(cell)
+        )
+    )
     return told.mask(cells.isna(), "none")
 
 
@@ -54,8 +70,10 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
     """
     further = [column for column in settings if column not in table and settings[column] != "none"]
     if further and "slice" not in settings:
-        raise UserError(f"resources/published.csv or claims.yaml: a setting names {further[0]}, which is no column; write one of "
-                        f"{', '.join(table)}")
+        raise UserError(
+            f"resources/published.csv or claims.yaml: a setting names {further[0]}, which is no column; write one of "
+            f"{', '.join(table)}"
+        )
     if further:
         parts = [settings["slice"], *(f"{column}={settings[column]}" for column in further)]
         settings = settings | {"slice": "; ".join(parts)}
@@ -63,7 +81,11 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
         if column in table:
             wanted = value if isinstance(value, list) else [value]
             cells = as_text(table[column])
-            table = table[cells.isin([cell for cell in cells.unique() if any(fits(cell, one) for one in wanted)])]
+            table = table[
+                cells.isin(
+                    [cell for cell in cells.unique() if any(fits(cell, one) for one in wanted)]
+                )
+            ]
     return table
 
 
@@ -75,7 +97,9 @@ def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
 def once(rows: pd.DataFrame, but: tuple[str, ...] = ()) -> pd.DataFrame:
     """Each system once: that of the experiment with the most seeds."""
     rows = rows.sort_values("seeds", ascending=False, kind="stable") if "seeds" in rows else rows
-    return rows.drop_duplicates([*settings_columns(rows, list(but)), "slice", "metric"]).sort_index()
+    return rows.drop_duplicates(
+        [*settings_columns(rows, list(but)), "slice", "metric"]
+    ).sort_index()
 
 
 def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -24,10 +24,14 @@ from scripts.publish.table import percent, publish_table
 MOST, DRAW = 100_000, 31  # examples of a split that are counted, drawn by hash
 LEAST = 30  # examples with a cue, in training and in evaluation
 CLEAR = 0.05  # from the average, for a cue to say something
-Cues = dict[str, tuple[np.ndarray, np.ndarray | None]]  # None: training decides which label a cue says
-CAPTION = ("Shortcuts: how often what a cue says is right, in training and in evaluation, on how many of the evaluated examples it "
-           "stands, and what it scores alone ({score}). Punished: right more often than average in training, less often "
-           "in evaluation, or the reverse, each by five points at least.")
+Cues = dict[
+    str, tuple[np.ndarray, np.ndarray | None]
+]  # None: training decides which label a cue says
+CAPTION = (
+    "Shortcuts: how often what a cue says is right, in training and in evaluation, on how many of the evaluated examples it "
+    "stands, and what it scores alone ({score}). Punished: right more often than average in training, less often "
+    "in evaluation, or the reverse, each by five points at least."
+)
 
 
 class Shortcuts(NamedTuple):
@@ -52,7 +56,14 @@ def most(labels: pd.Series) -> int:
     return int(labels.mode().iloc[0]) if len(labels) else 0
 
 
-def score_alone(study: Shortcuts, there: np.ndarray, right: np.ndarray, trusted: bool, rest: int, table: pd.DataFrame) -> float:
+def score_alone(
+    study: Shortcuts,
+    there: np.ndarray,
+    right: np.ndarray,
+    trusted: bool,
+    rest: int,
+    table: pd.DataFrame,
+) -> float:
     """What the cue scores alone, where it stands (there) and is right: it is believed (trusted) or its opposite is.
 
     rest: the label where it does not stand.
@@ -61,7 +72,12 @@ def score_alone(study: Shortcuts, there: np.ndarray, right: np.ndarray, trusted:
     if study.is_ranked:
         return float(outranked_by_chance((there == trusted).astype(float), label, group)[0].mean())
     elsewhere = 0.5 if study.is_coin else label == rest
-    return float(pd.Series(np.where(there, right if trusted else ~right, elsewhere), dtype=float).groupby(group).min().mean())
+    return float(
+        pd.Series(np.where(there, right if trusted else ~right, elsewhere), dtype=float)
+        .groupby(group)
+        .min()
+        .mean()
+    )
 
 
 def verdict(train: float, evaluation: float, train_average: float, average: float) -> str:
@@ -83,33 +99,93 @@ def audit(study: Shortcuts, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.
         if min(there.sum(), met.sum()) < LEAST:
             continue
         label = most(train.loc[there, "label"]) if says is None else None
-        right, right_there = ((label if heard is None else heard) == table["label"].to_numpy()
-                              for heard, table in ((says, train), (said, evaluated)))
+        right, right_there = (
+            (label if heard is None else heard) == table["label"].to_numpy()
+            for heard, table in ((says, train), (said, evaluated))
+        )
         p_train, p_met = right[there].mean(), right_there[met].mean()
         averages = [0.5, 0.5] if study.is_coin else [right.mean(), right_there.mean()]
         rest, trusted = most(train.loc[~there, "label"]), says is None or p_train >= averages[0]
-        rows.append({"cue": name, "label": label, "train": p_train, "train_average": averages[0], "evaluation": p_met, "average": averages[1],
-                     "coverage": met.mean(), "n": int(met.sum()), "alone": score_alone(study, met, right_there, trusted, rest, evaluated),
-                     "verdict": verdict(p_train, p_met, *averages)})
-    return pd.DataFrame(sorted(rows, key=lambda row: -abs(row["train"] - row["train_average"])), dtype=object)
+        rows.append(
+            {
+                "cue": name,
+                "label": label,
+                "train": p_train,
+                "train_average": averages[0],
+                "evaluation": p_met,
+                "average": averages[1],
+                "coverage": met.mean(),
+                "n": int(met.sum()),
+                "alone": score_alone(study, met, right_there, trusted, rest, evaluated),
+                "verdict": verdict(p_train, p_met, *averages),
+            }
+        )
+    return pd.DataFrame(
+        sorted(rows, key=lambda row: -abs(row["train"] - row["train_average"])), dtype=object
+    )
 
 
 def publish_shortcuts(given: argparse.Namespace, study: Shortcuts) -> None:
     """Write the table of the files that a program is given: a row of text for each dataset and cue."""
     sources, notes = load(given.sources), notes_by_dataset(read_metrics(given.metrics).to_pandas())
-    facts = {(fact["source"], fact["dataset"]): fact for fact in (facts_of(given.train / name / "run.json") for name in given.runs)
-             if study.applies(fact["data_options"])}
+    facts = {
+        (fact["source"], fact["dataset"]): fact
+        for fact in (facts_of(given.train / name / "run.json") for name in given.runs)
+        if study.applies(fact["data_options"])
+    }
     rows = []
     for (source, dataset), fact in sorted(facts.items()):
-        tables = [read_sample(given.build / source / dataset / f"{split}.parquet", [*study.columns, "label"], study.columns[0], MOST, DRAW)
-                  .to_pandas().set_axis(["group", "first", "second", "label"], axis=1) for split in fact["splits"][:2]]
+        tables = [
+            read_sample(
+                given.build / source / dataset / f"{split}.parquet",
+                [*study.columns, "label"],
+                study.columns[0],
+                MOST,
+                DRAW,
+            )
+            .to_pandas()
+            .set_axis(["group", "first", "second", "label"], axis=1)
+            for split in fact["splits"][:2]
+        ]
         for row in audit(study, *tables).to_dict("records"):
-            says = "" if row["label"] is None else f" ({fact['labels'][row['label']].replace('_', ' ')})"
-            rows.append({
-                "Corpus": sources[source]["title"] + notes.get((source, dataset), ""), "Dataset": dataset, "Split": split_title(fact["splits"][1]),
-                "Cue": row["cue"] + says, "P in training (%)": percent(row["train"]), "Average": percent(row["train_average"]),
-                "P in evaluation (%)": percent(row["evaluation"]), "Average there": percent(row["average"]),
-                "Coverage (%)": percent(row["coverage"]), "n": f"{row['n']:,}", "Alone (%)": percent(row["alone"]), "The evaluation": row["verdict"]})
-    columns = ["Corpus", "Dataset", "Split", "Cue", "P in training (%)", "Average", "P in evaluation (%)", "Average there", "Coverage (%)", "n",
-               "Alone (%)", "The evaluation"]
-    publish_table(given, pd.DataFrame(rows, columns=columns), CAPTION.format(score=study.measure), [*columns[:4], columns[-1]])
+            says = (
+                ""
+                if row["label"] is None
+                else f" ({fact['labels'][row['label']].replace('_', ' ')})"
+            )
+            rows.append(
+                {
+                    "Corpus": sources[source]["title"] + notes.get((source, dataset), ""),
+                    "Dataset": dataset,
+                    "Split": split_title(fact["splits"][1]),
+                    "Cue": row["cue"] + says,
+                    "P in training (%)": percent(row["train"]),
+                    "Average": percent(row["train_average"]),
+                    "P in evaluation (%)": percent(row["evaluation"]),
+                    "Average there": percent(row["average"]),
+                    "Coverage (%)": percent(row["coverage"]),
+                    "n": f"{row['n']:,}",
+                    "Alone (%)": percent(row["alone"]),
+                    "The evaluation": row["verdict"],
+                }
+            )
+    columns = [
+        "Corpus",
+        "Dataset",
+        "Split",
+        "Cue",
+        "P in training (%)",
+        "Average",
+        "P in evaluation (%)",
+        "Average there",
+        "Coverage (%)",
+        "n",
+        "Alone (%)",
+        "The evaluation",
+    ]
+    publish_table(
+        given,
+        pd.DataFrame(rows, columns=columns),
+        CAPTION.format(score=study.measure),
+        [*columns[:4], columns[-1]],
+    )

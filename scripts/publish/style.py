@@ -29,29 +29,83 @@ from scripts.running.project_version import commit_date, project_version
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
 INK, GREY, PALE, CONTROL, PAPER, GRID, BAR = "C6", "C7", "C8", "C9", "C10", "C11", "C12"
 THEMES = {  # of each role above its colour, in that order: the six, ink, grey, pale, control, paper, grid, bar
-    "light": ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
-              "#222222", "#6b6b6b", "#dcdcdc", "#9a9a9a", "#ffffff", "#ececec", "#d4d4d4"],
-    "dark": ["#2b93dc", "#e8702a", "#12b886", "#d98fba", "#f0b429", "#9bd8fb",
-             "#e4e6e8", "#a3a9b0", "#33373c", "#8a9098", "#16181b", "#2a2e33", "#43484e"],  # paper: that of the page in the dark
+    "light": [
+        "#0072B2",
+        "#D55E00",
+        "#009E73",
+        "#CC79A7",
+        "#E69F00",
+        "#56B4E9",
+        "#222222",
+        "#6b6b6b",
+        "#dcdcdc",
+        "#9a9a9a",
+        "#ffffff",
+        "#ececec",
+        "#d4d4d4",
+    ],
+    "dark": [
+        "#2b93dc",
+        "#e8702a",
+        "#12b886",
+        "#d98fba",
+        "#f0b429",
+        "#9bd8fb",
+        "#e4e6e8",
+        "#a3a9b0",
+        "#33373c",
+        "#8a9098",
+        "#16181b",
+        "#2a2e33",
+        "#43484e",
+    ],  # paper: that of the page in the dark
 }
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of time reaches
-CONTROLS, BEST_CONTROL = "controls (no understanding of time)", "best control (no understanding of time)"
+CONTROLS, BEST_CONTROL = (
+    "controls (no understanding of time)",
+    "best control (no understanding of time)",
+)
 LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
 
 SETTINGS = {
     # The first comes with matplotlib, which measures with it; a browser without it takes the next, of nearly the same widths.
-    "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Helvetica", "Arial"],
-    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
-    "xtick.labelsize": 7.5, "ytick.labelsize": 7.5, "legend.fontsize": 7.5, "legend.frameon": False,
-    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": GREY, "xtick.color": INK, "ytick.color": INK,
-    "axes.facecolor": PAPER, "figure.facecolor": PAPER, "savefig.facecolor": PAPER,
-    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-    "axes.grid.axis": "y", "grid.color": GRID, "grid.linewidth": 0.6, "axes.axisbelow": True,
-    "lines.linewidth": 1.4, "figure.dpi": 100, "savefig.dpi": 220,
-    "svg.fonttype": "none", "svg.hashsalt": "timestride", "pdf.fonttype": 42,  # text stays text: it can be searched and copied
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Helvetica", "Arial"],
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.facecolor": PAPER,
+    "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.4,
+    "figure.dpi": 100,
+    "savefig.dpi": 220,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "timestride",
+    "pdf.fonttype": 42,  # text stays text: it can be searched and copied
     "text.parse_math": False,  # a title may hold a $
 }
 
@@ -67,7 +121,9 @@ def apply(theme: str = "light") -> None:
 
 def shades() -> LinearSegmentedColormap:
     """The cells of a matrix: from the paper to the first colour."""
-    return LinearSegmentedColormap.from_list("shades", [to_rgba(COLOURS[0], 0), to_rgba(COLOURS[0], 1)])
+    return LinearSegmentedColormap.from_list(
+        "shades", [to_rgba(COLOURS[0], 0), to_rgba(COLOURS[0], 1)]
+    )
 
 
 def luminance(colour: np.ndarray) -> float:
@@ -79,8 +135,11 @@ def luminance(colour: np.ndarray) -> float:
 def on_shade(share: float) -> str:
     """The role that text has on a cell of shades(): ink, or paper where that stands out more; share: from 0 to 1."""
     cell = luminance(share * np.array(to_rgb(COLOURS[0])) + (1 - share) * np.array(to_rgb(PAPER)))
-    contrast = {role: (max(cell, text) + 0.05) / (min(cell, text) + 0.05)
-                for role in (INK, PAPER) for text in [luminance(np.array(to_rgb(role)))]}
+    contrast = {
+        role: (max(cell, text) + 0.05) / (min(cell, text) + 0.05)
+        for role in (INK, PAPER)
+        for text in [luminance(np.array(to_rgb(role)))]
+    }
     return max(contrast, key=lambda role: contrast[role])
 
 
@@ -88,8 +147,20 @@ def mark(axes: Axes, text: str, size: float = 17) -> None:
     """Say on the face of a panel what marks its numbers: of face_of() (scripts/publish/marks.py), nothing where that is empty."""
     if text:
         longest = max(map(len, text.split("\n")))
-        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", rotation=24, linespacing=1.1,
-                  fontsize=size * min(1, 12 / longest), fontweight="bold", color=PALE, zorder=0.6)
+        axes.text(
+            0.5,
+            0.5,
+            text,
+            transform=axes.transAxes,
+            ha="center",
+            va="center",
+            rotation=24,
+            linespacing=1.1,
+            fontsize=size * min(1, 12 / longest),
+            fontweight="bold",
+            color=PALE,
+            zorder=0.6,
+        )
 
 
 def whole_marks(figure: Figure) -> None:
@@ -99,7 +170,11 @@ def whole_marks(figure: Figure) -> None:
         for line in axes.lines:
             x, y = (np.asarray(values, float) for values in line.get_data())
             inside = np.isnan(x + y) | ((left <= x) & (x <= right) & (low <= y) & (y <= high))
-            if line.get_marker() not in ("None", "", None) and line.get_transform() == axes.transData and inside.all():
+            if (
+                line.get_marker() not in ("None", "", None)
+                and line.get_transform() == axes.transData
+                and inside.all()
+            ):
                 line.set_clip_on(False)
         for dots in axes.collections:
             dots.set_clip_on(not isinstance(dots, PathCollection))
@@ -112,12 +187,22 @@ def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, 
     takes the next marker.
     """
     systems = list(systems)
-    models, methods = (list(dict.fromkeys(names)) for names in ([model for _, model, _ in systems], [method for *_, method in systems]))
+    models, methods = (
+        list(dict.fromkeys(names))
+        for names in ([model for _, model, _ in systems], [method for *_, method in systems])
+    )
     found: dict[str, tuple[str, str]] = {}
     for name, model, method in systems:
-        colour, marker = models.index(model), methods.index(method) if len(methods) > 1 else models.index(model)
-        looks = [(COLOURS[(colour + step // 6) % 6], MARKERS[(marker + step) % 6]) for step in range(36)]
-        found.setdefault(name, next((look for look in looks if look not in found.values()), looks[0]))
+        colour, marker = (
+            models.index(model),
+            methods.index(method) if len(methods) > 1 else models.index(model),
+        )
+        looks = [
+            (COLOURS[(colour + step // 6) % 6], MARKERS[(marker + step) % 6]) for step in range(36)
+        ]
+        found.setdefault(
+            name, next((look for look in looks if look not in found.values()), looks[0])
+        )
     return found
 
 
@@ -129,20 +214,36 @@ def error_bars(points: pd.DataFrame) -> np.ndarray:
 
 def side_by_side(handles: list) -> int:
     """How many entries of a legend stand side by side: a line holds 118 characters, of which a mark takes nine."""
-    return max(1, min(len(handles), 118 // (max(len(handle.get_label()) for handle in handles) + 9)))
+    return max(
+        1, min(len(handles), 118 // (max(len(handle.get_label()) for handle in handles) + 9))
+    )
 
 
 def legends_height(groups: list[tuple[str, list]]) -> float:
     """Inches that legends() takes for these groups."""
-    return sum(LEGEND_LINE * (bool(title) + math.ceil(len(handles) / side_by_side(handles))) + 0.05 for title, handles in groups if handles)
+    return sum(
+        LEGEND_LINE * (bool(title) + math.ceil(len(handles) / side_by_side(handles))) + 0.05
+        for title, handles in groups
+        if handles
+    )
 
 
 def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> None:
     """Legends one under the other, the last `bottom` inches above the figure's lower edge: of each group its title and its handles."""
     for title, handles in reversed([group for group in groups if group[1]]):
-        figure.legend(handles=handles, title=title or None, title_fontsize=7.5, loc="lower center", ncols=side_by_side(handles),
-                      bbox_to_anchor=(0.5, bottom / figure.get_figheight()), handlelength=2.2, columnspacing=1.6, borderaxespad=0,
-                      borderpad=0, labelspacing=0.35)
+        figure.legend(
+            handles=handles,
+            title=title or None,
+            title_fontsize=7.5,
+            loc="lower center",
+            ncols=side_by_side(handles),
+            bbox_to_anchor=(0.5, bottom / figure.get_figheight()),
+            handlelength=2.2,
+            columnspacing=1.6,
+            borderaxespad=0,
+            borderpad=0,
+            labelspacing=0.35,
+        )
         bottom += legends_height([(title, handles)])
 
 
@@ -177,10 +278,16 @@ def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
 def maker() -> str:
     """What a figure's files say of who made them: version, commit, program and the identity of its code, as the page tells them."""
     told = project_version()
-    commit = f", commit {told['commit']}{' (modified)' * bool(told['modified'])}" if told["commit"] else ""
+    commit = (
+        f", commit {told['commit']}{' (modified)' * bool(told['modified'])}"
+        if told["commit"]
+        else ""
+    )
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = spec.name if spec and spec.name.startswith("scripts.") else None
-    return f"timestride {told['version']}{commit}" + (f", {program} {identity(program)}" if program else "")
+    return f"timestride {told['version']}{commit}" + (
+        f", {program} {identity(program)}" if program else ""
+    )
 
 
 def told_in_files(metrics: Path) -> dict[str, dict]:
@@ -189,12 +296,18 @@ def told_in_files(metrics: Path) -> dict[str, dict]:
     The date is that of the commit or SOURCE_DATE_EPOCH, not the clock's, and what varies from run to run (hours, hosts) stands on the
     page alone: the same commit makes the same file of the same numbers.
     """
-    source, numbers, date = maker(), f"drawn from metrics.parquet of sha256 {sha256_of(metrics)}", commit_date()
+    source, numbers, date = (
+        maker(),
+        f"drawn from metrics.parquet of sha256 {sha256_of(metrics)}",
+        commit_date(),
+    )
     told = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
     iso = told.isoformat() if told else None
-    return {"svg": {"Date": iso, "Source": source, "Description": numbers},
-            "pdf": {"CreationDate": told, "Keywords": source, "Subject": numbers},
-            "png": {"Source": source, "Description": numbers} | ({"Creation Time": iso} if iso else {})}
+    return {
+        "svg": {"Date": iso, "Source": source, "Description": numbers},
+        "pdf": {"CreationDate": told, "Keywords": source, "Subject": numbers},
+        "png": {"Source": source, "Description": numbers} | ({"Creation Time": iso} if iso else {}),
+    }
 
 
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
@@ -203,7 +316,11 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
     given: output, metrics and only_svg (the first alone), as publisher_arguments() reads them.
     """
     told = told_in_files(given.metrics)
-    forms = {"light": {"svg": "svg"}} if given.only_svg else {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}
+    forms = (
+        {"light": {"svg": "svg"}}
+        if given.only_svg
+        else {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}
+    )
     for theme, suffixes in forms.items():
         figure = drawn(draw, theme)
         for suffix, kind in suffixes.items():

@@ -14,20 +14,26 @@ def settings_of(history: Path) -> dict:
     """The settings of a run, as its history.parquet tells them. Raises UserError where it does not."""
     settings = provenance_of(history).get("settings")
     if settings is None:
-        raise UserError(f"{history}: does not tell its run's settings; make it again with `snakemake {history}`")
+        raise UserError(
+            f"{history}: does not tell its run's settings; make it again with `snakemake {history}`"
+        )
     return settings
 
 
 def training_of(run: Run) -> str:
     """JSON of how a run's model was trained: the settings of its training, and the run that it begins with."""
     settings = settings_of(run.folder / "history.parquet")
-    return json.dumps(settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True)
+    return json.dumps(
+        settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True
+    )
 
 
 def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], list[Run]]:
     """By source and dataset, sorted, its runs among those of these names; trained: their folder."""
-    return {place: [run for runs in systems.values() for run in runs]
-            for place, systems in sorted(runs_by_dataset(trained, names).items())}
+    return {
+        place: [run for runs in systems.values() for run in runs]
+        for place, systems in sorted(runs_by_dataset(trained, names).items())
+    }
 
 
 def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
@@ -36,7 +42,12 @@ def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict
     titled: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
         method = run.facts["method"]
-        title = model_title(run.facts["model"], models) + ("" if method in plain else f", {method_title(method)}")
+        title = model_title(run.facts["model"], models) + (
+            "" if method in plain else f", {method_title(method)}"
+        )
         titled.setdefault(title, {}).setdefault(training_of(run), []).append(run)
-    return {title + differences_told(json.loads(training), list(map(json.loads, ways))): of
-            for title, ways in titled.items() for training, of in ways.items()}
+    return {
+        title + differences_told(json.loads(training), list(map(json.loads, ways))): of
+        for title, ways in titled.items()
+        for training, of in ways.items()
+    }

@@ -23,7 +23,11 @@ def percent(share: float | None, decimals: int = 1) -> str:
 
 def interval(row: Mapping, decimals: int = 1) -> str:
     """`52.0–56.1` for a row with ci_low and ci_high; says so where one group allows none."""
-    return "one group" if pd.isna(row["ci_low"]) else f"{percent(row['ci_low'], decimals)}–{percent(row['ci_high'], decimals)}"
+    return (
+        "one group"
+        if pd.isna(row["ci_low"])
+        else f"{percent(row['ci_low'], decimals)}–{percent(row['ci_high'], decimals)}"
+    )
 
 
 def signed(difference: float) -> str:
@@ -36,16 +40,25 @@ def above_control(row: pd.Series | None, models: dict) -> str:
     """How far a model lies above the best control, in points: `bag of words: +2.1 (−0.3 to +4.5)`; row: of `…_above_control`."""
     if row is None:
         return ""
-    told = [signed(value) for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
+    told = [
+        signed(value) for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)
+    ]
     span = f" ({told[1]} to {told[2]})" if len(told) == 3 else ""
     # The name first: a spreadsheet would take a text that begins with + for a formula.
-    name = "the same, blind" if row["control"].endswith(BLIND) else models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
+    name = (
+        "the same, blind"
+        if row["control"].endswith(BLIND)
+        else models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
+    )
     return f"{name}: {told[0]}{span}"
 
 
 def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
     """How far a model lies above the best control, and above itself without what it should read; by: its rows by metric."""
-    return {ABOVE: above_control(by.get(f"{metric}_above_control"), models), ABOVE_BLIND: above_control(by.get(f"{metric}_above_blind"), models)}
+    return {
+        ABOVE: above_control(by.get(f"{metric}_above_control"), models),
+        ABOVE_BLIND: above_control(by.get(f"{metric}_above_blind"), models),
+    }
 
 
 def markdown(text: str) -> str:
@@ -62,8 +75,11 @@ def write_points(points: pd.DataFrame, output: Path) -> None:
 
 def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
     """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right."""
-    lines = [[markdown(column) for column in table], ["---:" if column in numbers else "---" for column in table],
-             *([markdown(cell) for cell in row] for row in table.to_numpy())]
+    lines = [
+        [markdown(column) for column in table],
+        ["---:" if column in numbers else "---" for column in table],
+        *([markdown(cell) for cell in row] for row in table.to_numpy()),
+    ]
     write_csv(table, output.with_name(f"{output.name}.csv"))
     files = {
         "md": "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{markdown(caption)}\n",
@@ -79,8 +95,9 @@ def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
     return table.loc[:, [name for name in table if name in words or (table[name] != "").any()]]
 
 
-def publish_table(given: argparse.Namespace, table: pd.DataFrame, caption: str,
-                  words: Collection[str]) -> None:
+def publish_table(
+    given: argparse.Namespace, table: pd.DataFrame, caption: str, words: Collection[str]
+) -> None:
     """Write a table in its three forms; words: the columns that hold no numbers."""
     write(table, caption, [name for name in table if name not in words], given.output)
     log.info("%s: %d rows", given.output, len(table))

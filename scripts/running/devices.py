@@ -27,7 +27,15 @@ CLAIMS: list[int] = []  # descriptors of the locks that this process holds until
 def processor() -> str:
     """The name of this machine's processor."""
     info = Path("/proc/cpuinfo")
-    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    names = (
+        [
+            line.split(":", 1)[1].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
+        if info.exists()
+        else []
+    )
     return names[0] if names else platform.processor() or platform.machine()
 
 
@@ -35,7 +43,9 @@ def _listed() -> list[dict]:
     """The GPUs that nvidia-smi lists, each with its index, uuid and the UUIDs of its MIG devices; none without a driver."""
     done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
     gpus = []
-    for found in filter(None, map(LISTED.match, done.stdout.splitlines() if done.returncode == 0 else [])):
+    for found in filter(
+        None, map(LISTED.match, done.stdout.splitlines() if done.returncode == 0 else [])
+    ):
         if found["index"]:
             gpus.append({"index": found["index"], "uuid": found["uuid"], "mig": []})
         elif gpus:
@@ -47,8 +57,18 @@ def _named(name: str, gpus: list[dict]) -> list[str]:
     """The UUIDs that a name in CUDA_VISIBLE_DEVICES may mean: an index, the beginning of a UUID, a MIG device."""
     if name.startswith("MIG-"):
         return [uuid for gpu in gpus for uuid in gpu["mig"] if uuid == name]
-    meant = [gpu for gpu in gpus if (int(gpu["index"]) == int(name) if name.isdecimal() else name.startswith("GPU-") and gpu["uuid"].startswith(name))]
-    return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in meant]  # of a GPU that is split into MIG devices CUDA shows the first
+    meant = [
+        gpu
+        for gpu in gpus
+        if (
+            int(gpu["index"]) == int(name)
+            if name.isdecimal()
+            else name.startswith("GPU-") and gpu["uuid"].startswith(name)
+        )
+    ]
+    return [
+        (gpu["mig"] or [gpu["uuid"]])[0] for gpu in meant
+    ]  # of a GPU that is split into MIG devices CUDA shows the first
 
 
 def visible_gpus() -> list[str]:
@@ -67,13 +87,20 @@ def visible_gpus() -> list[str]:
         if name in NONE:
             break
         meant = _named(name, gpus)
-        here = ", ".join(f"{gpu['index']}: {' '.join([gpu['uuid'], *gpu['mig']])}" for gpu in gpus) or "no GPU"
+        here = (
+            ", ".join(f"{gpu['index']}: {' '.join([gpu['uuid'], *gpu['mig']])}" for gpu in gpus)
+            or "no GPU"
+        )
         if len(meant) != 1:
             problem = "may mean several GPUs" if meant else "is no GPU of this machine"
-            raise UserError(f"CUDA_VISIBLE_DEVICES={allowed} names {name}, which {problem} (nvidia-smi -L lists {here}); "
-                            "correct it, unset it, or set `device: cpu`")
+            raise UserError(
+                f"CUDA_VISIBLE_DEVICES={allowed} names {name}, which {problem} (nvidia-smi -L lists {here}); "
+                "correct it, unset it, or set `device: cpu`"
+            )
         if meant[0] in visible:
-            raise UserError(f"CUDA_VISIBLE_DEVICES={allowed} names one GPU twice ({meant[0]}); name each once")
+            raise UserError(
+                f"CUDA_VISIBLE_DEVICES={allowed} names one GPU twice ({meant[0]}); name each once"
+            )
         visible.append(meant[0])
     return visible
 
@@ -84,7 +111,9 @@ def _open(file: Path) -> int:
     An existing file is only read: in a shared folder Linux refuses to open another user's file for writing, and a lock
     needs no more.
     """
-    flags = os.O_NOFOLLOW | os.O_NONBLOCK  # the folder is anybody's: no link is followed, no pipe waited for
+    flags = (
+        os.O_NOFOLLOW | os.O_NONBLOCK
+    )  # the folder is anybody's: no link is followed, no pipe waited for
     for _ in range(3):
         with suppress(FileNotFoundError):
             return os.open(file, os.O_RDONLY | flags)
@@ -138,7 +167,9 @@ def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -
     places = []
     for slot in range(runs_per_gpu):
         alone = _try_lock(folder / f"{name}-{slot}.lock", fcntl.LOCK_EX, refused)
-        shared = None if alone is None else _try_lock(folder / f"{name}.lock", fcntl.LOCK_SH, refused)
+        shared = (
+            None if alone is None else _try_lock(folder / f"{name}.lock", fcntl.LOCK_SH, refused)
+        )
         if shared is not None:
             places.append([alone, shared])
         elif alone is not None:
@@ -155,15 +186,21 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     within = "" if named is None else f" within CUDA_VISIBLE_DEVICES={named}"
     if len(visible) < wanted:
-        raise UserError(f"{wanted} GPU(s) were asked for, but {len(visible)} are visible here{within}; set devices_per_run "
-                        "to as many, allow more, or set `device: cpu`")
+        raise UserError(
+            f"{wanted} GPU(s) were asked for, but {len(visible)} are visible here{within}; set devices_per_run "
+            "to as many, allow more, or set `device: cpu`"
+        )
     if wanted > 1 and any(gpu.startswith("MIG-") for gpu in visible):
-        raise UserError(f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows a process "
-                        "one; set `devices_per_run: 1`")
+        raise UserError(
+            f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows a process "
+            "one; set `devices_per_run: 1`"
+        )
     folder, refused = Path(tempfile.gettempdir()), set()
     with _turn(folder):
         free = {gpu: _free_slots(gpu, runs_per_gpu, folder, refused) for gpu in visible}
-        emptiest = sorted((gpu for gpu in visible if free[gpu]), key=lambda gpu: -len(free[gpu]))[:wanted]
+        emptiest = sorted((gpu for gpu in visible if free[gpu]), key=lambda gpu: -len(free[gpu]))[
+            :wanted
+        ]
         enough = len(emptiest) == wanted
         for gpu, places in free.items():
             CLAIMS.extend(places.pop(0) if enough and gpu in emptiest else [])
@@ -171,7 +208,13 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
                 os.close(descriptor)
     if not enough:
         names = ", ".join(map(str, sorted(refused)))
-        hindered = f" ({names} cannot be locked: remove it if no run uses it, or set TMPDIR to a folder on a disk that has locks)" if refused else ""
-        raise UserError(f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} are unclaimed"
-                        f"{hindered}; wait for the other runs, or give Snakemake `--resources gpu=N`")
+        hindered = (
+            f" ({names} cannot be locked: remove it if no run uses it, or set TMPDIR to a folder on a disk that has locks)"
+            if refused
+            else ""
+        )
+        raise UserError(
+            f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} are unclaimed"
+            f"{hindered}; wait for the other runs, or give Snakemake `--resources gpu=N`"
+        )
     return emptiest

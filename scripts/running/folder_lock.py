@@ -29,8 +29,13 @@ UNLOCK = "if you are sure that no Snakemake works in this folder, type `snakemak
 
 def this_process() -> dict:
     """Who we are: host, boot (changes with each start of the machine; None where it has no number), pid, since, command."""
-    return {"host": platform.node(), "boot": boot(), "pid": os.getpid(),
-            "since": time.strftime("%Y-%m-%d %H:%M:%S"), "command": shlex.join(["snakemake", *sys.argv[1:]])}
+    return {
+        "host": platform.node(),
+        "boot": boot(),
+        "pid": os.getpid(),
+        "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "command": shlex.join(["snakemake", *sys.argv[1:]]),
+    }
 
 
 def owner_in(file: Path) -> dict | None:
@@ -46,7 +51,9 @@ def described(owner: dict | None) -> str:
     """An owner in words."""
     if owner is None:
         return "a process that is not known"
-    return f"process {owner['pid']} on {owner['host']} (`{owner['command']}`, since {owner['since']})"
+    return (
+        f"process {owner['pid']} on {owner['host']} (`{owner['command']}`, since {owner['since']})"
+    )
 
 
 def take(descriptor: int, file: Path) -> bool:
@@ -54,8 +61,10 @@ def take(descriptor: int, file: Path) -> bool:
     try:
         return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise WorkflowError(f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop it, "
-                            "then give this command again") from None
+        raise WorkflowError(
+            f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop it, "
+            "then give this command again"
+        ) from None
 
 
 def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
@@ -67,12 +76,18 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     if not left:
         return
     ours = this_process()
-    same_machine = owner is not None and (owner["host"] == ours["host"] or owner["boot"] == ours["boot"] is not None)
+    same_machine = owner is not None and (
+        owner["host"] == ours["host"] or owner["boot"] == ours["boot"] is not None
+    )
     if not (taken and same_machine):
-        raise WorkflowError(f"{folder.parent} is locked by {described(owner)}, which is not known to have ended; {UNLOCK}")
+        raise WorkflowError(
+            f"{folder.parent} is locked by {described(owner)}, which is not known to have ended; {UNLOCK}"
+        )
     for file in left:
         file.unlink(missing_ok=True)
-    logger.warning(f"Unlocked {folder.parent}: {described(owner)} was killed. What it had finished is kept.")
+    logger.warning(
+        f"Unlocked {folder.parent}: {described(owner)} was killed. What it had finished is kept."
+    )
     time.sleep(3 * SECONDS)  # its programs end meanwhile (scripts/running/owner.py)
 
 

@@ -29,7 +29,14 @@ PACKAGE = "scripts"
 MODULE_NAME = re.compile(rf"{PACKAGE}(\.[A-Za-z_]\w*)+")
 LOG_METHODS = {"debug", "info", "warning", "error", "critical", "exception", "log"}
 ERRORS = {"UserError", "TooLarge"}  # of which no argument counts
-DOCUMENTED = {"add_argument", "add_argument_group", "add_parser", "add_subparsers", "ArgumentParser", "parser"}
+DOCUMENTED = {
+    "add_argument",
+    "add_argument_group",
+    "add_parser",
+    "add_subparsers",
+    "ArgumentParser",
+    "parser",
+}
 DOCUMENTATION = {"help", "description", "epilog", "metavar"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -37,7 +44,10 @@ NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 HAS_DOCSTRING = (ast.Module, *NAMED)
 IMPORTS = (ast.Import, ast.ImportFrom)
 DOES_SOMETHING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-ITSELF, BESIDE = "<itself>", "<beside>"  # the name that an assignment defines, and the others of the same assignment
+ITSELF, BESIDE = (
+    "<itself>",
+    "<beside>",
+)  # the name that an assignment defines, and the others of the same assignment
 
 
 @cache
@@ -56,6 +66,7 @@ def sha256(text: str) -> str:
 
 
 # ---- what counts of a piece of code
+
 
 def _is_text(node: ast.expr) -> bool:
     """Whether an expression is a text for people to read: written out, put together or formatted here."""
@@ -92,8 +103,10 @@ def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr],
         return call.args, [keyword for keyword in call.keywords if keyword.arg not in DOCUMENTATION]
     else:
         return call.args, call.keywords
-    return ([argument for argument in call.args if not says(argument)],
-            [keyword for keyword in call.keywords if not says(keyword.value)])
+    return (
+        [argument for argument in call.args if not says(argument)],
+        [keyword for keyword in call.keywords if not says(keyword.value)],
+    )
 
 
 def _pieces(text: ast.JoinedStr) -> list[ast.expr]:
@@ -164,6 +177,7 @@ def counted(tree: ast.AST) -> ast.AST:
 
 # ---- a definition as a text, and the names of its module that it uses
 
+
 def _stored(node: ast.AST) -> Iterator[str]:
     """The names that a piece of code binds in its own scope."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -191,14 +205,22 @@ def _scope_of(node: ast.AST) -> set[str]:
     bound = set()
     if isinstance(node, FUNCTIONS):
         arguments = node.args
-        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        every = [
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            arguments.vararg,
+            arguments.kwarg,
+        ]
         bound = {argument.arg for argument in every if argument}
     body = node.body if isinstance(node.body, list) else [node.body]
     for statement in body:
         bound |= set(_stored(statement))
     if isinstance(node, (ast.Lambda, ast.ClassDef)):
         return bound
-    return bound - {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
+    return bound - {
+        name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names
+    }
 
 
 def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
@@ -206,7 +228,9 @@ def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
     found = {}
     for inner in ast.walk(node):
         if isinstance(inner, ast.ImportFrom) and (inner.module or "").split(".")[0] == PACKAGE:
-            found |= {alias.asname or alias.name: (inner.module, alias.name) for alias in inner.names}
+            found |= {
+                alias.asname or alias.name: (inner.module, alias.name) for alias in inner.names
+            }
     return found
 
 
@@ -229,7 +253,11 @@ class _Writer:
 
     def reference(self, node: ast.AST, bound: frozenset, local: dict) -> str | None:
         """What a node refers to outside its definition; None where it is nothing of this project."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE_NAME.fullmatch(node.value):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and MODULE_NAME.fullmatch(node.value)
+        ):
             return f"{node.value}:"
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             name = node.value.id
@@ -250,7 +278,9 @@ class _Writer:
         elif isinstance(value, ast.Constant):
             # In ASCII, since which characters are printable differs; hexadecimal, since long decimal integers are refused.
             constant = value.value
-            self.parts.append(f"{type(constant).__name__}:{hex(constant) if type(constant) is int else ascii(constant)};")
+            self.parts.append(
+                f"{type(constant).__name__}:{hex(constant) if type(constant) is int else ascii(constant)};"
+            )
         elif isinstance(value, ast.ImportFrom) and (value.module or "").split(".")[0] == PACKAGE:
             pass
         elif isinstance(value, ast.AST):
@@ -269,18 +299,23 @@ class _Writer:
             scope = _scope_of(node)
             inner = bound | scope
             imports = {name: place for name, place in local.items() if name not in scope} | (
-                _project_imports(node) if isinstance(node, FUNCTIONS[:2]) else {})
+                _project_imports(node) if isinstance(node, FUNCTIONS[:2]) else {}
+            )
         self.parts.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
             # Empty fields are left out, since a Python version may have some that another has not.
             if value is None or value == [] or name == "ctx":
                 continue
-            outside = name in ("decorator_list", "bases", "keywords", "args") and isinstance(node, (*FUNCTIONS, ast.ClassDef))
+            outside = name in ("decorator_list", "bases", "keywords", "args") and isinstance(
+                node, (*FUNCTIONS, ast.ClassDef)
+            )
             self.parts.append(f"{name}=")
             if isinstance(node, ast.ClassDef) and name == "body":
                 for statement in value:  # a method does not see the names of its class
-                    self.write(statement, bound if isinstance(statement, FUNCTIONS) else inner, imports)
+                    self.write(
+                        statement, bound if isinstance(statement, FUNCTIONS) else inner, imports
+                    )
             else:
                 self.write(value, bound if outside else inner, local if outside else imports)
         self.parts.append(")")
@@ -292,31 +327,56 @@ def _defined(statement: ast.stmt) -> list[str]:
         return [statement.name]
     if isinstance(statement, IMPORTS):
         return [(alias.asname or alias.name).split(".")[0] for alias in statement.names]
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    targets = (
+        statement.targets
+        if isinstance(statement, ast.Assign)
+        else [getattr(statement, "target", None)]
+    )
     if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and not any(
-            isinstance(inner, (ast.Attribute, ast.Subscript)) for target in targets for inner in ast.walk(target)):
-        return [inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
+        isinstance(inner, (ast.Attribute, ast.Subscript))
+        for target in targets
+        for inner in ast.walk(target)
+    ):
+        return [
+            inner.id
+            for target in targets
+            for inner in ast.walk(target)
+            if isinstance(inner, ast.Name)
+        ]
     return []
 
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
     """A statement (changed in place) as the definition of one of its names, which it then does not hold."""
     if isinstance(statement, IMPORTS):
-        [alias] = [alias for alias in statement.names if (alias.asname or alias.name).split(".")[0] == name]
+        [alias] = [
+            alias for alias in statement.names if (alias.asname or alias.name).split(".")[0] == name
+        ]
         return f"import {getattr(statement, 'module', None) or ''} {alias.name if alias.asname or isinstance(statement, ast.ImportFrom) else name}"
     if isinstance(statement, NAMED):
         statement.name = ITSELF
         return statement
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    shape = [[ITSELF if inner.id == name else BESIDE for inner in ast.walk(target) if isinstance(inner, ast.Name)] for target in targets]
+    shape = [
+        [
+            ITSELF if inner.id == name else BESIDE
+            for inner in ast.walk(target)
+            if isinstance(inner, ast.Name)
+        ]
+        for target in targets
+    ]
     kind = ast.dump(statement.op) if isinstance(statement, ast.AugAssign) else ""
-    return ast.Expr(ast.Tuple([ast.Constant(f"{shape}{kind}"), *([statement.value] if statement.value else [])]))
+    return ast.Expr(
+        ast.Tuple([ast.Constant(f"{shape}{kind}"), *([statement.value] if statement.value else [])])
+    )
 
 
 def _is_no_code(statement: ast.stmt) -> bool:
     """Whether a statement at the top of a module does not count: a docstring, the block of a program, imports for types."""
     if isinstance(statement, ast.If):
-        return {"__name__", "TYPE_CHECKING"} & {node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)} != set()
+        return {"__name__", "TYPE_CHECKING"} & {
+            node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)
+        } != set()
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
@@ -324,9 +384,17 @@ def read_module(source: str) -> dict:
     """What a module defines: `definitions`, by name the hash of its text and its references; `imports` of this project, by name the
     module and the name in it; `effects`, what it does when imported, as definitions without a name."""
     statements = [statement for statement in ast.parse(source).body if not _is_no_code(statement)]
-    imports = {name: place for statement in statements for name, place in _project_imports(statement).items()
-               if isinstance(statement, ast.ImportFrom)}
-    statements = [statement for statement in statements if not set(_defined(statement)) <= set(imports) or not _defined(statement)]
+    imports = {
+        name: place
+        for statement in statements
+        for name, place in _project_imports(statement).items()
+        if isinstance(statement, ast.ImportFrom)
+    }
+    statements = [
+        statement
+        for statement in statements
+        if not set(_defined(statement)) <= set(imports) or not _defined(statement)
+    ]
     names = {name for statement in statements for name in _defined(statement)} | set(imports)
     by_name: dict[str, list] = {}
     effects = []
@@ -344,8 +412,11 @@ def read_module(source: str) -> dict:
             writer.write(counted(piece) if isinstance(piece, ast.AST) else piece)
         return [sha256("".join(writer.parts)), writer.uses]
 
-    return {"definitions": {name: written(pieces) for name, pieces in by_name.items()},
-            "imports": {name: list(place) for name, place in imports.items()}, "effects": [written(pieces) for pieces in effects]}
+    return {
+        "definitions": {name: written(pieces) for name, pieces in by_name.items()},
+        "imports": {name: list(place) for name, place in imports.items()},
+        "effects": [written(pieces) for pieces in effects],
+    }
 
 
 # ---- modules, read once
@@ -393,7 +464,9 @@ def _read(module: str) -> dict:
 
 # ---- what a reference stands for
 
-Node = tuple[str, str]  # a module and the name of a definition in it; "" for the whole module, "#0" for the first of its effects
+Node = tuple[
+    str, str
+]  # a module and the name of a definition in it; "" for the whole module, "#0" for the first of its effects
 
 
 def _resolved(module: str, name: str) -> Node | str:
@@ -431,7 +504,9 @@ def _uses(node: Node) -> tuple[str, list[tuple[Node | str, str]]]:
     code = _read(module)
     if name == "":
         return "module", [((module, inner), "") for inner in sorted(code["definitions"])]
-    text, uses = code["effects"][int(name[1:])] if name.startswith("#") else code["definitions"][name]
+    text, uses = (
+        code["effects"][int(name[1:])] if name.startswith("#") else code["definitions"][name]
+    )
     return text, [_target(module, use) for use in uses]
 
 
@@ -446,7 +521,10 @@ def _hash_together(nodes: list[Node]) -> None:
 
     def described(node: Node, inside: dict[Node, str]) -> str:
         text, uses = _uses(node)
-        parts = [f"{inside.get(target, '?') if target in members else _identities.get(target, target)}.{attribute}" for target, attribute in uses]
+        parts = [
+            f"{inside.get(target, '?') if target in members else _identities.get(target, target)}.{attribute}"
+            for target, attribute in uses
+        ]
         return sha256("\n".join([text, *(sorted(parts) if node[1] == "" else parts)]))
 
     first = {node: described(node, {}) for node in nodes}
@@ -504,7 +582,9 @@ def _entry(entry: str) -> Node:
         return (entry, "main" if "main" in _read(entry)["definitions"] else "")
     if module and file_of(module) and name in _read(module)["definitions"]:
         return (module, name)
-    raise UserError(f"{entry.replace('.', '/')}.py is missing; write it (docs/add.md), or correct the entry in resources/ that names it")
+    raise UserError(
+        f"{entry.replace('.', '/')}.py is missing; write it (docs/add.md), or correct the entry in resources/ that names it"
+    )
 
 
 @cache
@@ -518,4 +598,8 @@ def identity(*entries: str) -> str:
     for node in [*nodes, *effects]:
         if node not in _identities:
             _identify(node)
-    return sha256("\n".join([*(_identities[node] for node in nodes), *sorted(_identities[node] for node in effects)]))[:12]
+    return sha256(
+        "\n".join(
+            [*(_identities[node] for node in nodes), *sorted(_identities[node] for node in effects)]
+        )
+    )[:12]

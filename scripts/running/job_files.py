@@ -17,7 +17,9 @@ from pathlib import Path
 from scripts.running.program import UserError
 
 PLACE = Path(".snakemake/timestride")
-_waiting: dict[str, dict[str, str]] | None = {}  # by folder the files to write as soon as jobs start; None once they have
+_waiting: (
+    dict[str, dict[str, str]] | None
+) = {}  # by folder the files to write as soon as jobs start; None once they have
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -60,8 +62,12 @@ def argument_file(arguments: Iterable) -> str:
     Raises UserError for an argument with a line break, and for one that names such a file itself.
     """
     lines = [str(argument) for argument in arguments]
-    if broken := [line for line in lines if len(f"{line}.".splitlines()) > 1 or line.startswith("@")]:
-        raise UserError(f"configuration: {broken[0][:80]!r} begins with @ or holds a line break; write it without")
+    if broken := [
+        line for line in lines if len(f"{line}.".splitlines()) > 1 or line.startswith("@")
+    ]:
+        raise UserError(
+            f"configuration: {broken[0][:80]!r} begins with @ or holds a line break; write it without"
+        )
     return f"{hand_over({'arguments': ''.join(line + chr(10) for line in lines)})}/arguments"
 
 
@@ -75,11 +81,15 @@ def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
     try:
         for row in reader:
             if row and len(row) != len(columns):
-                raise UserError(f"{where}: line {reader.line_num} ends a row of {len(row)} cells, but the header has {len(columns)}; put a text "
-                                "with a comma in double quotes")
+                raise UserError(
+                    f"{where}: line {reader.line_num} ends a row of {len(row)} cells, but the header has {len(columns)}; put a text "
+                    "with a comma in double quotes"
+                )
             rows += [row] if row else []
     except csv.Error as error:
-        raise UserError(f"{where}: line {reader.line_num} is no CSV ({error}); correct it there") from None
+        raise UserError(
+            f"{where}: line {reader.line_num} is no CSV ({error}); correct it there"
+        ) from None
     if not rows or rows[0] != columns:
         raise UserError(f"{where}: its header is not {','.join(columns)}; restore it")
     return rows
@@ -89,21 +99,31 @@ def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
     """A CSV of the rows (of csv_rows()) that have one of these values in a column, under their header."""
     place = rows[0].index(column)
     kept = io.StringIO()
-    csv.writer(kept, lineterminator="\n").writerows(row for row in rows if row is rows[0] or row[place] in values)
+    csv.writer(kept, lineterminator="\n").writerows(
+        row for row in rows if row is rows[0] or row[place] in values
+    )
     return kept.getvalue()
 
 
-def fields_of(entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]) -> dict[str, dict]:
+def fields_of(
+    entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]
+) -> dict[str, dict]:
     """These fields of these entries, in the order in which the entries stand."""
     wanted, kept = set(names), set(fields)
-    return {name: {key: value for key, value in entry.items() if key in kept}
-            for name, entry in entries.items() if name in wanted}
+    return {
+        name: {key: value for key, value in entry.items() if key in kept}
+        for name, entry in entries.items()
+        if name in wanted
+    }
 
 
 def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict]:
     """The same entries, where these keys say only that they are there: `sample: true`."""
     plain = set(keys)
-    return {name: {key: True if key in plain else value for key, value in entry.items()} for name, entry in entries.items()}
+    return {
+        name: {key: True if key in plain else value for key, value in entry.items()}
+        for name, entry in entries.items()
+    }
 
 
 def has_options(options: dict, needs: dict | list[dict]) -> bool:
@@ -111,5 +131,11 @@ def has_options(options: dict, needs: dict | list[dict]) -> bool:
     `number`: it is set to one."""
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)
-    return all(isinstance(options.get(name), int) if value == "number" else options.get(name) is not None if value == "any"
-               else options.get(name) in (value if isinstance(value, list) else [value]) for name, value in needs.items())
+    return all(
+        isinstance(options.get(name), int)
+        if value == "number"
+        else options.get(name) is not None
+        if value == "any"
+        else options.get(name) in (value if isinstance(value, list) else [value])
+        for name, value in needs.items()
+    )

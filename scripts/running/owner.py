@@ -62,4 +62,6 @@ def end_forks_with_this() -> None:
             time.sleep(SECONDS)
         os._exit(1)
 
-    os.register_at_fork(after_in_child=threading.Thread(target=look, name="parent", daemon=True).start)
+    os.register_at_fork(
+        after_in_child=threading.Thread(target=look, name="parent", daemon=True).start
+    )

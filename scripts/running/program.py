@@ -16,12 +16,14 @@ from scripts.running.owner import end_with_owner
 
 log = logging.getLogger("timestride")
 
-SHOWN = 80      # characters of a value in a message
+SHOWN = 80  # characters of a value in a message
 LONGEST = 1500  # characters of a message
 AGAIN = "then give the same command again; finished work is kept"
 FULL = f"free some, {AGAIN}"
 # What libraries say of a disk that is full when they raise no OSError that says so, and of any file that they could not write.
-DISK_FULL = re.compile(r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I)
+DISK_FULL = re.compile(
+    r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I
+)
 UNWRITTEN = re.compile(r"PytorchStreamWriter failed|inline_container|unexpected pos \d+", re.I)
 REMEDIES = {
     errno.EACCES: "permission denied; change its owner or its mode, or name another place",
@@ -43,21 +45,34 @@ class UserError(Exception):
 
 def printable(text: str) -> str:
     """A text as one line that any terminal and any file takes: signs that do not print are written as escapes."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
 
 
 def cut(text: str, longest: int = SHOWN) -> str:
     """A text of a user's data for a message: in one line, and only its beginning where it is long."""
-    return printable(text) if len(text) <= longest else f"{printable(text[:longest])}… ({len(text):,} characters)"
+    return (
+        printable(text)
+        if len(text) <= longest
+        else f"{printable(text[:longest])}… ({len(text):,} characters)"
+    )
 
 
 def shown(value: object) -> str:
     """A value of a user's data for a message: as Python writes it, in quotes if it is text, cut where it is long."""
     if isinstance(value, str):
-        return repr(value) if len(value) <= SHOWN else f"{value[:SHOWN]!r}… ({len(value):,} characters)"
+        return (
+            repr(value)
+            if len(value) <= SHOWN
+            else f"{value[:SHOWN]!r}… ({len(value):,} characters)"
+        )
     try:
         return cut(repr(value))
-    except (ValueError, RecursionError):  # an integer of thousands of digits, a list in a list in a list …
+    except (
+        ValueError,
+        RecursionError,
+    ):  # an integer of thousands of digits, a list in a list in a list …
         return f"a value of type {type(value).__name__} that is too large to show"
 
 
@@ -68,6 +83,7 @@ def closest(name: str, known) -> str:
 
 
 # ---- Arguments
+
 
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Help that says of every number what it may be."""
@@ -86,12 +102,16 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(doc: str) -> argparse.ArgumentParser:
     """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
-    shared = _Parser(description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@")
+    shared = _Parser(
+        description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@"
+    )
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
     return shared
 
 
-def _within(read_number: Callable[[str], float], minimum: float, maximum: float, bounds: str) -> Callable[[str], float]:
+def _within(
+    read_number: Callable[[str], float], minimum: float, maximum: float, bounds: str
+) -> Callable[[str], float]:
     """The type of an argument that is a number within bounds, which --help tells."""
 
     def read(text: str) -> float:
@@ -109,8 +129,12 @@ def _within(read_number: Callable[[str], float], minimum: float, maximum: float,
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
     """The type of an argument that is a whole number within bounds."""
-    return _within(lambda text: int(text if re.fullmatch("[+-]?[0-9]{1,30}", text.strip()) else ""), minimum, maximum,
-                   f"a whole number from {minimum} to {maximum}")
+    return _within(
+        lambda text: int(text if re.fullmatch("[+-]?[0-9]{1,30}", text.strip()) else ""),
+        minimum,
+        maximum,
+        f"a whole number from {minimum} to {maximum}",
+    )
 
 
 def number(minimum: float, maximum: float) -> Callable[[str], float]:
@@ -134,7 +158,9 @@ def json_object(text: str) -> dict:
     except (ValueError, RecursionError) as error:
         raise argparse.ArgumentTypeError(f"{shown(text)} is not JSON ({cut(str(error))})") from None
     if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a JSON object, as {{\"key\": \"value\"}}")
+        raise argparse.ArgumentTypeError(
+            f'{shown(text)} is not a JSON object, as {{"key": "value"}}'
+        )
     return value
 
 
@@ -151,6 +177,7 @@ def json_object_with(*keys: str) -> Callable[[str], dict]:
 
 
 # ---- A program's errors and its end
+
 
 def _of_os(error: OSError) -> str:
     """One sentence on what the operating system refused."""
@@ -214,14 +241,20 @@ def log_to(file: Path, mode: str = "w") -> None:
     logging.getLogger().addHandler(_LogFile(file, mode=mode, encoding="utf-8"))
 
 
-def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
+def execute(
+    main: Callable[[argparse.Namespace], None],
+    arguments: argparse.Namespace,
+    opens_log: bool = False,
+) -> None:
     """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1, Ctrl-C as exit 130.
 
     opens_log: main itself calls log_to.
     """
     end_with_owner()
     terminal = logging.StreamHandler(sys.stderr)
-    if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):  # Snakemake shows the log of a program that failed
+    if arguments.log and os.environ.get(
+        "TIMESTRIDE_LOG_ONLY"
+    ):  # Snakemake shows the log of a program that failed
         terminal.addFilter(lambda record: record.levelno == logging.WARNING)
     logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:
@@ -230,7 +263,9 @@ def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Name
         main(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        log.error("error: stopped by Ctrl-C; nothing half-written is left: give the same command again")
+        log.error(
+            "error: stopped by Ctrl-C; nothing half-written is left: give the same command again"
+        )
         sys.exit(130)
     except BrokenPipeError:  # who reads our output has read enough
         _close_output()
@@ -239,4 +274,3 @@ def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Name
         _refuse(error)
         _close_output()
         sys.exit(1)
-

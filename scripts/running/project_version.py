@@ -19,9 +19,17 @@ def version() -> str:
 
 def _git(*arguments: str) -> str | None:
     """What git says of the project's folder; None without git, or where it refuses."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"GIT_OPTIONAL_LOCKS": "0"}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    } | {"GIT_OPTIONAL_LOCKS": "0"}
     try:
-        done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, timeout=30, env=environment)
+        done = subprocess.run(
+            ["git", "-C", ROOT, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            env=environment,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -32,14 +40,24 @@ def project_version() -> dict:
     image has no .git), or None, and modified is None."""
     top = _git("rev-parse", "--show-toplevel")
     if not top or Path(top).resolve() != ROOT.resolve():
-        return {"version": version(), "commit": os.environ.get("TIMESTRIDE_COMMIT") or None, "modified": None}
+        return {
+            "version": version(),
+            "commit": os.environ.get("TIMESTRIDE_COMMIT") or None,
+            "modified": None,
+        }
     changed = _git("status", "--porcelain", "--untracked-files=no")
-    return {"version": version(), "commit": _git("rev-parse", "HEAD"), "modified": None if changed is None else bool(changed)}
+    return {
+        "version": version(),
+        "commit": _git("rev-parse", "HEAD"),
+        "modified": None if changed is None else bool(changed),
+    }
 
 
 def commit_date() -> int | None:
     """When this timestride is of, in seconds since 1970: SOURCE_DATE_EPOCH where it is set, else the date of the commit; None without."""
     if epoch := os.environ.get("SOURCE_DATE_EPOCH", "").strip():
         return int(epoch) if epoch.isdecimal() else None
-    date = _git("log", "-1", "--format=%ct") if project_version()["modified"] is not None else None  # not that of a folder around it
+    date = (
+        _git("log", "-1", "--format=%ct") if project_version()["modified"] is not None else None
+    )  # not that of a folder around it
     return int(date) if date else None

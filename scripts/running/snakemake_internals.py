@@ -35,8 +35,10 @@ def is_dry_run(workflow) -> bool:
 def say_unknown(workflow) -> None:
     """Say once that this version is not known."""
     if not is_known() and is_main_process(workflow):
-        logger.warning(f"Snakemake {version('snakemake')} is not known to timestride ({KNOWN[0]}x is): it is used as it comes, without a line a "
-                       "job, without unlocking after a kill, and with the GPUs that --resources gpu=N names")
+        logger.warning(
+            f"Snakemake {version('snakemake')} is not known to timestride ({KNOWN[0]}x is): it is used as it comes, without a line a "
+            "job, without unlocking after a kill, and with the GPUs that --resources gpu=N names"
+        )
 
 
 def lock_by_owner() -> None:
@@ -75,7 +77,9 @@ def keep_records_with_results() -> None:
     if not is_known():
         return
     records, place = Path("results/.records"), Path(".snakemake/metadata")
-    Path(".snakemake/incomplete").mkdir(parents=True, exist_ok=True)  # without it Snakemake rewrites the records
+    Path(".snakemake/incomplete").mkdir(
+        parents=True, exist_ok=True
+    )  # without it Snakemake rewrites the records
     records.mkdir(parents=True, exist_ok=True)
     if place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
         place.rename(records)
@@ -92,12 +96,20 @@ class Gpus:
     all, and a resource of its own counts how many GPUs there may be at once.
     """
 
-    def __init__(self, workflow, visible: int, devices_per_run: int, runs_per_gpu: int, may_use: bool):
+    def __init__(
+        self, workflow, visible: int, devices_per_run: int, runs_per_gpu: int, may_use: bool
+    ):
         self.workflow, self.runs_per_gpu = workflow, runs_per_gpu
         if "gpu" not in workflow.global_resources and is_known():
-            allotted = int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else visible * runs_per_gpu
+            allotted = (
+                int(os.environ.get("SLURM_GPUS_ON_NODE", 0))
+                if workflow.remote_exec
+                else visible * runs_per_gpu
+            )
             workflow.register_resource("gpu", allotted)
-        at_once = workflow.global_resources["gpu"].value if "gpu" in workflow.global_resources else 0
+        at_once = (
+            workflow.global_resources["gpu"].value if "gpu" in workflow.global_resources else 0
+        )
         self.per_run = devices_per_run if at_once > 0 and may_use else 0
         self.shared = "shared_gpu" if self.per_run and runs_per_gpu > 1 else None
         if self.shared and not workflow.remote_exec and is_known():
@@ -111,12 +123,23 @@ class Gpus:
 
     def alone(self, wildcards) -> int:
         """How many GPUs a run asks for by itself: none where its group does. (Which executor sends it is known only then.)"""
-        return 0 if self.shared and (self.workflow.remote_exec or not self.workflow.local_exec) else self.per_run
+        return (
+            0
+            if self.shared and (self.workflow.remote_exec or not self.workflow.local_exec)
+            else self.per_run
+        )
 
     @property
     def request(self) -> dict[str, int | str | Callable]:
         """The resources of a run."""
-        return {"gpu": self.alone, **({"gres": f"gpu:{self.per_run}", "gpu_runs": self.per_run} if self.shared else {"nodes": 1})}
+        return {
+            "gpu": self.alone,
+            **(
+                {"gres": f"gpu:{self.per_run}", "gpu_runs": self.per_run}
+                if self.shared
+                else {"nodes": 1}
+            ),
+        }
 
     def threads(self, allotted_by_rule: int, cpus_per_task) -> int | str:
         """The threads of a run: inside a job that Snakemake sent, the cores that the cluster gave to it."""

@@ -32,6 +32,7 @@ def one_of(names: Iterable[str]) -> str:
 
 def as_workflow_error(call: Callable) -> Callable:
     """The same function, whose UserError is Snakemake's WorkflowError: one line on the terminal."""
+
     def called(*given, **named):
         try:
             return call(*given, **named)
@@ -56,16 +57,26 @@ class Start:
         self.jobs = Jobs(self.work, self.published)
         config = self.work.config
         may_use = config["device"] != "cpu"
-        self.gpus = internals.Gpus(workflow, len(visible_gpus()) if may_use else 0, config["devices_per_run"], config["runs_per_gpu"], may_use)
+        self.gpus = internals.Gpus(
+            workflow,
+            len(visible_gpus()) if may_use else 0,
+            config["devices_per_run"],
+            config["runs_per_gpu"],
+            may_use,
+        )
         trained = len(self.work.runs) - len(self.work.controls) or 1
         # Without a GPU the runs share the cores.
-        self.threads_per_run = max((workflow.cores or 1) // trained, 1 if self.gpus.per_run else config["devices_per_run"])
+        self.threads_per_run = max(
+            (workflow.cores or 1) // trained, 1 if self.gpus.per_run else config["devices_per_run"]
+        )
         if is_module or not self.is_main:
             self.begin()  # the workflow that starts jobs is another one
         elif Path("results/.records").is_dir():
             internals.keep_records_with_results()
         if self.is_main and not is_module and internals.use_terminal(workflow):
-            os.environ.update(TIMESTRIDE_LOG_ONLY="1")  # the programs write on the terminal what Snakemake does not: warnings
+            os.environ.update(
+                TIMESTRIDE_LOG_ONLY="1"
+            )  # the programs write on the terminal what Snakemake does not: warnings
         if self.is_main:
             self.check()
 
@@ -75,8 +86,10 @@ class Start:
         for note in self.work.notes:
             logger.info(note)
         for manifest, lost in checks.lost_outputs(self.work).items():
-            logger.warning(f"{manifest.parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again "
-                           f"as soon as a job reads it, or by `snakemake {manifest.parts[1]}`")
+            logger.warning(
+                f"{manifest.parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again "
+                f"as soon as a job reads it, or by `snakemake {manifest.parts[1]}`"
+            )
             if not internals.is_dry_run(self.workflow):
                 manifest.unlink()
         for warning in checks.check_places(self.work):
@@ -93,6 +106,7 @@ class Start:
 
     def parameters(self, rule: str) -> dict[str, Callable]:
         """The parameters of a rule, by its function in Jobs. Snakemake compares `code` and `decides`, since they do not take `output`."""
+
         @cache
         def found(wildcards: tuple) -> Job:
             return getattr(self.jobs, rule)(**dict(wildcards))
@@ -101,19 +115,43 @@ class Start:
         def ask(wildcards, answer: Callable[[Job], str]) -> str:
             return answer(found(tuple(wildcards.items())))
 
-        return {"code": lambda wildcards: ask(wildcards, Job.identity), "decides": lambda wildcards: ask(wildcards, Job.decides),
-                "program": lambda wildcards, output: ask(wildcards, lambda job: job.program),
-                "arguments": lambda wildcards, output: ask(wildcards, lambda job: f"@{job.arguments()}"),
-                "folder": lambda wildcards, output: Path(output[0]).parent,
-                "manifest": lambda wildcards, output: ask(wildcards, lambda job: f"scripts.data.manifest @{job.manifest_arguments(Path(output[0]).parent)}")}
+        return {
+            "code": lambda wildcards: ask(wildcards, Job.identity),
+            "decides": lambda wildcards: ask(wildcards, Job.decides),
+            "program": lambda wildcards, output: ask(wildcards, lambda job: job.program),
+            "arguments": lambda wildcards, output: ask(
+                wildcards, lambda job: f"@{job.arguments()}"
+            ),
+            "folder": lambda wildcards, output: Path(output[0]).parent,
+            "manifest": lambda wildcards, output: ask(
+                wildcards,
+                lambda job: (
+                    f"scripts.data.manifest @{job.manifest_arguments(Path(output[0]).parent)}"
+                ),
+            ),
+        }
 
     def end(self) -> None:
         """Print what a finished study found."""
         if not self.is_module:
-            work, of_all = self.work, [name for name, item in self.published.items.items() if item["study"] == "all"]
-            print(summary(Path(self.jobs.metrics), Path(work.pages, "index.html"), Path("results/benchmarks"), work.studies,
-                          sorted({run.model for run in work.runs.values() if run.name not in work.controls}), self.begun,
-                          [self.published.files(name)[0] for name in of_all], sum(work.altered.values(), [])))
+            work, of_all = (
+                self.work,
+                [name for name, item in self.published.items.items() if item["study"] == "all"],
+            )
+            print(
+                summary(
+                    Path(self.jobs.metrics),
+                    Path(work.pages, "index.html"),
+                    Path("results/benchmarks"),
+                    work.studies,
+                    sorted(
+                        {run.model for run in work.runs.values() if run.name not in work.controls}
+                    ),
+                    self.begun,
+                    [self.published.files(name)[0] for name in of_all],
+                    sum(work.altered.values(), []),
+                )
+            )
 
     def fail(self) -> None:
         """Print what to do after an error."""

@@ -8,25 +8,49 @@ import pandas as pd
 from scripts.plan.probe import BLIND
 from scripts.data.tables import read_metrics
 
-POINT = ["study", "experiment", "model", "method", "scoring", "source", "dataset", "split"]  # what a number is of; a study has some of these columns
+POINT = [
+    "study",
+    "experiment",
+    "model",
+    "method",
+    "scoring",
+    "source",
+    "dataset",
+    "split",
+]  # what a number is of; a study has some of these columns
 
 
 def interval(row: pd.Series, form: str, scale: str = "") -> str:
     """The interval of a row of metrics, in per cent; form: of an end."""
-    return f"{row['ci_low'] * 100:{form}}{scale} to {row['ci_high'] * 100:{form}}{scale}" if pd.notna(row["ci_low"]) else "one group: no interval"
+    return (
+        f"{row['ci_low'] * 100:{form}}{scale} to {row['ci_high'] * 100:{form}}{scale}"
+        if pd.notna(row["ci_low"])
+        else "one group: no interval"
+    )
 
 
 def above_control(row: pd.Series) -> str:
     """How far a model lies above the best control, in words."""
-    control = "the same model, blind" if row["control"].endswith(BLIND) else f"the control {row['control']}"
+    control = (
+        "the same model, blind"
+        if row["control"].endswith(BLIND)
+        else f"the control {row['control']}"
+    )
     return f"{row['value'] * 100:+.1f} points to {control} ({interval(row, '+.1f')});"
 
 
-def headlines(metrics: Path, studies: dict, models: list[str], altered: list[str] = ()) -> list[str]:
+def headlines(
+    metrics: Path, studies: dict, models: list[str], altered: list[str] = ()
+) -> list[str]:
     """For each study the best value of its headline metric over whole splits, with its interval; models: those that count; altered:
     experiments that do not, since their models are not as they came."""
     table = read_metrics(metrics).to_pandas()
-    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models) & ~table["experiment"].isin(altered)]
+    table = table[
+        table["seed"].isna()
+        & (table["slice"] == "all")
+        & table["model"].isin(models)
+        & ~table["experiment"].isin(altered)
+    ]
     if "method" in table:
         table = table[~table["method"].str.endswith(BLIND, na=False)]
     lines = []
@@ -34,16 +58,27 @@ def headlines(metrics: Path, studies: dict, models: list[str], altered: list[str
         of_study = table[(table["study"] == name) & (table["metric"] == study["headline"])]
         if of_study.empty:
             continue
-        if "scoring" in of_study and (of_study["scoring"] == "ternary").any():  # binary is easier to guess: its majority is two thirds
+        if (
+            "scoring" in of_study and (of_study["scoring"] == "ternary").any()
+        ):  # binary is easier to guess: its majority is two thirds
             of_study = of_study[of_study["scoring"] == "ternary"]
         best = of_study.loc[of_study["value"].idxmax()]
-        note = ", sample data" * bool(best["sample"]) + (f", at most {best['limit']:,.0f} items" if pd.notna(best["limit"]) else "")
+        note = ", sample data" * bool(best["sample"]) + (
+            f", at most {best['limit']:,.0f} items" if pd.notna(best["limit"]) else ""
+        )
         same = [name for name in POINT if name in table and pd.notna(best[name])]
-        distance = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
+        distance = table[
+            (table[same] == best[same]).all(axis=1)
+            & (table["metric"] == f"{study['headline']}_above_control")
+        ]
         above = "without a control;" if distance.empty else above_control(distance.iloc[0])
-        method = "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"
-        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {best['value'] * 100:.1f} % ({interval(best, '.1f', ' %')}), {above} "
-                     f"{best['model']}{method} on {best['source']} {best['dataset']} {best['split']}{note}")
+        method = (
+            "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"
+        )
+        lines.append(
+            f"{study['title']}: {study['headline'].replace('_', ' ')} at best {best['value'] * 100:.1f} % ({interval(best, '.1f', ' %')}), {above} "
+            f"{best['model']}{method} on {best['source']} {best['dataset']} {best['split']}{note}"
+        )
     return lines
 
 
@@ -52,8 +87,14 @@ def durations(benchmarks: Path, since: float) -> dict[str, float]:
     seconds = {}
     for file in benchmarks.rglob("*.jsonl"):
         if file.stat().st_mtime >= since:
-            rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-            seconds[str(file.relative_to(benchmarks).with_suffix(""))] = sum(row["s"] for row in rows)
+            rows = [
+                json.loads(line)
+                for line in file.read_text(encoding="utf-8").splitlines()
+                if line.strip()
+            ]
+            seconds[str(file.relative_to(benchmarks).with_suffix(""))] = sum(
+                row["s"] for row in rows
+            )
     return seconds
 
 
@@ -71,15 +112,41 @@ def time_taken(seconds: dict[str, float]) -> list[str]:
     for job, taken in seconds.items():
         stages[job.split("/")[0]] = stages.get(job.split("/")[0], 0) + taken
     longest = sorted(seconds, key=seconds.get, reverse=True)[:3]
-    return ["Time: " + ", ".join(f"{stage} {clock(taken)}" for stage, taken in sorted(stages.items(), key=lambda pair: -pair[1]))
-            + "; longest: " + ", ".join(f"{job} {clock(seconds[job])}" for job in longest)] if seconds else []
+    return (
+        [
+            "Time: "
+            + ", ".join(
+                f"{stage} {clock(taken)}"
+                for stage, taken in sorted(stages.items(), key=lambda pair: -pair[1])
+            )
+            + "; longest: "
+            + ", ".join(f"{job} {clock(seconds[job])}" for job in longest)
+        ]
+        if seconds
+        else []
+    )
 
 
-def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float, of_all: list[str] = (),
-            altered: list[str] = ()) -> str:
+def summary(
+    metrics: Path,
+    page: Path,
+    benchmarks: Path,
+    studies: dict,
+    models: list[str],
+    since: float,
+    of_all: list[str] = (),
+    altered: list[str] = (),
+) -> str:
     """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies;
     altered: of headlines()."""
     made_now = page.exists() and page.stat().st_mtime >= since
-    lines = [*headlines(metrics, studies, models, altered), *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
-             f"Page: {page}"] if made_now else []
+    lines = (
+        [
+            *headlines(metrics, studies, models, altered),
+            *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
+            f"Page: {page}",
+        ]
+        if made_now
+        else []
+    )
     return "\n".join([*lines, *time_taken(durations(benchmarks, since))])

@@ -14,12 +14,19 @@ from pathlib import Path
 from snakemake.logging import DefaultFilter
 from snakemake_interface_logger_plugins.common import LogEvent
 
-HIDDEN = {LogEvent.WORKFLOW_STARTED, LogEvent.RESOURCES_INFO, LogEvent.JOB_STARTED, LogEvent.JOB_FINISHED, LogEvent.PROGRESS}
+HIDDEN = {
+    LogEvent.WORKFLOW_STARTED,
+    LogEvent.RESOURCES_INFO,
+    LogEvent.JOB_STARTED,
+    LogEvent.JOB_FINISHED,
+    LogEvent.PROGRESS,
+}
 # Of the messages without an event, those that say nothing about this study.
 CHATTER = re.compile(
     r"\s*$|host: |Building DAG|Assuming unrestricted|Using shell|Conda environments|Select jobs|Execute \d|Config file|Job stats|"
     r"Using profile|Using workflow specific|Complete log|Elapsed time|Shutting down|Exiting because|Singularity|Group jobs|"
-    r"This was a dry-run|Removing output files of failed job|Trying to restart|Skipped removing|Job \d+ completed")
+    r"This was a dry-run|Removing output files of failed job|Trying to restart|Skipped removing|Job \d+ completed"
+)
 LAST_LINES = 12
 # Errors that only say again what the failed job's log says.
 REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
@@ -34,8 +41,12 @@ def counted(stats: dict) -> str:
 
 def tail(files: list[str]) -> list[str]:
     """The last lines of a job's log, indented."""
-    lines = [line for file in files if Path(file).is_file()
-             for line in Path(file).read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [
+        line
+        for file in files
+        if Path(file).is_file()
+        for line in Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    ]
     return [f"    {line[:2000]}" for line in lines[-LAST_LINES:]]
 
 
@@ -45,8 +56,15 @@ class Terminal(logging.StreamHandler):
     def __init__(self, settings):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
-        self.addFilter(DefaultFilter(settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun,
-                                     settings.printshellcmds))
+        self.addFilter(
+            DefaultFilter(
+                settings.quiet,
+                settings.debug_dag,
+                settings.verbose,
+                settings.dryrun,
+                settings.printshellcmds,
+            )
+        )
 
     def job(self, facts: dict) -> str:
         """A job that starts, or would start."""
@@ -79,7 +97,11 @@ class Terminal(logging.StreamHandler):
         if event == LogEvent.SHELLCMD:
             return str(facts.get("shellcmd") or record.msg)
         text = str(record.msg or "")
-        chatter = REPEATED.match(text) if record.levelno >= logging.ERROR else event is None and CHATTER.match(text)
+        chatter = (
+            REPEATED.match(text)
+            if record.levelno >= logging.ERROR
+            else event is None and CHATTER.match(text)
+        )
         return "" if event in HIDDEN or chatter else text
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -21,8 +21,13 @@ REGULARIZATION = 0.1  # C of scikit-learn: of 0.01, 0.03, 0.1, 0.3 and 1 the bes
 
 def words_and_bigrams() -> HashingVectorizer:
     """Counts of words and bigrams in lower case, hashed: no vocabulary is learnt, so memory is bounded and nothing leaks."""
-    return HashingVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b", n_features=2**18, alternate_sign=False,
-                             norm=None)
+    return HashingVectorizer(
+        ngram_range=(1, 2),
+        token_pattern=r"(?u)\b\w+\b",
+        n_features=2**18,
+        alternate_sign=False,
+        norm=None,
+    )
 
 
 def difference_features(first: Sequence[str], second: Sequence[str], vectorizer) -> csr_matrix:
@@ -33,7 +38,14 @@ def difference_features(first: Sequence[str], second: Sequence[str], vectorizer)
 def fitted(features: csr_matrix, labels: np.ndarray) -> LogisticRegression:
     """A logistic regression on difference features; labels: 1 or 0. Deterministic."""
     # The dual form: by coordinates, without the threads of a linear algebra library, which fight over busy cores.
-    model = LogisticRegression(C=REGULARIZATION, fit_intercept=False, solver="liblinear", dual=True, max_iter=1000, random_state=0)
+    model = LogisticRegression(
+        C=REGULARIZATION,
+        fit_intercept=False,
+        solver="liblinear",
+        dual=True,
+        max_iter=1000,
+        random_state=0,
+    )
     return model.fit(features, labels)
 
 

@@ -10,14 +10,35 @@ import numpy as np
 import pandas as pd
 
 ONES = dict(zip("one two three four five six seven eight nine".split(), range(1, 10)))
-TEENS = dict(zip("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
-                 range(10, 20)))
-TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10)))
-SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+TEENS = dict(
+    zip(
+        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
+        range(10, 20),
+    )
+)
+TENS = dict(
+    zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10))
+)
+SCALES = {
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
 CARDINALS = ONES | TEENS | TENS
-VAGUE = {"couple": 2, "other": 2, "few": 3, "some": 3, "several": 4, "many": 10, "tens": 10, "zero": 0}
+VAGUE = {
+    "couple": 2,
+    "other": 2,
+    "few": 3,
+    "some": 3,
+    "several": 4,
+    "many": 10,
+    "tens": 10,
+    "zero": 0,
+}
 GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
-
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -34,21 +55,36 @@ WORD = rf"(?:{TEN}(?:(?:\s*{HYPHEN}\s*|\s+){ONE_TO_NINE})?|{TEEN}|{ONE_TO_NINE}|
 AND = "(?:" + "|".join(rf"(?<={word})\s+and\s+" for word in SCALES) + r"|\s+)"
 CARDINAL = rf"{WORD}(?:{AND}{WORD}){{0,15}}"
 SCALED = rf"(?:\s+{SCALE}){{0,5}}"
-NUMBER = "(?:" + "|".join([
-    r"\d*[½¼¾]", r"(?:\d+\s+)?[1-9]/[2-9](?![\d/])", DIGITS + SCALED,
-    rf"(?:(?:an?|one)[\s-]+)?half{OF}(?:[\s-]+(?:an?|one)\b)?{SCALED}",
-    r"(?:an?|one|three)[\s-]+quarters?(?:\s+of\s+(?:an?|one))?\b",
-    rf"{A}(?:couple|few){OF}{SCALED}{OF}\b", rf"(?:several|many)\b{SCALED}", r"(?:some|other)\b",
-    rf"(?:(?:several|many)\s+)?(?:tens|(?:{'|'.join(SCALES)})s)(?:\s+of\s+(?:{'|'.join(SCALES)})s)*{OF}\b",
-    rf"(?:an?\s+(?={SCALE}))?" + CARDINAL, r"an?\b",
-]) + r")(?:\s+and\s+(?:(?:an?|one)\s+)?(?:half|quarter)\b" + SCALED + ")?"
+NUMBER = (
+    "(?:"
+    + "|".join(
+        [
+            r"\d*[½¼¾]",
+            r"(?:\d+\s+)?[1-9]/[2-9](?![\d/])",
+            DIGITS + SCALED,
+            rf"(?:(?:an?|one)[\s-]+)?half{OF}(?:[\s-]+(?:an?|one)\b)?{SCALED}",
+            r"(?:an?|one|three)[\s-]+quarters?(?:\s+of\s+(?:an?|one))?\b",
+            rf"{A}(?:couple|few){OF}{SCALED}{OF}\b",
+            rf"(?:several|many)\b{SCALED}",
+            r"(?:some|other)\b",
+            rf"(?:(?:several|many)\s+)?(?:tens|(?:{'|'.join(SCALES)})s)(?:\s+of\s+(?:{'|'.join(SCALES)})s)*{OF}\b",
+            rf"(?:an?\s+(?={SCALE}))?" + CARDINAL,
+            r"an?\b",
+        ]
+    )
+    + r")(?:\s+and\s+(?:(?:an?|one)\s+)?(?:half|quarter)\b"
+    + SCALED
+    + ")?"
+)
 
 
 def number(text: str) -> float:
     """The value of a number in digits or words, NaN where the words do not make one."""
     text = re.sub(r"(?<=\d) \. (?=\d)", ".", text.lower().replace(",", ""))
     text = re.sub(r"\s+and\s+(?:(?:an?|one)\s+)?(?=(?:half|quarter)\b)", " +", text)
-    words = [word for word in re.sub(HYPHEN, " ", text).split() if word not in ("a", "an", "of", "and")]
+    words = [
+        word for word in re.sub(HYPHEN, " ", text).split() if word not in ("a", "an", "of", "and")
+    ]
     if re.search(r"(?<!\+)(?:half|quarter)", text):  # "one half", "three quarters"
         part = "0.5" if "half" in words else "0.75" if "three" in words else "0.25"
         words = [part] + [word for word in words if word in SCALES]
@@ -59,10 +95,15 @@ def number(text: str) -> float:
             current = (current or 1) * SCALES[word]
         elif word in SCALES:
             below = total and not current and total < SCALES[word]  # "hundred thousand million"
-            total, current = total * SCALES[word] if below else total + (current or 1) * SCALES[word], 0.0
+            total, current = (
+                total * SCALES[word] if below else total + (current or 1) * SCALES[word],
+                0.0,
+            )
         elif word in CARDINALS:
             # "twenty five" is a number, "two five" and "fifteen two" are not.
-            follows = current % 100 == 0 or (current % 100 >= 20 and current % 10 == 0 and CARDINALS[word] < 10)
+            follows = current % 100 == 0 or (
+                current % 100 >= 20 and current % 10 == 0 and CARDINALS[word] < 10
+            )
             current = current + CARDINALS[word] if follows else np.nan
         elif word in VAGUE:
             current = float(VAGUE[word])

@@ -27,32 +27,52 @@ QUANTITY = bounded(
     rf"(?:(?P<join>-?\s+(?:to|or|and)\s+|\s*{HYPHEN}\s*)(?P<high>(?!an?\s*{HYPHEN}?\s*{UNIT}){NUMBER}))?"
     rf"(?P<gap>\s*{HYPHEN}?\s*)|(?(every)|(?!)))(?P<unit>{UNIT})(?P<more>\s+and\s+an?\s+(?:half|quarter)\b)?"
     rf"(?:\s+(?P<or>or|to)\s+(?P<or_high>two|three|four|[2-4])\b"
-    rf"(?![.,:]\d|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)")
+    rf"(?![.,:]\d|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)"
+)
 
 # ---- What stands around a quantity and says that it is none. `before` ends, `after` starts where the quantity does.
 
 AROUND = 80  # characters looked at before and after a quantity, so that the work grows with the text and not with its square
 
-NUMERAL = (rf"(?:\d[\d.,]*|{'|'.join([*CARDINALS, 'several', 'many', 'zero', 'half'])}|"
-           rf"(?:couple|few|tens|(?:{'|'.join(SCALES)})s?)(?:\s+of)?)")
+NUMERAL = (
+    rf"(?:\d[\d.,]*|{'|'.join([*CARDINALS, 'several', 'many', 'zero', 'half'])}|"
+    rf"(?:couple|few|tens|(?:{'|'.join(SCALES)})s?)(?:\s+of)?)"
+)
 NUMERAL_OR_A = rf"(?:{NUMERAL}|an?|some|other)\b"
 JOIN = rf"(?:-?\s+(?:to|or)\s+|\s*{HYPHEN}\s*)"
-PERIOD = (rf"(?:{UNIT}|(?:night|evening|morning|afternoon|weekend|weekday|season|quarter|summer|winter|spring|autumn|"
-          r"fall|lifetime|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b)")
-AGE_BEFORE, AGE_AFTER = r"\b(?:age[ds]?(?:\s+of)?|turn(?:ed|s|ing)?)\s+$", rf"^(?:[\s-]|{HYPHEN})*old\b|^\s+of\s+age\b"
-RATE_AFTER = (rf"^\s*(?:(?:(?:in|of)\s+)?(?:an?|each|every|per)\s+{PERIOD}|of\s+the\s+{PERIOD}|"
-              r"(?:hourly|daily|nightly|weekly|monthly|yearly|every\s?day)\b)")
-COUNT_BEFORE = (rf"\b(?:twice|thrice|times?|{PERIOD}|{NUMERAL}(?:\s+\w+s)?)"
-                rf"(?:\s+(?:(?:in|of|to|or)\s+)?|\s*{HYPHEN}\s*)$")
+PERIOD = (
+    rf"(?:{UNIT}|(?:night|evening|morning|afternoon|weekend|weekday|season|quarter|summer|winter|spring|autumn|"
+    r"fall|lifetime|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b)"
+)
+AGE_BEFORE, AGE_AFTER = (
+    r"\b(?:age[ds]?(?:\s+of)?|turn(?:ed|s|ing)?)\s+$",
+    rf"^(?:[\s-]|{HYPHEN})*old\b|^\s+of\s+age\b",
+)
+RATE_AFTER = (
+    rf"^\s*(?:(?:(?:in|of)\s+)?(?:an?|each|every|per)\s+{PERIOD}|of\s+the\s+{PERIOD}|"
+    r"(?:hourly|daily|nightly|weekly|monthly|yearly|every\s?day)\b)"
+)
+COUNT_BEFORE = (
+    rf"\b(?:twice|thrice|times?|{PERIOD}|{NUMERAL}(?:\s+\w+s)?)"
+    rf"(?:\s+(?:(?:in|of|to|or)\s+)?|\s*{HYPHEN}\s*)$"
+)
 TIMES_BEFORE = r"\b(?:twice|thrice|times?)\s+(?:in|within)\s+$"
 ONCE_BEFORE = r"\bonce\s+(?:in\s+)?$"
 # "a second" is a time only before an end, a mark or one of these; else an ordinal ("a second child", "second-rate").
-SECOND_AFTER = (r"^\s*$|^\s*[^\w\s-]|^\s+(?:ago|later|earlier|before|after|from|to|of|for|in|into|on|at|by|off|over|"
-                r"out|each|and|or|per|an?|every|when|while|until|till|since|during|with|without|prior|more|longer|long|"
-                r"only|so|now|then|i|he|she|it|we|they|you|all|usually|as|is|was)\b")
+SECOND_AFTER = (
+    r"^\s*$|^\s*[^\w\s-]|^\s+(?:ago|later|earlier|before|after|from|to|of|for|in|into|on|at|by|off|over|"
+    r"out|each|and|or|per|an?|every|when|while|until|till|since|during|with|without|prior|more|longer|long|"
+    r"only|so|now|then|i|he|she|it|we|they|you|all|usually|as|is|was)\b"
+)
 ONE_DAY_BEFORE = r"(?:^|[.,;!?]|\b(?:and|but|then|until|when|that|will|would|could|might|may|can|shall|should))\s*$"
-ONE_DAY_AFTER = r"^,?\s+(?:i|he|she|it|we|they|you|the|his|her|their|my|our|your|when|while|be|become)\b"
-NAME_AFTER, POSSESSIVE_AFTER, HOW_BEFORE = r"^['’]?\s+war\b", r"^\s?['’]s?\s+\w", r"\b(?:how|too|so)\s+$"
+ONE_DAY_AFTER = (
+    r"^,?\s+(?:i|he|she|it|we|they|you|the|his|her|their|my|our|your|when|while|be|become)\b"
+)
+NAME_AFTER, POSSESSIVE_AFTER, HOW_BEFORE = (
+    r"^['’]?\s+war\b",
+    r"^\s?['’]s?\s+\w",
+    r"\b(?:how|too|so)\s+$",
+)
 CLOCK, CLOCK_BEFORE = r"^[0-2]\d[0-5]\d$", r"\b(?:at|by|until|till|from|before|after)\s+$"
 ATTRIBUTIVE_BEFORE = r"(?:\b(?:an?|the|this|that|his|her|its|their|my|our|your)|['’]s)\s+$"
 
@@ -62,17 +82,32 @@ def found(texts: pd.Series) -> pd.DataFrame:
 
     start and end bound the expression, outer is where a word like every before it starts.
     """
-    matches = [(row, match.start(), *match.span("expression"), match.groupdict())
-               for row, text in enumerate(texts) for match in QUANTITY.finditer(text)]
-    table = pd.DataFrame([match[:4] for match in matches], columns=["row", "outer", "start", "end"], dtype=int)
-    parts = pd.DataFrame([match[4] for match in matches], columns=list(QUANTITY.groupindex), dtype=object)
+    matches = [
+        (row, match.start(), *match.span("expression"), match.groupdict())
+        for row, text in enumerate(texts)
+        for match in QUANTITY.finditer(text)
+    ]
+    table = pd.DataFrame(
+        [match[:4] for match in matches], columns=["row", "outer", "start", "end"], dtype=int
+    )
+    parts = pd.DataFrame(
+        [match[4] for match in matches], columns=list(QUANTITY.groupindex), dtype=object
+    )
     table = table.join(parts.rename(columns={"low": "first", "high": "last", "unit": "unit_text"}))
-    names = [table["unit_text"].str.fullmatch(NAMES[unit], flags=re.I).to_numpy(bool) for unit in UNITS]
+    names = [
+        table["unit_text"].str.fullmatch(NAMES[unit], flags=re.I).to_numpy(bool) for unit in UNITS
+    ]
     table["unit"] = np.argmax(names, axis=0) if len(table) else pd.Series(dtype=int)
     table["every"] = table["every"].str.lower()
     table["bare"] = table["first"].isna()
     table["article"] = table["first"].str.fullmatch("an?", flags=re.I).eq(True)
-    more = table["more"].str.contains("half", flags=re.I).map({True: 0.5, False: 0.25}).fillna(0).astype(float)
+    more = (
+        table["more"]
+        .str.contains("half", flags=re.I)
+        .map({True: 0.5, False: 0.25})
+        .fillna(0)
+        .astype(float)
+    )
     table["low"] = values(table["first"]).where(~table["bare"], 1.0) + more
     last = table["last"].fillna(table["or_high"])
     table["high"] = values(last).where(last.notna(), table["low"]) + more.where(last.notna(), 0)
@@ -89,11 +124,22 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
         return table
     for kind in ("sum", "range"):
         before = table.shift()
-        same = table["row"].eq(before["row"]) & table["every"].isna() & table["join"].isna() & before["join"].isna()
+        same = (
+            table["row"].eq(before["row"])
+            & table["every"].isna()
+            & table["join"].isna()
+            & before["join"].isna()
+        )
         same &= ~table["bare"] & before["bare"].eq(False)
         start = before["end"].fillna(0).astype(int)
-        between = pd.Series([texts[row][a:b] if pair else "" for row, a, b, pair in
-                             zip(table["row"], start, table["outer"], same)], index=table.index, dtype=object)
+        between = pd.Series(
+            [
+                texts[row][a:b] if pair else ""
+                for row, a, b, pair in zip(table["row"], start, table["outer"], same)
+            ],
+            index=table.index,
+            dtype=object,
+        )
         if kind == "sum":
             units = table["unit"].to_numpy()
             written = proper(table["low"].to_numpy(), units)
@@ -117,7 +163,9 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
             for end in ("low", "high"):
                 table[end] = converted(table[end].to_numpy(), table["unit"].to_numpy(), into)
             table["high"] = table["high"].groupby(part).transform("last")
-            table["join"] = table["join"].fillna(between.where(same).groupby(part).transform("last"))
+            table["join"] = table["join"].fillna(
+                between.where(same).groupby(part).transform("last")
+            )
             table["unit"] = into
         table["end"] = table["end"].groupby(part).transform("last")
         table["more"] = table["more"].where(~part.duplicated(keep=False), "merged")
@@ -133,38 +181,77 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)
-    before = pd.Series([texts[row][max(0, start - AROUND) : start] for row, start in zip(table["row"], table["outer"])],
-                       dtype=object)
-    after = pd.Series([texts[row][end : end + AROUND] for row, end in zip(table["row"], table["end"])], dtype=object)
+    before = pd.Series(
+        [
+            texts[row][max(0, start - AROUND) : start]
+            for row, start in zip(table["row"], table["outer"])
+        ],
+        dtype=object,
+    )
+    after = pd.Series(
+        [texts[row][end : end + AROUND] for row, end in zip(table["row"], table["end"])],
+        dtype=object,
+    )
 
     def stands(where: pd.Series, pattern: str) -> pd.Series:
         codes, different = pd.factorize(where)
-        matches = pd.Series(different, dtype=object).str.contains(re.compile(pattern, re.I)).to_numpy(bool)
+        matches = (
+            pd.Series(different, dtype=object)
+            .str.contains(re.compile(pattern, re.I))
+            .to_numpy(bool)
+        )
         return pd.Series(matches[codes], where.index)
 
     every, first = table["every"].notna(), table["first"].fillna("").str.lower()
     unit = table["unit"].map(dict(enumerate(UNITS)))
-    once = stands(before, ONCE_BEFORE) & (table["article"] | table["every"].eq("per") & table["bare"])
+    once = stands(before, ONCE_BEFORE) & (
+        table["article"] | table["every"].eq("per") & table["bare"]
+    )
     lone_unit = table["bare"] | table["article"]
-    no_range = table["join"].str.contains(r"\band\b", flags=re.I).eq(True) & ~stands(before, r"\bbetween\s+$")
+    no_range = table["join"].str.contains(r"\band\b", flags=re.I).eq(True) & ~stands(
+        before, r"\bbetween\s+$"
+    )
     or_two = table["or_high"].notna() & ~(lone_unit | first.isin(["one", "1"]))
     ordinal_place = ~stands(after, SECOND_AFTER)
-    ordinal = unit.eq("second") & table["singular"] & ~stands(first, r"\d") & (
-        first.isin(TENS) & table["hyphen"] | ~table["hyphen"] & ordinal_place)
-    one_day = first.eq("one") & unit.eq("day") & stands(before, ONE_DAY_BEFORE) & stands(after, ONE_DAY_AFTER)
-    clock = unit.eq("hour") & stands(first, CLOCK) & (first.str.startswith("0") | stands(before, CLOCK_BEFORE))
+    ordinal = (
+        unit.eq("second")
+        & table["singular"]
+        & ~stands(first, r"\d")
+        & (first.isin(TENS) & table["hyphen"] | ~table["hyphen"] & ordinal_place)
+    )
+    one_day = (
+        first.eq("one")
+        & unit.eq("day")
+        & stands(before, ONE_DAY_BEFORE)
+        & stands(after, ONE_DAY_AFTER)
+    )
+    clock = (
+        unit.eq("hour")
+        & stands(first, CLOCK)
+        & (first.str.startswith("0") | stands(before, CLOCK_BEFORE))
+    )
     rate = stands(after, RATE_AFTER) | stands(before, TIMES_BEFORE)
     rate |= (every | table["article"]) & stands(before, COUNT_BEFORE)
     # "5 days and 7 days a day": in another unit the first would be read with the second, as one quantity.
-    rate |= rate.shift(-1, fill_value=False) & table["row"].eq(table["row"].shift(-1)) & stands(after, rf"^\s+(?:and\s+)?{NUMERAL_OR_A}")
+    rate |= (
+        rate.shift(-1, fill_value=False)
+        & table["row"].eq(table["row"].shift(-1))
+        & stands(after, rf"^\s+(?:and\s+)?{NUMERAL_OR_A}")
+    )
     chained = stands(after, rf"^{JOIN}{NUMERAL_OR_A}")  # "5 minutes to 7", "2 to 3 to 4 hours"
     chained |= stands(before, rf"\b{NUMERAL_OR_A}(?:\s*{HYPHEN}?\s*{UNIT})?{JOIN}$")
-    counted = ~table["article"] & ~every & stands(before, rf"\b{NUMERAL}\s+(?:and\s+)?$")  # "two half hours"
-    none = table["muddled"] | chained | no_range | or_two | ordinal | one_day | clock | rate | counted
+    counted = (
+        ~table["article"] & ~every & stands(before, rf"\b{NUMERAL}\s+(?:and\s+)?$")
+    )  # "two half hours"
+    none = (
+        table["muddled"] | chained | no_range | or_two | ordinal | one_day | clock | rate | counted
+    )
     none |= stands(before, AGE_BEFORE) | stands(after, AGE_AFTER)
     none |= stands(after, NAME_AFTER) | stands(after, POSSESSIVE_AFTER)
     none |= table["every"].eq("per") & table["bare"] & ~once
-    none |= table["bare"] & (~table["singular"] | stands(after, rf"^\s+{UNIT}") | stands(before, r"\bof\s+$"))
+    none |= table["bare"] & (
+        ~table["singular"] | stands(after, rf"^\s+{UNIT}") | stands(before, r"\bof\s+$")
+    )
     none |= first.eq("some") & table["singular"] | first.eq("other") & ~every
     none |= stands(first, "^(?:many|few)") & stands(before, HOW_BEFORE)
     none |= ~np.isfinite(table["low"] + table["high"]) | (table[["low", "high"]].max(axis=1) == 0)
@@ -180,4 +267,6 @@ def with_proper_unit(table: pd.DataFrame) -> pd.DataFrame:
     low, high, unit = (table[name].to_numpy() for name in ("low", "high", "unit"))
     smaller = np.minimum(low, high)
     into = proper(np.where(smaller > 0, smaller, np.maximum(low, high)), unit)
-    return table.assign(into=into, new_low=in_unit(low, unit, into), new_high=in_unit(high, unit, into))
+    return table.assign(
+        into=into, new_low=in_unit(low, unit, into), new_high=in_unit(high, unit, into)
+    )

@@ -16,23 +16,36 @@ def restored_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
     exactly one original option, or a dialog without exactly one mask.
     """
     originals = challenge[challenge["is_original"]]
-    count = originals.groupby("instance_id").size().reindex(challenge["instance_id"].unique(), fill_value=0)
+    count = (
+        originals.groupby("instance_id")
+        .size()
+        .reindex(challenge["instance_id"].unique(), fill_value=0)
+    )
     wrong = count[count != 1]
     if len(wrong):
-        raise UserError(f"{where}: instance {wrong.index[0]} has {wrong.iloc[0]} original options, not one, so its dialog "
-                        "cannot be restored; clean the challenge again")
+        raise UserError(
+            f"{where}: instance {wrong.index[0]} has {wrong.iloc[0]} original options, not one, so its dialog "
+            "cannot be restored; clean the challenge again"
+        )
     masks = originals["dialog"].str.count(MASK)
     if (masks != 1).any():
-        raise UserError(f"{where}: the dialog of instance {originals.loc[masks != 1, 'instance_id'].iloc[0]} has "
-                        f"{masks[masks != 1].iloc[0]} times {MASK}, not once; clean the challenge again")
-    turns = originals.assign(text=originals["dialog"].str.split("\n")).explode("text", ignore_index=True)
+        raise UserError(
+            f"{where}: the dialog of instance {originals.loc[masks != 1, 'instance_id'].iloc[0]} has "
+            f"{masks[masks != 1].iloc[0]} times {MASK}, not once; clean the challenge again"
+        )
+    turns = originals.assign(text=originals["dialog"].str.split("\n")).explode(
+        "text", ignore_index=True
+    )
     turns["turn"] = turns.groupby("instance_id").cumcount()
     turns["text"] = turns["text"].str.replace(SPEAKER, "", regex=True)
     start = turns["text"].str.find(MASK)
     masked = start >= 0
     turns["mask_start"] = start.where(masked).astype("Int32")
     turns["mask_end"] = (start + turns["option"].str.len()).where(masked).astype("Int32")
-    turns.loc[masked, "text"] = [text.replace(MASK, option) for text, option in
-                                 zip(turns.loc[masked, "text"], turns.loc[masked, "option"])]
+    turns.loc[masked, "text"] = [
+        text.replace(MASK, option)
+        for text, option in zip(turns.loc[masked, "text"], turns.loc[masked, "option"])
+    ]
     return turns.rename(columns={"instance_id": "dialog_id"})[
-        ["source", "split", "dialog_id", "turn", "text", "mask_start", "mask_end"]]
+        ["source", "split", "dialog_id", "turn", "text", "mask_start", "mask_end"]
+    ]

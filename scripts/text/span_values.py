@@ -31,31 +31,81 @@ from scripts.text.temporal_words import DECADES, Piece, Rules, ordinal_value, pi
 from scripts.text.unit_normalization import quantities
 
 NUMBERS = {"hour", "number_24", "number_31", "number_59", "number", "year"}
-NUMERALS = NUMBERS | {"day_ordinal", "ordinal", "decade", "clock", "numeric_date", "half", "quarter", "masses"}
-BOUNDS = {"more than": "> ", "a little more than": "> ", "a bit more than": "> ", "less than": "< ", "fewer than": "< ",
-          "at least": ">= ", "no less than": ">= ", "at most": "<= ", "up to": "<= ", "no more than": "<= "}
-MONTHS = {name[:3]: name for name in "january february march april may june july august september october november december".split()}
+NUMERALS = NUMBERS | {
+    "day_ordinal",
+    "ordinal",
+    "decade",
+    "clock",
+    "numeric_date",
+    "half",
+    "quarter",
+    "masses",
+}
+BOUNDS = {
+    "more than": "> ",
+    "a little more than": "> ",
+    "a bit more than": "> ",
+    "less than": "< ",
+    "fewer than": "< ",
+    "at least": ">= ",
+    "no less than": ">= ",
+    "at most": "<= ",
+    "up to": "<= ",
+    "no more than": "<= ",
+}
+MONTHS = {
+    name[:3]: name
+    for name in "january february march april may june july august september october november december".split()
+}
 MONTH = f"(?P<month>{'|'.join(MONTHS.values())})"
-SAME = {"coming": "next", "following": "next", "previous": "last", "afterwards": "later", "entire": "whole",
-        "all": "whole", "each": "every", "mins": "minutes", "hrs": "hours", "secs": "seconds"}
-PER = {"daily": "day", "everyday": "day", "weekly": "week", "biweekly": "2 weeks", "monthly": "month", "yearly": "year",
-       "annually": "year", "hourly": "hour"}
+SAME = {
+    "coming": "next",
+    "following": "next",
+    "previous": "last",
+    "afterwards": "later",
+    "entire": "whole",
+    "all": "whole",
+    "each": "every",
+    "mins": "minutes",
+    "hrs": "hours",
+    "secs": "seconds",
+}
+PER = {
+    "daily": "day",
+    "everyday": "day",
+    "weekly": "week",
+    "biweekly": "2 weeks",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+    "hourly": "hour",
+}
 HOW_OFTEN = {"once": "1", "twice": "2", "thrice": "3"}
 ADDED = {"more", "full", "whole"}  # five more minutes are five minutes
 
 
 def has_numeral(text: str, kind: str, rules: Rules) -> bool:
     """Whether an expression holds a digit, a number word (two, half, a dozen, thousands of) or an ordinal; "a" is none."""
-    return any(piece.word_class in NUMERALS or piece.text == "first" or piece.word_class == "unit_second" and kind == "date"
-               for piece in pieces(text, rules))
+    return any(
+        piece.word_class in NUMERALS
+        or piece.text == "first"
+        or piece.word_class == "unit_second"
+        and kind == "date"
+        for piece in pieces(text, rules)
+    )
 
 
 # ---- Words with one form for what is written in several.
 
+
 def decade(words: str) -> str:
     """80s for "1980s" and "the eighties", 1880s for "1880s"."""
     digits = re.search(r"\d+", words)
-    value = digits[0] if digits else f"{'18' if 'eighteen' in words else ''}{DECADES[re.split('[ -]', words)[-1]]}"
+    value = (
+        digits[0]
+        if digits
+        else f"{'18' if 'eighteen' in words else ''}{DECADES[re.split('[ -]', words)[-1]]}"
+    )
     return f"{value.removeprefix('19') if len(value) == 4 else value}s"
 
 
@@ -67,7 +117,9 @@ def word_of(piece: Piece, last: bool) -> str:
         return f"{value:.10g}" if value == value else text
     if name in ("day_ordinal", "ordinal") or text in ("first", "second") and not last:
         value = ordinal_value(text)
-        ending = {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th") if not 10 < value % 100 < 14 else "th"
+        ending = (
+            {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th") if not 10 < value % 100 < 14 else "th"
+        )
         return f"{value}{ending}"
     if name in ("month", "may_march", "april_june"):
         return MONTHS[text[:3]]
@@ -91,6 +143,7 @@ def words_of(read: list[Piece]) -> str:
 
 # ---- Clock times and dates, in words of one form.
 
+
 def clock(hour: str, minute: str, half: str) -> str:
     """A clock time as "5:00 pm"; without am and pm where the half of the day is unknown."""
     number_of_hour = int(hour)
@@ -103,35 +156,55 @@ def to_the_hour(found: re.Match) -> str:
     """The time of "10 to 8" and "quarter past 7"."""
     minutes = {"half": 30, "quarter": 15}.get(found["minutes"]) or int(found["minutes"])
     hour = int(found["hour"])
-    return f"{hour}:{minutes:02}" if found["side"] != "to" else f"{(hour - 2) % 12 + 1}:{60 - minutes:02}"
+    return (
+        f"{hour}:{minutes:02}"
+        if found["side"] != "to"
+        else f"{(hour - 2) % 12 + 1}:{60 - minutes:02}"
+    )
 
 
 def with_half(found: re.Match) -> str:
     """The time of "5:00 in morning" and "8:00 at night" with am or pm."""
     time, part = found["time"], found["part"]
-    after_noon = part in ("afternoon", "evening") or part == "night" and 5 < int(time.split(":")[0]) < 12
+    after_noon = (
+        part in ("afternoon", "evening") or part == "night" and 5 < int(time.split(":")[0]) < 12
+    )
     return f"{time} {'pm' if after_noon else 'am'}"
 
 
 def with_clock_times(words: str) -> str:
     """Every time of the day in words of one form as a clock time; the day it is on first."""
-    words = re.sub(r"\b(?P<minutes>half|quarter|\d+)(?: minutes)? (?P<side>past|after) (?P<hour>\d+)\b(?!:)", to_the_hour,
-                   words)
+    words = re.sub(
+        r"\b(?P<minutes>half|quarter|\d+)(?: minutes)? (?P<side>past|after) (?P<hour>\d+)\b(?!:)",
+        to_the_hour,
+        words,
+    )
     # "10 to 8" is a time, "9 to 5" and "5 to 8 pm" are two.
-    words = re.sub(r"\b(?P<minutes>half|quarter|5|10|20|25) (?:minutes )?(?P<side>to) (?P<hour>\d+)\b(?!:| am| pm| in )",
-                   to_the_hour, words)
+    words = re.sub(
+        r"\b(?P<minutes>half|quarter|5|10|20|25) (?:minutes )?(?P<side>to) (?P<hour>\d+)\b(?!:| am| pm| in )",
+        to_the_hour,
+        words,
+    )
     words = re.sub(r"\b(\d{1,2}) (\d\d)\b(?!:)", r"\1:\2", words)
-    words = re.sub(rf"(?<![:\d])(\d{{1,2}})(?![:\d]|st|nd|rd|th| {MONTH})(?: oclock)?", r"\1:00", words)
+    words = re.sub(
+        rf"(?<![:\d])(\d{{1,2}})(?![:\d]|st|nd|rd|th| {MONTH})(?: oclock)?", r"\1:00", words
+    )
     words = re.sub(r"^12:00 noon$|\b(?:noon|midday)\b", "12:00 pm", words)
     words = words.replace("midnight", "12:00 am").replace(" oclock", "")
-    words = re.sub(r"(?P<time>\d+:\d\d) (?:in|at) (?P<part>morning|afternoon|evening|night)", with_half, words)
+    words = re.sub(
+        r"(?P<time>\d+:\d\d) (?:in|at) (?P<part>morning|afternoon|evening|night)", with_half, words
+    )
     times = re.findall(r"(\d+):(\d\d)(?: (am|pm))?", words)
     if not times:
         return words
     part = re.search(r"\b(morning|afternoon|evening|tonight|night)\b", words)
     half = times[-1][2] or (part and ("am" if part[1] == "morning" else "pm")) or ""
     told = " to ".join(clock(hour, minute, own or half) for hour, minute, own in times)
-    day = re.sub(r"\d+:\d\d(?: [ap]m)?|\b(?:at|on|in|from|to|until|till|of|morning|afternoon|evening|night)\b", " ", words)
+    day = re.sub(
+        r"\d+:\d\d(?: [ap]m)?|\b(?:at|on|in|from|to|until|till|of|morning|afternoon|evening|night)\b",
+        " ",
+        words,
+    )
     return " ".join([*day.split(), told])
 
 
@@ -139,18 +212,26 @@ def with_dates(words: str) -> str:
     """Every date in words of one form as "3 march 2004", its weekday before it."""
     ends = "(?:st|nd|rd|th)?"
     words = re.sub(rf"\b{MONTH} (?:of |in )?(\d{{4}})\b", r"\1 \2", words)
-    words = re.sub(rf"\b{MONTH} (\d{{1,2}}){ends}(?:(?: of| in)? (\d{{4}}))?\b(?!:)",
-                   lambda found: " ".join(filter(None, (found[2], found[1], found[3]))), words)
+    words = re.sub(
+        rf"\b{MONTH} (\d{{1,2}}){ends}(?:(?: of| in)? (\d{{4}}))?\b(?!:)",
+        lambda found: " ".join(filter(None, (found[2], found[1], found[3]))),
+        words,
+    )
     return re.sub(rf"\b(\d{{1,2}}){ends} (?:of )?{MONTH}(?: of| in)?\b", r"\1 \2", words)
 
 
 # ---- Quantities: a template and the duration that goes into it.
 
+
 def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
     """What an expression says about a duration, {} for it, and that duration; empty text where it says nothing."""
     classes, before, after = [piece.word_class for piece in read], "", ""
     if kind == "set":
-        texts = [word_of(piece, True) for piece in read if piece.word_class not in ("the", "a", "per", "in", "approximate")]
+        texts = [
+            word_of(piece, True)
+            for piece in read
+            if piece.word_class not in ("the", "a", "per", "in", "approximate")
+        ]
         if classes[0] == "often" and texts[0] in PER:
             return "1 per {}", f"1 {PER[texts[0]]}" if PER[texts[0]][0].isalpha() else PER[texts[0]]
         if classes[-1] not in ("unit", "units") or {"vague", "few"} & set(classes):
@@ -169,20 +250,33 @@ def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
     if read and read[0].word_class == "the":
         read = read[1:]
     if read and (read[0].word_class in ("which_word", "next_last") or read[0].text == "past"):
-        before, read = f"{before}{SAME.get(read[0].text, read[0].text).replace('past', 'last')} ", read[1:]
+        before, read = (
+            f"{before}{SAME.get(read[0].text, read[0].text).replace('past', 'last')} ",
+            read[1:],
+        )
     if read and read[-1].word_class in ("ago", "old"):
         after, read = f" {SAME.get(read[-1].text, read[-1].text)}", read[:-1]
-    if kind in ("date", "time") and not after or {"vague", "few", "masses"} & {piece.word_class for piece in read}:
+    if (
+        kind in ("date", "time")
+        and not after
+        or {"vague", "few", "masses"} & {piece.word_class for piece in read}
+    ):
         return "", ""
-    return f"{before}{{}}{after}", re.sub(r"[ -]+$", "", " ".join(piece.text for piece in read if piece.text not in ADDED))
+    return f"{before}{{}}{after}", re.sub(
+        r"[ -]+$", "", " ".join(piece.text for piece in read if piece.text not in ADDED)
+    )
 
 
 def seconds(texts: pd.Series) -> pd.Series:
     """Durations as "1800 s" or "300 s to 600 s"; missing where there is not exactly one."""
-    texts = texts.str.replace(r"\b(?:a|one|1) fortnight\b", "2 weeks", regex=True).str.replace(r" *- *", "-", regex=True)
+    texts = texts.str.replace(r"\b(?:a|one|1) fortnight\b", "2 weeks", regex=True).str.replace(
+        r" *- *", "-", regex=True
+    )
     found = quantities(texts)
-    low, high = (found[name].map(lambda value: f"{value:.10g} s", na_action="ignore").astype(object)
-                 for name in ("seconds_low", "seconds_high"))
+    low, high = (
+        found[name].map(lambda value: f"{value:.10g} s", na_action="ignore").astype(object)
+        for name in ("seconds_low", "seconds_high")
+    )
     return low.where(low.isna() | (low == high), low + " to " + high)
 
 

@@ -7,7 +7,15 @@ its padding token (RoBERTa does), so none is made up for it.
 from scripts.plan.kinds import is_decoder
 from scripts.running.program import log
 
-USED = ("bos_token_id", "eos_token_id", "unk_token_id", "sep_token_id", "pad_token_id", "cls_token_id", "mask_token_id")
+USED = (
+    "bos_token_id",
+    "eos_token_id",
+    "unk_token_id",
+    "sep_token_id",
+    "pad_token_id",
+    "cls_token_id",
+    "mask_token_id",
+)
 
 
 def give_padding(tokenizer, model_type: str | None) -> bool:
@@ -15,8 +23,17 @@ def give_padding(tokenizer, model_type: str | None) -> bool:
     special token. Returns whether it can: False for a tokenizer without any of these, and for another kind of model."""
     if not is_decoder(model_type or ""):
         return False
-    reserved = [str(token) for _, token in sorted(tokenizer.added_tokens_decoder.items()) if token.special]
-    spare = next((token for token in (tokenizer.eos_token, tokenizer.unk_token, *reserved) if token is not None), None)
+    reserved = [
+        str(token) for _, token in sorted(tokenizer.added_tokens_decoder.items()) if token.special
+    ]
+    spare = next(
+        (
+            token
+            for token in (tokenizer.eos_token, tokenizer.unk_token, *reserved)
+            if token is not None
+        ),
+        None,
+    )
     if spare is None:
         return False
     tokenizer.pad_token = spare
@@ -31,8 +48,12 @@ def token_beyond(tokenizer, vocab_size: int, model_type: str | None) -> tuple[st
     """
     spared = set()
     if is_decoder(model_type or ""):
-        spared = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+        spared = {
+            number for number, token in tokenizer.added_tokens_decoder.items() if token.special
+        }
         spared -= {getattr(tokenizer, name) for name in USED}
-    tokens = ((token, number) for token, number in tokenizer.get_vocab().items() if number not in spared)
+    tokens = (
+        (token, number) for token, number in tokenizer.get_vocab().items() if number not in spared
+    )
     token, number = max(tokens, key=lambda pair: pair[1], default=("", -1))
     return (token, number) if number >= vocab_size else None

@@ -43,14 +43,28 @@ from scripts.text.temporal_words import RULES, Piece, Rules, pieces, rules_of
 from scripts.data.files import whole_set
 from scripts.running.owner import end_forks_with_this
 from scripts.running.program import UserError, execute, log, parser, whole_number
-from scripts.data.tables import (CHALLENGE, DIALOGS, SPANS, check_columns, check_complete, parquet_errors, provenance_of,
-                                   read_complete, read_table, schema_of, table_writer)
+from scripts.data.tables import (
+    CHALLENGE,
+    DIALOGS,
+    SPANS,
+    check_columns,
+    check_complete,
+    parquet_errors,
+    provenance_of,
+    read_complete,
+    read_table,
+    schema_of,
+    table_writer,
+)
 
 KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
 SENTENCE_ENDS = (".", "!", "?", "\n")  # the last is that of a text
 ENTITIES = {"DATE": "date", "TIME": "time"}
-CHUNK, WINDOW = 1000, 32  # turns that a process takes at once; chunks that are under way, each a part of the memory needed
+CHUNK, WINDOW = (
+    1000,
+    32,
+)  # turns that a process takes at once; chunks that are under way, each a part of the memory needed
 
 
 class Found(NamedTuple):
@@ -64,33 +78,52 @@ class Found(NamedTuple):
 
 # ---- The pipeline.
 
+
 def token_patterns(written: str, groups: dict[str, list[str]]) -> list[list[dict]]:
     """spaCy's token patterns of a pattern as the rules write it; several where a piece is a class or a word."""
     choices = []
     for piece in written.split():
         first = {"SENT_START": 1} if len(piece) > 1 and piece.startswith("^") else {}
         optional = {"OP": "?"} if len(piece) > 1 and piece.endswith("?") else {}
-        names = piece.removeprefix("^" if first else "").removesuffix("?" if optional else "").split("|")
+        names = (
+            piece.removeprefix("^" if first else "")
+            .removesuffix("?" if optional else "")
+            .split("|")
+        )
         names = [name for group in names for name in groups.get(group, [group])]
         words = [name[1:-1] for name in names if len(name) > 2 and name[0] == name[-1] == "'"]
         classes = [name for name in names if name[1:-1] not in words]
-        choices.append([{attribute: values[0] if len(values) == 1 else {"IN": values}, **optional, **first}
-                        for attribute, values in (("TAG", classes), ("LOWER", words)) if values])
+        choices.append(
+            [
+                {attribute: values[0] if len(values) == 1 else {"IN": values}, **optional, **first}
+                for attribute, values in (("TAG", classes), ("LOWER", words))
+                if values
+            ]
+        )
     return [list(chosen) for chosen in product(*choices)]
 
 
 def ruler_patterns(rules: Rules) -> list[dict]:
     """The patterns of spaCy's span ruler, with their contexts; id is a rule's place in the file."""
-    with_contexts = [" ".join([rule.get("before", ""), rule["pattern"], rule.get("after", "")]) for rule in rules.patterns]
-    return [{"label": rule["kind"], "id": str(place), "pattern": pattern}
-            for place, (rule, written) in enumerate(zip(rules.patterns, with_contexts))
-            for pattern in token_patterns(written, rules.groups)]
+    with_contexts = [
+        " ".join([rule.get("before", ""), rule["pattern"], rule.get("after", "")])
+        for rule in rules.patterns
+    ]
+    return [
+        {"label": rule["kind"], "id": str(place), "pattern": pattern}
+        for place, (rule, written) in enumerate(zip(rules.patterns, with_contexts))
+        for pattern in token_patterns(written, rules.groups)
+    ]
 
 
 def doc_of(read: list[Piece], vocab: Vocab) -> Doc:
     """Pieces as a Doc, tagged with their classes; their bounds are in user_data["bounds"]."""
-    doc = Doc(vocab, words=[piece.text for piece in read], tags=[piece.word_class for piece in read],
-              sent_starts=[place == 0 for place in range(len(read))])
+    doc = Doc(
+        vocab,
+        words=[piece.text for piece in read],
+        tags=[piece.word_class for piece in read],
+        sent_starts=[place == 0 for place in range(len(read))],
+    )
     doc.user_data["bounds"] = [(piece.start, piece.end) for piece in read]
     return doc
 
@@ -103,7 +136,9 @@ def telling_sentences(text: str, vocab: Vocab, rules: Rules) -> Iterator[Doc]:
     read, start = [*pieces(text, rules), Piece(len(text), len(text), "end", "\n")], 0
     for place, piece in enumerate(read):
         if piece.text in SENTENCE_ENDS:
-            classes = {one.word_class for one in read[start : place + 1] if one.word_class[0].isalpha()}
+            classes = {
+                one.word_class for one in read[start : place + 1] if one.word_class[0].isalpha()
+            }
             if not rules.common.issuperset(classes):
                 yield doc_of(read[max(start - 1, 0) : place + 1], vocab)
             start = place + 1
@@ -121,24 +156,35 @@ def statistical_pipeline(name: str | None) -> Language | None:
     if not name:
         return None
     try:
-        nlp = spacy.load(name, exclude=["tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer"])
+        nlp = spacy.load(
+            name, exclude=["tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer"]
+        )
     except OSError:
-        raise UserError(f"--spacy-model {name}: not installed; install it (`python -m spacy download {name}`), or leave the "
-                        "option out: the rules do without it") from None
+        raise UserError(
+            f"--spacy-model {name}: not installed; install it (`python -m spacy download {name}`), or leave the "
+            "option out: the rules do without it"
+        ) from None
     if not any("doc.ents" in nlp.get_pipe_meta(pipe).assigns for pipe in nlp.pipe_names):
-        raise UserError(f"--spacy-model {name}: it finds no entities (its parts: {', '.join(nlp.pipe_names) or 'none'}); name "
-                        "a pipeline with an entity recognizer, or leave the option out")
+        raise UserError(
+            f"--spacy-model {name}: it finds no entities (its parts: {', '.join(nlp.pipe_names) or 'none'}); name "
+            "a pipeline with an entity recognizer, or leave the option out"
+        )
     return nlp
 
 
 def settled(doc: Doc, rules: Rules) -> list[Found]:
     """The ruler's matches without their contexts: the longest first (contexts counted), none that overlap."""
-    matches = [(span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]]
+    matches = [
+        (span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]
+    ]
     taken, kept = [False] * len(doc), []
     for _, place, start, end in sorted(matches):
         rule = rules.patterns[place]
         if rule["kind"] != "none":
-            start, end = start + len(rule.get("before", "").split()), end - len(rule.get("after", "").split())
+            start, end = (
+                start + len(rule.get("before", "").split()),
+                end - len(rule.get("after", "").split()),
+            )
         if not any(taken[start:end]):
             taken[start:end] = [True] * (end - start)
             kept.append(Found(start, end, rule["kind"], rule.get("sort", "")))
@@ -150,9 +196,19 @@ def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
     place = 0
     while place + 1 < len(found):
         first, second = found[place : place + 2]
-        between = doc[first.end : second.start].text.strip() if second.start - first.end <= 1 else None
-        rule = next((join for join in rules.joins if first.sort in join["first"].split("|")
-                     and second.sort in join["second"].split("|") and between in join["between"]), None)
+        between = (
+            doc[first.end : second.start].text.strip() if second.start - first.end <= 1 else None
+        )
+        rule = next(
+            (
+                join
+                for join in rules.joins
+                if first.sort in join["first"].split("|")
+                and second.sort in join["second"].split("|")
+                and between in join["between"]
+            ),
+            None,
+        )
         if rule:
             found[place : place + 2] = [Found(first.start, second.end, rule["kind"], rule["sort"])]
             place = max(place - 1, 0)
@@ -161,39 +217,60 @@ def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
     return [one for one in found if one.kind in KINDS]
 
 
-def expressions(texts: list[str], nlp: Language, rules: Rules, statistical: Language | None = None) -> list[list[Found]]:
+def expressions(
+    texts: list[str], nlp: Language, rules: Rules, statistical: Language | None = None
+) -> list[list[Found]]:
     """The temporal expressions of each text, in order, in characters of the text; none overlap."""
     of_texts = []
     for text in texts:
         found = []
         for doc in telling_sentences(text, nlp.vocab, rules):
             bounds = doc.user_data["bounds"]
-            found += [Found(bounds[one.start][0], bounds[one.end - 1][1], one.kind, one.sort)
-                      for one in joined(settled(nlp(doc), rules), doc, rules)]
+            found += [
+                Found(bounds[one.start][0], bounds[one.end - 1][1], one.kind, one.sort)
+                for one in joined(settled(nlp(doc), rules), doc, rules)
+            ]
         of_texts.append(found)
     if statistical is not None:
         for found, doc in zip(of_texts, statistical.pipe(texts)):
             ruled = list(found)
-            found += [Found(entity.start_char, entity.end_char, ENTITIES[entity.label_], "entity") for entity in doc.ents
-                      if entity.label_ in ENTITIES
-                      and not any(one.start < entity.end_char and entity.start_char < one.end for one in ruled)]
+            found += [
+                Found(entity.start_char, entity.end_char, ENTITIES[entity.label_], "entity")
+                for entity in doc.ents
+                if entity.label_ in ENTITIES
+                and not any(
+                    one.start < entity.end_char and entity.start_char < one.end for one in ruled
+                )
+            ]
             found.sort()
     return of_texts
 
 
 # ---- Tables.
 
-def span_table(turns: pd.DataFrame, nlp: Language, rules: Rules, statistical: Language | None = None) -> pa.Table:
+
+def span_table(
+    turns: pd.DataFrame, nlp: Language, rules: Rules, statistical: Language | None = None
+) -> pa.Table:
     """The spans (schema spans) of a table of turns: source, split, dialog_id, turn, text."""
     texts = turns["text"].tolist()
-    rows = [(row, one.start, one.end, texts[row][one.start : one.end], one.kind)
-            for row, found in enumerate(expressions(texts, nlp, rules, statistical)) for one in found]
+    rows = [
+        (row, one.start, one.end, texts[row][one.start : one.end], one.kind)
+        for row, found in enumerate(expressions(texts, nlp, rules, statistical))
+        for one in found
+    ]
     spans = pd.DataFrame(rows, columns=["row", "start", "end", "text", "kind"])
     once = spans[["text", "kind"]].drop_duplicates(ignore_index=True)
     once["value"] = values_of(once["text"], once["kind"], rules)
-    once["has_numeral"] = [has_numeral(text, kind, rules) for text, kind in zip(once["text"], once["kind"])]
+    once["has_numeral"] = [
+        has_numeral(text, kind, rules) for text, kind in zip(once["text"], once["kind"])
+    ]
     spans = spans.merge(once, on=["text", "kind"], how="left")
-    of = turns[["source", "split", "dialog_id", "turn"]].iloc[spans.pop("row")].reset_index(drop=True)
+    of = (
+        turns[["source", "split", "dialog_id", "turn"]]
+        .iloc[spans.pop("row")]
+        .reset_index(drop=True)
+    )
     return pa.Table.from_pandas(pd.concat([of, spans], axis=1), schema=SPANS, preserve_index=False)
 
 
@@ -211,8 +288,10 @@ def turns_in(file: Path) -> Iterator[pd.DataFrame]:
                 check_complete(file, batch, TURNS)
                 yield batch.to_pandas()
     else:
-        raise UserError(f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no column "
-                        f"{', '.join(name for name in TURNS if name not in present)}; clean the source again")
+        raise UserError(
+            f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no column "
+            f"{', '.join(name for name in TURNS if name not in present)}; clean the source again"
+        )
 
 
 PROCESS: dict = {}  # of a worker: its pipelines, made once
@@ -229,8 +308,9 @@ def in_process(turns: pd.DataFrame) -> pa.Table:
     return span_table(turns, **PROCESS)
 
 
-def span_tables(chunks: Iterable[pd.DataFrame], processes: int, model: str | None = None,
-                rules: Path = RULES) -> Iterator[tuple[int, pa.Table]]:
+def span_tables(
+    chunks: Iterable[pd.DataFrame], processes: int, model: str | None = None, rules: Path = RULES
+) -> Iterator[tuple[int, pa.Table]]:
     """How many turns and their spans, window by window in the order of the chunks: memory does not grow with the data."""
     chunks = iter(chunks)
     pool = None
@@ -240,7 +320,10 @@ def span_tables(chunks: Iterable[pd.DataFrame], processes: int, model: str | Non
         prepare(rules, model)
     try:
         while window := list(islice(chunks, WINDOW)):
-            yield sum(map(len, window)), pa.concat_tables((pool.map if pool else map)(in_process, window))
+            yield (
+                sum(map(len, window)),
+                pa.concat_tables((pool.map if pool else map)(in_process, window)),
+            )
     finally:
         if pool:
             pool.shutdown(cancel_futures=True)
@@ -249,37 +332,70 @@ def span_tables(chunks: Iterable[pd.DataFrame], processes: int, model: str | Non
 def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
     """Write the spans of every split to a folder; versions: of what they were found with."""
     for split in given.splits:
-        file, begun, turns, kinds = given.cleaned / f"{split}.parquet", time.perf_counter(), 0, Counter()
+        file, begun, turns, kinds = (
+            given.cleaned / f"{split}.parquet",
+            time.perf_counter(),
+            0,
+            Counter(),
+        )
         read_table(file, [])  # tells what is wrong with the file
         chunks = turns_in(file)
         provenance = provenance_of(file) | {"split": split} | versions
         with table_writer(folder / f"{split}.parquet", SPANS, provenance) as writer:
-            for count, table in span_tables(chunks, given.processes, given.spacy_model, given.rules):
+            for count, table in span_tables(
+                chunks, given.processes, given.spacy_model, given.rules
+            ):
                 writer.write_table(table)
                 turns += count
                 kinds.update(table["kind"].to_pylist())
-        log.info("%s %s: %d temporal expressions in %d turns (%s), %.0f turns/s", given.output, split, kinds.total(),
-                 turns, ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS), turns / (time.perf_counter() - begun))
+        log.info(
+            "%s %s: %d temporal expressions in %d turns (%s), %.0f turns/s",
+            given.output,
+            split,
+            kinds.total(),
+            turns,
+            ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS),
+            turns / (time.perf_counter() - begun),
+        )
 
 
 def main(given: argparse.Namespace) -> None:
     end_forks_with_this()
-    statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
-    versions = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
-                 "spacy_model": given.spacy_model}
+    statistical_pipeline(
+        given.spacy_model
+    )  # before any process starts, so that a missing one is told once
+    versions = {
+        "rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(),
+        "spacy": spacy.__version__,
+        "spacy_model": given.spacy_model,
+    }
     with whole_set(given.output) as folder:
         find_spans(given, versions, folder)
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    options.add_argument(
+        "--cleaned", type=Path, required=True, help="the folder of one cleaned source"
+    )
     options.add_argument("--splits", nargs="+", required=True, help="its splits")
-    options.add_argument("--processes", type=whole_number(1, 1024), default=1,
-                         help="how many processes work at the same time (default 1)")
-    options.add_argument("--spacy-model", metavar="NAME",
-                         help="an installed spaCy pipeline whose DATE and TIME entities join in")
-    options.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")
+    options.add_argument(
+        "--processes",
+        type=whole_number(1, 1024),
+        default=1,
+        help="how many processes work at the same time (default 1)",
+    )
+    options.add_argument(
+        "--spacy-model",
+        metavar="NAME",
+        help="an installed spaCy pipeline whose DATE and TIME entities join in",
+    )
+    options.add_argument(
+        "--rules",
+        type=Path,
+        default=RULES,
+        help="the rules (default resources/temporal_patterns.yaml)",
+    )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 

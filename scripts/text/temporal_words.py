@@ -16,35 +16,77 @@ from scripts.text.number_words import ONES, SCALES, TEENS, TENS, any_of, number
 from scripts.running.program import UserError
 
 RULES = Path(__file__).parents[2] / "resources" / "temporal_patterns.yaml"
-PLAIN = str.maketrans({0xFF01 + sign: 0x21 + sign for sign in range(94)} | {
-    "\u3000": " ", "\u00a0": " ", "’": "'", "‘": "'", "´": "'", "`": "'", "‐": "-", "‑": "-", "‒": "-"})
+PLAIN = str.maketrans(
+    {0xFF01 + sign: 0x21 + sign for sign in range(94)}
+    | {
+        "\u3000": " ",
+        "\u00a0": " ",
+        "’": "'",
+        "‘": "'",
+        "´": "'",
+        "`": "'",
+        "‐": "-",
+        "‑": "-",
+        "‒": "-",
+    }
+)
 
 # ---- Numbers. unit_normalization reads their values; here only what is one number: "five fifteen" are two.
 
-ORDINALS = dict(zip("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-                    "sixteenth seventeenth eighteenth nineteenth twentieth".split(), range(1, 21))) | {"thirtieth": 30}
+ORDINALS = dict(
+    zip(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+        "sixteenth seventeenth eighteenth nineteenth twentieth".split(),
+        range(1, 21),
+    )
+) | {"thirtieth": 30}
 DECADES = {ten.removesuffix("y") + "ies": value for ten, value in TENS.items()}
 GAP = r"(?:\s*-\s*|\s+)"
 ONE, TEEN, TEN, SCALE, ORDINAL, DECADE = map(any_of, (ONES, TEENS, TENS, SCALES, ORDINALS, DECADES))
 BELOW_100 = rf"(?:{TEN}{GAP}{ONE}|{TEN}|{TEEN}|{ONE})"
-NUMBER_WORDS = (rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))"
-                rf"(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*")  # d: the end of hundred and thousand
+NUMBER_WORDS = (
+    rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))"
+    rf"(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*"
+)  # d: the end of hundred and thousand
 # What begins with a digit or an apostrophe, and what with a number word: (class, pattern), the first that fits counts.
-DIGITS = [(name, re.compile(pattern)) for name, pattern in [
-    ("numeric_date", r"\d{4}\s?[-/]\s?\d{1,2}\s?[-/]\s?\d{1,2}(?!\d)|\d{1,2}/\d{1,2}/\d{2,4}(?!\d)"),
-    ("clock", r"(?:[01]?\d|2[0-4])\s*:\s*[0-5]\d(?!\d)(?!\s*:\s*\d)"),
-    ("clock", r"(?:[01]?\d|2[0-4])\s?\.\s?[0-5]\d(?=\s*[ap]\s?\.?\s?m)"),
-    ("decade", r"(?:(?:1[5-9]|20)\d0|'?\s?[2-9]0)s(?![a-z])"),
-    ("ordinal", r"\d+\s?(?:st|nd|rd|th)(?![a-z])"),
-    ("number", r"\d+\s+1/2|[1-9]/[2-9](?!\d)|\d*[½¼¾]|\d{1,2} \. \d(?=\s+(?:hour|year|month|day|week))"),
-    ("number", rf"\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s+{SCALE}(?![a-z]))?"),
-]]
-WORDS = [(name, re.compile(pattern)) for name, pattern in [
-    ("decade", rf"(?:(?:eighteen|nineteen){GAP})?{DECADE}(?![a-z])"),
-    ("ordinal", rf"(?:{TEN}{GAP})?{ORDINAL}(?![a-z])"),
-    ("number", rf"{NUMBER_WORDS}(?![a-z])"),
-]]
-FIRST_WORDS = {*ONES, *TEENS, *TENS, *DECADES, *ORDINALS, "hundred", "thousand", "dozen", "a", "an"} - {"first", "second"}
+DIGITS = [
+    (name, re.compile(pattern))
+    for name, pattern in [
+        (
+            "numeric_date",
+            r"\d{4}\s?[-/]\s?\d{1,2}\s?[-/]\s?\d{1,2}(?!\d)|\d{1,2}/\d{1,2}/\d{2,4}(?!\d)",
+        ),
+        ("clock", r"(?:[01]?\d|2[0-4])\s*:\s*[0-5]\d(?!\d)(?!\s*:\s*\d)"),
+        ("clock", r"(?:[01]?\d|2[0-4])\s?\.\s?[0-5]\d(?=\s*[ap]\s?\.?\s?m)"),
+        ("decade", r"(?:(?:1[5-9]|20)\d0|'?\s?[2-9]0)s(?![a-z])"),
+        ("ordinal", r"\d+\s?(?:st|nd|rd|th)(?![a-z])"),
+        (
+            "number",
+            r"\d+\s+1/2|[1-9]/[2-9](?!\d)|\d*[½¼¾]|\d{1,2} \. \d(?=\s+(?:hour|year|month|day|week))",
+        ),
+        ("number", rf"\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s+{SCALE}(?![a-z]))?"),
+    ]
+]
+WORDS = [
+    (name, re.compile(pattern))
+    for name, pattern in [
+        ("decade", rf"(?:(?:eighteen|nineteen){GAP})?{DECADE}(?![a-z])"),
+        ("ordinal", rf"(?:{TEN}{GAP})?{ORDINAL}(?![a-z])"),
+        ("number", rf"{NUMBER_WORDS}(?![a-z])"),
+    ]
+]
+FIRST_WORDS = {
+    *ONES,
+    *TEENS,
+    *TENS,
+    *DECADES,
+    *ORDINALS,
+    "hundred",
+    "thousand",
+    "dozen",
+    "a",
+    "an",
+} - {"first", "second"}
 NEXT = re.compile(r"\s*(?:([^\W\d_]+)|(\S))")
 
 
@@ -73,7 +115,9 @@ def rules_of(path: Path = RULES) -> Rules:
     """The rules of a file. Raises UserError when it has no patterns (an empty span ruler warns at every text)."""
     held = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not held.get("patterns"):
-        raise UserError(f"{path}: no patterns, so no temporal expression could be found; restore the file")
+        raise UserError(
+            f"{path}: no patterns, so no temporal expression could be found; restore the file"
+        )
     class_of, forms = {}, {}
     for name, entries in held["words"].items():
         for entry in entries:
@@ -84,8 +128,13 @@ def rules_of(path: Path = RULES) -> Rules:
             begins = re.match(r"(?:\(\?<![^)]*\))?(?:\(\?:([a-z|]+)\)|([a-z]+)|\\?(\S))", entry)
             for first in (begins[1] or begins[2] or begins[3]).split("|"):
                 forms.setdefault(first, []).append((entry, (name, re.compile(pattern))))
-    forms = {first: [form for _, form in sorted(same_start, key=lambda form: -len(form[0]))] for first, same_start in forms.items()}
-    return Rules(class_of, forms, frozenset(held["common"]), held["groups"], held["patterns"], held["joins"])
+    forms = {
+        first: [form for _, form in sorted(same_start, key=lambda form: -len(form[0]))]
+        for first, same_start in forms.items()
+    }
+    return Rules(
+        class_of, forms, frozenset(held["common"]), held["groups"], held["patterns"], held["joins"]
+    )
 
 
 @lru_cache(maxsize=20_000)
@@ -96,8 +145,20 @@ def number_class(words: str) -> str:
         return "number"
     if re.fullmatch(r"\d{4}", words) and 1400 <= value < 2100:
         return "year"
-    return next((name for most, name in ((0, "number_24"), (12, "hour"), (24, "number_24"), (31, "number_31"),
-                                         (59, "number_59")) if value <= most), "number")
+    return next(
+        (
+            name
+            for most, name in (
+                (0, "number_24"),
+                (12, "hour"),
+                (24, "number_24"),
+                (31, "number_31"),
+                (59, "number_59"),
+            )
+            if value <= most
+        ),
+        "number",
+    )
 
 
 def ordinal_value(words: str) -> int:
@@ -113,7 +174,9 @@ def plain_text(text: str) -> str:
     lower = text.translate(PLAIN).lower()
     if len(lower) == len(text):
         return lower
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text.translate(PLAIN))
+    return "".join(
+        letter.lower() if len(letter.lower()) == 1 else letter for letter in text.translate(PLAIN)
+    )
 
 
 def pieces(text: str, rules: Rules) -> list[Piece]:
@@ -122,7 +185,11 @@ def pieces(text: str, rules: Rules) -> list[Piece]:
     found_pieces, place = [], 0
     while token := NEXT.match(lower, place):
         word, sign = token.groups()
-        start, end, name = token.start(token.lastindex), token.end(), rules.class_of.get(word, "word") if word else sign
+        start, end, name = (
+            token.start(token.lastindex),
+            token.end(),
+            rules.class_of.get(word, "word") if word else sign,
+        )
         candidates = rules.forms.get(word or sign, [])
         if word in FIRST_WORDS:
             candidates = WORDS + candidates

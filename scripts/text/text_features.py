@@ -18,22 +18,84 @@ from scripts.text.bag_of_words import words_and_bigrams
 from scripts.text.number_words import CARDINALS, ONES, SCALES, TENS
 
 # Words by which a sentence tells its place among others: connectives, beginnings and ends, and pronouns that look back.
-CUES = ["after", "afterwards", "again", "another", "at last", "before", "begin", "begins", "continue", "continues", "end", "ends",
-        "eventually", "finally", "finish", "finished", "finishes", "first", "he", "her", "him", "his", "in the end", "introduce",
-        "it", "last", "later", "lastly", "next", "now", "once", "opening", "second", "she", "start", "starts", "still", "the end",
-        "the man", "the woman", "their", "them", "then", "they", "third", "title", "until", "when", "while", "a man", "a woman",
-        "a person", "credits", "logo", "intro"]
-NUMERAL = re.compile(rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b|\b(?:{'|'.join(CARDINALS | SCALES)})\b")
-PREPOSITION = re.compile(r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for|within|from|"
-                         r"between|over|under)\b", re.I)
+CUES = [
+    "after",
+    "afterwards",
+    "again",
+    "another",
+    "at last",
+    "before",
+    "begin",
+    "begins",
+    "continue",
+    "continues",
+    "end",
+    "ends",
+    "eventually",
+    "finally",
+    "finish",
+    "finished",
+    "finishes",
+    "first",
+    "he",
+    "her",
+    "him",
+    "his",
+    "in the end",
+    "introduce",
+    "it",
+    "last",
+    "later",
+    "lastly",
+    "next",
+    "now",
+    "once",
+    "opening",
+    "second",
+    "she",
+    "start",
+    "starts",
+    "still",
+    "the end",
+    "the man",
+    "the woman",
+    "their",
+    "them",
+    "then",
+    "they",
+    "third",
+    "title",
+    "until",
+    "when",
+    "while",
+    "a man",
+    "a woman",
+    "a person",
+    "credits",
+    "logo",
+    "intro",
+]
+NUMERAL = re.compile(
+    rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b|\b(?:{'|'.join(CARDINALS | SCALES)})\b"
+)
+PREPOSITION = re.compile(
+    r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for|within|from|"
+    r"between|over|under)\b",
+    re.I,
+)
 WORD = r"(?u)\b\w+\b"
 
 
 def numerals(text: str) -> set[int]:
     """The numbers in a text, in digits or words: {48, 2} of "forty-eight hours, or 2"."""
-    return {TENS[found[1]] + ONES.get(found[2], 0) if found[1] else
-            int(found[0]) if found[0].isdecimal() else (CARDINALS | SCALES)[found[0]]
-            for found in NUMERAL.finditer(text.lower())}
+    return {
+        TENS[found[1]] + ONES.get(found[2], 0)
+        if found[1]
+        else int(found[0])
+        if found[0].isdecimal()
+        else (CARDINALS | SCALES)[found[0]]
+        for found in NUMERAL.finditer(text.lower())
+    }
 
 
 def first_words(table: pd.DataFrame) -> csr_matrix:
@@ -46,8 +108,11 @@ def second_words(table: pd.DataFrame) -> csr_matrix:
     return words_and_bigrams().transform(table["second"])
 
 
-def of_both(of_texts: Callable[[pd.Series], csr_matrix]) -> Callable[[pd.DataFrame, bool], csr_matrix]:
+def of_both(
+    of_texts: Callable[[pd.Series], csr_matrix],
+) -> Callable[[pd.DataFrame, bool], csr_matrix]:
     """A feature of each text: side by side, or of an exchangeable pair the second's less the first's."""
+
     def feature(table: pd.DataFrame, exchangeable: bool) -> csr_matrix:
         first, second = of_texts(table["first"]), of_texts(table["second"])
         return csr_matrix(second - first) if exchangeable else hstack([first, second], format="csr")
@@ -57,29 +122,45 @@ def of_both(of_texts: Callable[[pd.Series], csr_matrix]) -> Callable[[pd.DataFra
 
 def cue_counts(texts: pd.Series) -> csr_matrix:
     """How often each cue stands in a text."""
-    return CountVectorizer(vocabulary=CUES, ngram_range=(1, 3), token_pattern=WORD, dtype=np.float64).transform(texts)
+    return CountVectorizer(
+        vocabulary=CUES, ngram_range=(1, 3), token_pattern=WORD, dtype=np.float64
+    ).transform(texts)
 
 
 def length_of(texts: pd.Series) -> csr_matrix:
     """The logarithm of a text's words, and of its characters."""
-    return csr_matrix(np.log1p(np.column_stack([texts.str.split().str.len(), texts.str.len()]).astype(float)))
+    return csr_matrix(
+        np.log1p(np.column_stack([texts.str.split().str.len(), texts.str.len()]).astype(float))
+    )
 
 
 def overlap(table: pd.DataFrame) -> csr_matrix:
     """The share of the second text's words that stand in the first, whether all do, and how many numbers they share."""
-    counts = HashingVectorizer(token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True)
+    counts = HashingVectorizer(
+        token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True
+    )
     first, second = counts.transform(table["first"]), counts.transform(table["second"])
     shared = np.asarray(first.multiply(second).sum(1)).ravel()
     of_second = np.maximum(np.asarray(second.sum(1)).ravel(), 1)
-    return csr_matrix(np.column_stack([shared / of_second, shared == of_second, shared_numbers(table)]).astype(float))
+    return csr_matrix(
+        np.column_stack([shared / of_second, shared == of_second, shared_numbers(table)]).astype(
+            float
+        )
+    )
 
 
 def preposition_and_number(table: pd.DataFrame) -> csr_matrix:
     """The first temporal preposition of the second text with the size of its first number, a power of two."""
     preposition = table["second"].str.extract(PREPOSITION, expand=False).str.lower().fillna("none")
-    number = pd.to_numeric(table["second"].str.extract(r"(\d+)", expand=False), errors="coerce").fillna(0).clip(upper=1e9)
+    number = (
+        pd.to_numeric(table["second"].str.extract(r"(\d+)", expand=False), errors="coerce")
+        .fillna(0)
+        .clip(upper=1e9)
+    )
     size = np.floor(np.log2(number + 1)).astype(int).astype(str)
-    hashed = HashingVectorizer(analyzer=str.split, n_features=2**12, alternate_sign=False, norm=None)
+    hashed = HashingVectorizer(
+        analyzer=str.split, n_features=2**12, alternate_sign=False, norm=None
+    )
     joined = preposition.str.replace(" ", "_")
     return hashed.transform(joined + " size" + size + " " + joined + ":" + size)
 
@@ -88,12 +169,23 @@ def words_by_category(table: pd.DataFrame) -> csr_matrix:
     """Words and bigrams of the second text, each category's apart, and the category."""
     words, category = second_words(table), table["category"]
     parts = [words.multiply((category == name).to_numpy()[:, None]) for name in CATEGORIES]
-    return hstack([words, *parts, csr_matrix(np.column_stack([category == name for name in CATEGORIES]).astype(float))], format="csr")
+    return hstack(
+        [
+            words,
+            *parts,
+            csr_matrix(np.column_stack([category == name for name in CATEGORIES]).astype(float)),
+        ],
+        format="csr",
+    )
 
 
 def normal_words(texts: pd.Series) -> pd.Series:
     """Texts as words and signs in lower case with one space between and around them; a new line is a sign."""
-    return " " + texts.str.lower().str.replace("\n", " ¶ ").str.findall(r"\w+|[^\w\s]").str.join(" ") + " "
+    return (
+        " "
+        + texts.str.lower().str.replace("\n", " ¶ ").str.findall(r"\w+|[^\w\s]").str.join(" ")
+        + " "
+    )
 
 
 def visible(contexts: pd.Series) -> pd.Series:
@@ -111,12 +203,20 @@ def shared_numbers(table: pd.DataFrame) -> np.ndarray:
     """(n,) how many numbers of the second text stand in the first, in digits or words."""
     contexts = visible(table["first"])
     known = {text: numerals(text) for text in pd.concat([contexts, table["second"]]).unique()}
-    return np.array([len(known[text] & known[context]) for text, context in zip(table["second"], contexts)], float)
+    return np.array(
+        [len(known[text] & known[context]) for text, context in zip(table["second"], contexts)],
+        float,
+    )
 
 
 def frequency(table: pd.DataFrame, learnt: pd.Series) -> np.ndarray:
     """(n,) how many right candidates of the training data read like the second text; learnt: those."""
-    return normal_words(table["second"]).map(normal_words(learnt).value_counts()).fillna(0).to_numpy(float)
+    return (
+        normal_words(table["second"])
+        .map(normal_words(learnt).value_counts())
+        .fillna(0)
+        .to_numpy(float)
+    )
 
 
 CATEGORIES = ["duration", "ordering", "typical_time", "frequency", "stationarity"]  # MC-TACO's
@@ -126,7 +226,9 @@ FEATURES = {  # of a classifier; (table, exchangeable) -> (n, k)
     "lengths": of_both(length_of),
     "first_words": lambda table, _: first_words(table),
     "second_words": lambda table, _: second_words(table),
-    "overlap": lambda table, exchangeable: overlap(table) if not exchangeable else csr_matrix((len(table), 1)),
+    "overlap": lambda table, exchangeable: (
+        overlap(table) if not exchangeable else csr_matrix((len(table), 1))
+    ),
     "preposition_and_number": lambda table, _: preposition_and_number(table),
     "words_by_category": lambda table, _: words_by_category(table),
 }

@@ -6,16 +6,37 @@ Not a program. A month has 30 days, a year 365; months and years are converted a
 import numpy as np
 
 DAY = 86400
-SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY, "month": 30 * DAY, "year": 365 * DAY,
-           "decade": 3650 * DAY, "century": 36500 * DAY, "millennium": 365000 * DAY}  # ascending
+SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3600,
+    "day": DAY,
+    "week": 7 * DAY,
+    "month": 30 * DAY,
+    "year": 365 * DAY,
+    "decade": 3650 * DAY,
+    "century": 36500 * DAY,
+    "millennium": 365000 * DAY,
+}  # ascending
 UNITS = list(SECONDS)
 SIZE = np.array(list(SECONDS.values()), float)
-MONTHS = np.array([np.nan] * 5 + [1, 12, 120, 1200, 12000])  # of the units that are counted in months
+MONTHS = np.array(
+    [np.nan] * 5 + [1, 12, 120, 1200, 12000]
+)  # of the units that are counted in months
 LARGEST = UNITS.index("century")  # the largest that is written
 PLURALS = {unit: f"{unit}s" for unit in UNITS} | {"century": "centuries", "millennium": "millennia"}
-NAMES = {"second": "seconds?|secs?", "minute": "minutes?|mins?", "hour": "hours?|hrs?", "day": "days?",
-         "week": "weeks?|wks?", "month": "months?|mths?", "year": "years?|yrs?", "decade": "decades?",
-         "century": "century|centur(?:ie|y)s", "millennium": "millenn?iums?|millenn?ia"}
+NAMES = {
+    "second": "seconds?|secs?",
+    "minute": "minutes?|mins?",
+    "hour": "hours?|hrs?",
+    "day": "days?",
+    "week": "weeks?|wks?",
+    "month": "months?|mths?",
+    "year": "years?|yrs?",
+    "decade": "decades?",
+    "century": "century|centur(?:ie|y)s",
+    "millennium": "millenn?iums?|millenn?ia",
+}
 
 
 def converted(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarray:

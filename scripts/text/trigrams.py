@@ -70,16 +70,31 @@ def keys_of(found: np.ndarray, order: int, size: int) -> np.ndarray:
 
 def learn(table: pd.DataFrame) -> Trigrams:
     """Count the distinct lines of examples (first, second: the right ones)."""
-    texts = pd.Series([text.replace(MASK, second) for text, second in zip(masked(table), table["second"])], dtype="str")
+    texts = pd.Series(
+        [text.replace(MASK, second) for text, second in zip(masked(table), table["second"])],
+        dtype="str",
+    )
     lines = texts.str.split("\n").explode().drop_duplicates()
     sequences = [[START, START, *words, END] for words in words_of(lines)]
-    vocabulary = pd.Index(pd.unique(np.array([*chain.from_iterable(sequences), START, END], object)))
+    vocabulary = pd.Index(
+        pd.unique(np.array([*chain.from_iterable(sequences), START, END], object))
+    )
     found, _ = windows(sequences, vocabulary)
     orders = []
     for order in ORDERS:
         keys, counts = np.unique(keys_of(found, order, len(vocabulary) + 1), return_counts=True)
-        histories, starts, kinds = np.unique(keys // (len(vocabulary) + 1), return_index=True, return_counts=True)
-        orders.append(Order(keys, counts, histories, np.add.reduceat(counts, starts) if len(starts) else starts, kinds))
+        histories, starts, kinds = np.unique(
+            keys // (len(vocabulary) + 1), return_index=True, return_counts=True
+        )
+        orders.append(
+            Order(
+                keys,
+                counts,
+                histories,
+                np.add.reduceat(counts, starts) if len(starts) else starts,
+                kinds,
+            )
+        )
     return Trigrams(vocabulary, orders)
 
 
@@ -97,8 +112,13 @@ def probability(model: Trigrams, found: np.ndarray) -> np.ndarray:
     likely = np.full(len(found), 1 / size)
     for length, order in zip(ORDERS, model.orders):
         keys = keys_of(found, length, size)
-        followed, kinds = (look_up(order.histories, values, keys // size) for values in (order.followed, order.kinds))
-        likely = (look_up(order.keys, order.counts, keys) + np.maximum(kinds, followed == 0) * likely) / np.maximum(followed + kinds, 1)
+        followed, kinds = (
+            look_up(order.histories, values, keys // size)
+            for values in (order.followed, order.kinds)
+        )
+        likely = (
+            look_up(order.keys, order.counts, keys) + np.maximum(kinds, followed == 0) * likely
+        ) / np.maximum(followed + kinds, 1)
     return likely
 
 
@@ -106,6 +126,11 @@ def trigram(table: pd.DataFrame, model: Trigrams) -> np.ndarray:
     """(n,) the mean log-probability of the second text's words and of the two that follow it, each after the two before it."""
     around = masked(table).str.extract(r"([^\n]*)<MASK>([^\n]*)")
     before, second, after = words_of(around[0]), words_of(table["second"]), words_of(around[1])
-    sequences = [[*[START, START, *left][-2:], *words, *[*right, END][:2]] for left, words, right in zip(before, second, after)]
+    sequences = [
+        [*[START, START, *left][-2:], *words, *[*right, END][:2]]
+        for left, words, right in zip(before, second, after)
+    ]
     found, of = windows(sequences, model.vocabulary)
-    return np.bincount(of, np.log(probability(model, found)), len(table)) / np.bincount(of, minlength=len(table))
+    return np.bincount(of, np.log(probability(model, found)), len(table)) / np.bincount(
+        of, minlength=len(table)
+    )

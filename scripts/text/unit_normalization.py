@@ -64,7 +64,9 @@ def rewritten(table: pd.DataFrame) -> pd.Series:
     unit = table["into"].map(dict(enumerate(UNITS)))
     unit = unit.where(table["attributive"] | single & (low == 1), unit.map(PLURALS))
     gap = pd.Series(" ", table.index).where(~table["hyphen"], "-")
-    unwritten = table["every"].notna() & single & (low == 1) & ~(unit.eq("second") & table["ordinal_place"])
+    unwritten = (
+        table["every"].notna() & single & (low == 1) & ~(unit.eq("second") & table["ordinal_place"])
+    )
     text = (numbers + gap + unit).where(~unwritten, unit)
     return text.where(~(lossy | table["fixed"])).astype(object)
 
@@ -95,15 +97,27 @@ def quantities(answers: pd.Series) -> pd.DataFrame:
     """
     codes, _, table = found_in(answers)
     ends = np.sort(table[["low", "high"]].to_numpy(float))
-    seconds = np.sort(table[["new_low", "new_high"]].to_numpy(float)) * SIZE[table["into"].to_numpy(int)][:, None]
+    seconds = (
+        np.sort(table[["new_low", "new_high"]].to_numpy(float))
+        * SIZE[table["into"].to_numpy(int)][:, None]
+    )
     # Ten digits, so that 5 days are 120 hours exactly.
     seconds = np.array([float(f"{value:.10g}") for value in seconds.ravel()]).reshape(-1, 2)
-    table = table.assign(low=ends[:, 0], high=ends[:, 1], unit=table["unit"].map(dict(enumerate(UNITS))),
-                         seconds_low=seconds[:, 0], seconds_high=seconds[:, 1])
+    table = table.assign(
+        low=ends[:, 0],
+        high=ends[:, 1],
+        unit=table["unit"].map(dict(enumerate(UNITS))),
+        seconds_low=seconds[:, 0],
+        seconds_high=seconds[:, 1],
+    )
     table = table[~table["row"].duplicated(keep=False)].set_index("row")
-    table = table[["start", "end", "low", "high", "unit", "seconds_low", "seconds_high"]].reindex(codes)
+    table = table[["start", "end", "low", "high", "unit", "seconds_low", "seconds_high"]].reindex(
+        codes
+    )
     numbers = dict.fromkeys(["low", "high", "seconds_low", "seconds_high"], "Float64")
-    return table.astype({"start": "Int64", "end": "Int64", "unit": "str"} | numbers).set_axis(answers.index)
+    return table.astype({"start": "Int64", "end": "Int64", "unit": "str"} | numbers).set_axis(
+        answers.index
+    )
 
 
 def normalize_units(answers: pd.Series) -> pd.Series:
@@ -115,14 +129,21 @@ def normalize_units(answers: pd.Series) -> pd.Series:
     table = table.assign(new=rewritten(table)).dropna(subset="new")
     normalized = texts.to_numpy(object).copy()
     for row, part in table.groupby("row", sort=False):
-        between = [normalized[row][end:start] for end, start in zip([0, *part["end"]], [*part["start"], None])]
+        between = [
+            normalized[row][end:start]
+            for end, start in zip([0, *part["end"]], [*part["start"], None])
+        ]
         normalized[row] = "".join(chain.from_iterable(zip(between, [*part["new"], ""])))
-    return answers.where(codes < 0, pd.Series(np.append(normalized, None)[codes], answers.index, dtype=answers.dtype))
+    return answers.where(
+        codes < 0, pd.Series(np.append(normalized, None)[codes], answers.index, dtype=answers.dtype)
+    )
 
 
 def main(given: argparse.Namespace) -> None:
     remedy = "end each answer with a line feed"
-    lines = lines_in(decoded(sys.stdin.buffer.read(), "standard input", remedy), "standard input", remedy)
+    lines = lines_in(
+        decoded(sys.stdin.buffer.read(), "standard input", remedy), "standard input", remedy
+    )
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     for line in normalize_units(pd.Series(lines, dtype=object)):
         print(line)

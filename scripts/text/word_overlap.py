@@ -22,7 +22,9 @@ NEAR_PART = 0.5  # of either, from which on an instance is near a dialog that st
 def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """The words (letters and digits, lower case) of all texts, one after the other as hashes, and how many each text has."""
     lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
-    split = pc.split_pattern(pc.utf8_trim_whitespace(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", " ")), " ")
+    split = pc.split_pattern(
+        pc.utf8_trim_whitespace(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", " ")), " "
+    )
     words = split.flatten()
     counts = pc.list_value_length(split).to_numpy(False).astype(np.int64)
     counts[(counts == 1) & pc.equal(pc.list_element(split, 0), "").to_numpy(False)] = 0
@@ -47,8 +49,12 @@ def shared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     sides = []
     for side in (ours, theirs):
         kept = side.loc[side["run"].isin(runs), ["text", "run"]].drop_duplicates()
-        sides.append(sparse.csr_array((np.ones(len(kept), np.int32), (kept["text"], np.searchsorted(runs, kept["run"]))),
-                                      shape=(side["text"].max() + 1 if len(side) else 1, len(runs))))
+        sides.append(
+            sparse.csr_array(
+                (np.ones(len(kept), np.int32), (kept["text"], np.searchsorted(runs, kept["run"]))),
+                shape=(side["text"].max() + 1 if len(side) else 1, len(runs)),
+            )
+        )
     pairs = (sides[0] @ sides[1].T).tocoo()
     return pd.DataFrame({"ours": pairs.row, "theirs": pairs.col, "count": pairs.data})
 
@@ -69,13 +75,19 @@ def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
     before, answer = (words_of(filled[name])[1][masked["text"]] for name in ("before", "answer"))
     answered = masked[(masked["at"] < before + answer) & (masked["at"] + RUN > before)]
     pairs = shared(runs, whole).rename(columns={"count": "dialog_share"})
-    pairs["dialog_share"] /= np.minimum(different(runs, pairs["ours"]), different(whole, pairs["theirs"]))
+    pairs["dialog_share"] /= np.minimum(
+        different(runs, pairs["ours"]), different(whole, pairs["theirs"])
+    )
     of_answer = shared(runs, answered).rename(columns={"count": "answer_share"})
     of_answer["answer_share"] /= different(answered, of_answer["theirs"])
     pairs = pairs.merge(of_answer, on=["ours", "theirs"], how="outer").fillna(0)
-    pairs = pairs.assign(dialog=dialogs.index.to_numpy()[pairs["ours"].astype(int)],
-                         instance_id=filled["instance_id"].to_numpy()[pairs["theirs"].astype(int)])
-    return pairs.groupby(["dialog", "instance_id"], as_index=False)[["dialog_share", "answer_share"]].max()
+    pairs = pairs.assign(
+        dialog=dialogs.index.to_numpy()[pairs["ours"].astype(int)],
+        instance_id=filled["instance_id"].to_numpy()[pairs["theirs"].astype(int)],
+    )
+    return pairs.groupby(["dialog", "instance_id"], as_index=False)[
+        ["dialog_share", "answer_share"]
+    ].max()
 
 
 def filled_in(challenge: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
@@ -86,17 +98,27 @@ def filled_in(challenge: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
     """
     said = asked.groupby("instance_id", sort=False)["text"].agg("\n".join).rename("text")
     masked = asked[asked["masked"]].set_index("instance_id")["text"].rename("masked")
-    right = challenge.loc[challenge["label"] == 1, ["instance_id", "option"]].join(said, on="instance_id")
-    right = right.join(masked, on="instance_id").reset_index(drop=True).rename(columns={"option": "answer"})
+    right = challenge.loc[challenge["label"] == 1, ["instance_id", "option"]].join(
+        said, on="instance_id"
+    )
+    right = (
+        right.join(masked, on="instance_id")
+        .reset_index(drop=True)
+        .rename(columns={"option": "answer"})
+    )
     right["before"] = right["masked"].str.split("<MASK>", regex=False).str[0]
     for name in ("text", "masked"):
-        right[name] = [text.replace("<MASK>", answer) for text, answer in zip(right[name], right["answer"])]
+        right[name] = [
+            text.replace("<MASK>", answer) for text, answer in zip(right[name], right["answer"])
+        ]
     return right
 
 
 def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
     """Which pairs of overlaps() share too much for the dialog to stay; part: of what is too much, from 0 to 1."""
-    return (pairs["dialog_share"] >= part * DIALOG_SHARE) | (pairs["answer_share"] >= part * ANSWER_SHARE)
+    return (pairs["dialog_share"] >= part * DIALOG_SHARE) | (
+        pairs["answer_share"] >= part * ANSWER_SHARE
+    )
 
 
 def still_near(pairs: pd.DataFrame, learnt: np.ndarray) -> set[str]:

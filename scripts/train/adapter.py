@@ -22,13 +22,22 @@ def learnt_beside(network) -> list[str]:
     """The weights that learn as a whole: what the file lacked, and a classifier's head."""
     heads = "ForSequenceClassification" in type(network).__name__
     prefix = f"{network.base_model_prefix}."
-    return [name for name, _ in network.named_parameters() if name in network.lacked or heads and not name.startswith(prefix)]
+    return [
+        name
+        for name, _ in network.named_parameters()
+        if name in network.lacked or heads and not name.startswith(prefix)
+    ]
 
 
 def whole_modules(network, weights: list[str]) -> list[str]:
     """The modules that hold these weights: a head as one, a layer inside the model by its full name."""
     prefix = f"{network.base_model_prefix}."
-    return sorted({name.rpartition(".")[0] if name.startswith(prefix) else name.partition(".")[0] for name in weights})
+    return sorted(
+        {
+            name.rpartition(".")[0] if name.startswith(prefix) else name.partition(".")[0]
+            for name in weights
+        }
+    )
 
 
 def targets(network, target: str, beside: list[str]) -> list[str]:
@@ -37,16 +46,25 @@ def targets(network, target: str, beside: list[str]) -> list[str]:
     Raises UserError for a name of no layer.
     """
     prefix = f"{network.base_model_prefix}."
-    linear = [name for name, module in network.named_modules() if isinstance(module, torch.nn.Linear | Conv1D) and name.startswith(prefix)
-              and not any(name == other or name.startswith(f"{other}.") for other in beside)]
+    linear = [
+        name
+        for name, module in network.named_modules()
+        if isinstance(module, torch.nn.Linear | Conv1D)
+        and name.startswith(prefix)
+        and not any(name == other or name.startswith(f"{other}.") for other in beside)
+    ]
     if target == ALL_LINEAR:
         return linear
     known = {name.rpartition(".")[2] for name in linear}
     for name in target.split(","):
         if not any(layer == name or layer.endswith(f".{name}") for layer in linear):
-            raise UserError(f"training: target names {name}, which is no linear layer of this {network.config.model_type} model"
-                            f"{closest(name, [*known, ALL_LINEAR])}")
-    return [layer for layer in linear if layer.endswith(tuple(f".{name}" for name in target.split(",")))]
+            raise UserError(
+                f"training: target names {name}, which is no linear layer of this {network.config.model_type} model"
+                f"{closest(name, [*known, ALL_LINEAR])}"
+            )
+    return [
+        layer for layer in linear if layer.endswith(tuple(f".{name}" for name in target.split(",")))
+    ]
 
 
 def configuration(network, training: dict, whole: list[str]):
@@ -54,19 +72,37 @@ def configuration(network, training: dict, whole: list[str]):
     the network does not have."""
     from peft import LoraConfig  # a second, and few runs need it
 
-    return LoraConfig(r=training["rank"], lora_alpha=training["alpha"], target_modules=targets(network, training["target"], whole),
-                      fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()))
+    return LoraConfig(
+        r=training["rank"],
+        lora_alpha=training["alpha"],
+        target_modules=targets(network, training["target"], whole),
+        fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()),
+    )
 
 
 def peft_configuration(network, training: dict, adapted: list[str], whole: list[str], base: str):
     """The configuration by which others load the adapter of an adapted network: its layers, and what has learnt as a whole."""
     from peft import LoraConfig
 
-    kinds = {"ForSequenceClassification": "SEQ_CLS", "ForCausalLM": "CAUSAL_LM", "LMHeadModel": "CAUSAL_LM", "ForConditionalGeneration": "SEQ_2_SEQ_LM"}
-    task = next((task for ending, task in kinds.items() if type(network).__name__.endswith(ending)), None)
-    return LoraConfig(r=training["rank"], lora_alpha=training["alpha"], target_modules=adapted, modules_to_save=whole or None, task_type=task,
-                      base_model_name_or_path=base, inference_mode=True,
-                      fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()))
+    kinds = {
+        "ForSequenceClassification": "SEQ_CLS",
+        "ForCausalLM": "CAUSAL_LM",
+        "LMHeadModel": "CAUSAL_LM",
+        "ForConditionalGeneration": "SEQ_2_SEQ_LM",
+    }
+    task = next(
+        (task for ending, task in kinds.items() if type(network).__name__.endswith(ending)), None
+    )
+    return LoraConfig(
+        r=training["rank"],
+        lora_alpha=training["alpha"],
+        target_modules=adapted,
+        modules_to_save=whole or None,
+        task_type=task,
+        base_model_name_or_path=base,
+        inference_mode=True,
+        fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()),
+    )
 
 
 def prepare(network, training: dict, hardware: Hardware) -> None:
@@ -76,12 +112,16 @@ def prepare(network, training: dict, hardware: Hardware) -> None:
     """
     wanted = [name for name in ("adapter", "gradient_checkpointing") if training.get(name)]
     if wanted and not isinstance(network, PreTrainedModel):
-        raise UserError(f"training: {wanted[0]} is for transformers, and this model is none; take it out")
+        raise UserError(
+            f"training: {wanted[0]} is for transformers, and this model is none; take it out"
+        )
     if training.get("adapter"):
         add(network, training, hardware)
     if training.get("gradient_checkpointing"):
         if not network.supports_gradient_checkpointing:
-            raise UserError(f"training: a {network.config.model_type} model has no gradient_checkpointing; take it out")
+            raise UserError(
+                f"training: a {network.config.model_type} model has no gradient_checkpointing; take it out"
+            )
         network.activation_checkpointing_enable({"use_reentrant": False})
         network.disable_input_require_grads()  # which that way needs none
 
@@ -91,8 +131,10 @@ def add(network, training: dict, hardware: Hardware) -> None:
     from peft import LoraModel
 
     if network.lacked is None:
-        raise UserError(f"training: adapter: {training['adapter']} learns beside weights, and this model has none yet; take it out, "
-                        "or name a trained model")
+        raise UserError(
+            f"training: adapter: {training['adapter']} learns beside weights, and this model has none yet; take it out, "
+            "or name a trained model"
+        )
     beside = learnt_beside(network)
     LoraModel(network, configuration(network, training, whole_modules(network, beside)), ADAPTER)
     narrow = hardware.precision == "bf16" and (hardware.cuda or training["precision"] == "bf16")
@@ -105,7 +147,11 @@ def add(network, training: dict, hardware: Hardware) -> None:
 @contextmanager
 def in_fp32(network) -> Iterator[None]:
     """Weights that an adapter has frozen in 16 bit, in 32 for a while; each is afterwards what it was."""
-    narrow = [weight for weight in network.parameters() if weight.dtype == torch.bfloat16 and not weight.requires_grad]
+    narrow = [
+        weight
+        for weight in network.parameters()
+        if weight.dtype == torch.bfloat16 and not weight.requires_grad
+    ]
     for weight in narrow:
         weight.data = weight.data.float()
     try:
@@ -130,20 +176,31 @@ def merge(network) -> None:
 
 # ---- what is trained of a network
 
+
 def trained_state(network) -> dict[str, torch.Tensor]:
     """The state of a network without its frozen weights."""
-    frozen = {name for name, weight in network.named_parameters(remove_duplicate=False) if not weight.requires_grad}
+    frozen = {
+        name
+        for name, weight in network.named_parameters(remove_duplicate=False)
+        if not weight.requires_grad
+    }
     return {name: values for name, values in network.state_dict().items() if name not in frozen}
 
 
 def load_trained_state(network, state: dict[str, torch.Tensor]) -> None:
     """Put back what trained_state() gave of a network like this one; what is frozen stays. Raises RuntimeError for another's."""
-    frozen = {name: values for name, values in network.state_dict().items() if name not in trained_state(network)}
+    frozen = {
+        name: values
+        for name, values in network.state_dict().items()
+        if name not in trained_state(network)
+    }
     network.load_state_dict(frozen | state)
 
 
 def sizes(network) -> tuple[int, int]:
     """How many numbers a network's weights are, without an adapter's matrices, and how many are trained, with them."""
     weights = dict(network.named_parameters())
-    return (sum(weight.numel() for name, weight in weights.items() if ".lora_" not in name),
-            sum(weight.numel() for weight in weights.values() if weight.requires_grad))
+    return (
+        sum(weight.numel() for name, weight in weights.items() if ".lora_" not in name),
+        sum(weight.numel() for weight in weights.values() if weight.requires_grad),
+    )

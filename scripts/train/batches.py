@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-POOL = 50  # batches whose examples are sorted together by length: little padding, still a random order
+POOL = (
+    50  # batches whose examples are sorted together by length: little padding, still a random order
+)
 IGNORED = -100  # a target that is none
 Batch = dict[str, torch.Tensor]  # what collate() makes
 
@@ -21,7 +23,11 @@ class Ragged:
     @classmethod
     def of(cls, flat: np.ndarray, lengths: np.ndarray) -> "Ragged":
         """Lists that stand one after the other in `flat`."""
-        return cls(flat.astype(np.int32, copy=False), np.cumsum(lengths) - lengths, lengths.astype(np.int64))
+        return cls(
+            flat.astype(np.int32, copy=False),
+            np.cumsum(lengths) - lengths,
+            lengths.astype(np.int64),
+        )
 
     def take(self, rows: np.ndarray) -> "Ragged":
         """Some of the lists, in the order of `rows`; the numbers are shared, not copied."""
@@ -46,7 +52,9 @@ class Ragged:
 
 def repeated(numbers: list[int], n: int) -> Ragged:
     """The same list n times; it is held once."""
-    return Ragged(np.array(numbers, np.int32), np.zeros(n, np.int64), np.full(n, len(numbers), np.int64))
+    return Ragged(
+        np.array(numbers, np.int32), np.zeros(n, np.int64), np.full(n, len(numbers), np.int64)
+    )
 
 
 def joined(*parts: Ragged) -> Ragged:
@@ -71,7 +79,9 @@ class Examples:
     labels: np.ndarray  # (n,) int64
     choices: np.ndarray  # (n,) int64: examples of one number are candidates for the same place
     truncated: int  # how many examples had to be cut
-    truncated_choices: int | None = None  # for how many places at least one candidate had to be cut; of no candidates: None
+    truncated_choices: int | None = (
+        None  # for how many places at least one candidate had to be cut; of no candidates: None
+    )
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -82,20 +92,36 @@ class Examples:
         return self.fields["input_ids"].lengths
 
 
-def pieces(tokenizer, *texts: list[str], chunk: int = 10_000, **options) -> tuple[dict[str, Ragged], int]:
+def pieces(
+    tokenizer, *texts: list[str], chunk: int = 10_000, **options
+) -> tuple[dict[str, Ragged], int]:
     """The fields of tokenized texts (one list, or two for pairs), in chunks; and how many had to be cut."""
-    fields: dict[str, list[np.ndarray]] = {name: [] for name in tokenizer.model_input_names if name != "attention_mask"}
+    fields: dict[str, list[np.ndarray]] = {
+        name: [] for name in tokenizer.model_input_names if name != "attention_mask"
+    }
     lengths, truncated = [], 0
     for start in range(0, len(texts[0]), chunk):
-        encoded = tokenizer(*(column[start : start + chunk] for column in texts), return_attention_mask=False,
-                            return_token_type_ids="token_type_ids" in fields, **options)
-        lengths.append(np.fromiter(map(len, encoded["input_ids"]), np.int64, len(encoded["input_ids"])))
+        encoded = tokenizer(
+            *(column[start : start + chunk] for column in texts),
+            return_attention_mask=False,
+            return_token_type_ids="token_type_ids" in fields,
+            **options,
+        )
+        lengths.append(
+            np.fromiter(map(len, encoded["input_ids"]), np.int64, len(encoded["input_ids"]))
+        )
         truncated += sum(bool(encoding.overflowing) for encoding in encoded.encodings)
         for name, parts in fields.items():
-            parts.append(np.fromiter((token for row in encoded[name] for token in row), np.int32, lengths[-1].sum()))
+            parts.append(
+                np.fromiter(
+                    (token for row in encoded[name] for token in row), np.int32, lengths[-1].sum()
+                )
+            )
     sizes = np.concatenate(lengths) if lengths else np.zeros(0, np.int64)
-    return {name: Ragged.of(np.concatenate(parts) if parts else np.zeros(0, np.int32), sizes)
-            for name, parts in fields.items()}, truncated
+    return {
+        name: Ragged.of(np.concatenate(parts) if parts else np.zeros(0, np.int32), sizes)
+        for name, parts in fields.items()
+    }, truncated
 
 
 def tokenize(tokenizer, texts: list[list[str]], labels: np.ndarray, max_length: int) -> Examples:
@@ -110,7 +136,9 @@ def static_width(width: int) -> int:
     return -(-width // step) * step
 
 
-def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device, most: int | None = None) -> Batch:
+def collate(
+    examples: Examples, rows: np.ndarray, padding: dict[str, int], device, most: int | None = None
+) -> Batch:
     """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask, labels and choices.
 
     most: pad to one of few widths, none of them above this, since a model has so many positions.
@@ -119,9 +147,13 @@ def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], devic
     for name, field in examples.fields.items():
         values = field.take(rows)
         width = int(values.lengths.max())
-        batch[name] = values.padded(max(width, min(static_width(width), most)) if most else width, padding[name])
+        batch[name] = values.padded(
+            max(width, min(static_width(width), most)) if most else width, padding[name]
+        )
     lengths = examples.lengths[rows]
-    batch["attention_mask"] = (np.arange(batch["input_ids"].shape[1]) < lengths[:, None]).astype(np.int64)
+    batch["attention_mask"] = (np.arange(batch["input_ids"].shape[1]) < lengths[:, None]).astype(
+        np.int64
+    )
     batch["labels"], batch["choices"] = examples.labels[rows], examples.choices[rows]
     tensors = {name: torch.from_numpy(values) for name, values in batch.items()}
     if device.type == "cuda":  # pinned memory is copied while the GPU works
@@ -154,7 +186,9 @@ def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -
     return [batches[number] for number in draw.permutation(len(batches))]
 
 
-def sorted_batches(lengths: np.ndarray, choices: np.ndarray, batch_size: int, tokens: int | None = None) -> list[np.ndarray]:
+def sorted_batches(
+    lengths: np.ndarray, choices: np.ndarray, batch_size: int, tokens: int | None = None
+) -> list[np.ndarray]:
     """Batches for evaluation: longest first, so that a batch too large for the memory fails at once.
 
     A batch has batch_size rows, or where `tokens` is given as many as have so many tokens, padding included. Candidates for

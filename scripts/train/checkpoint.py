@@ -41,7 +41,10 @@ def save(path: Path, digest: str, maker: dict, state: dict) -> None:
     """Write a checkpoint of the job `digest`, made on `maker` (hardware and versions that decide its numbers)."""
     with whole(path) as beside, open(beside, "wb") as opened:
         written = _Hashed(opened)
-        torch.save({"digest": digest, "maker": maker, "state": state, "cpu_seconds": cost.cpu_seconds()}, written)
+        torch.save(
+            {"digest": digest, "maker": maker, "state": state, "cpu_seconds": cost.cpu_seconds()},
+            written,
+        )
         if written.failed:
             raise written.failed
         opened.write(written.sha256.digest())
@@ -58,12 +61,21 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
         return None
     saved = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     if saved["digest"] != digest:
-        log.warning("%s is of other data, settings, code or another model; the run starts anew", path)
+        log.warning(
+            "%s is of other data, settings, code or another model; the run starts anew", path
+        )
         return None
     if saved["maker"] != maker:
-        others = [f"{name} {saved['maker'].get(name)!r}, here {value!r}" for name, value in maker.items()
-                  if saved["maker"].get(name) != value]
-        log.warning("warning: %s was made with %s; numbers must not mix the two, so the run starts anew", path, "; ".join(others))
+        others = [
+            f"{name} {saved['maker'].get(name)!r}, here {value!r}"
+            for name, value in maker.items()
+            if saved["maker"].get(name) != value
+        ]
+        log.warning(
+            "warning: %s was made with %s; numbers must not mix the two, so the run starts anew",
+            path,
+            "; ".join(others),
+        )
         return None
     cost.take_up(saved.get("cpu_seconds"))
     return saved["state"]
@@ -84,7 +96,9 @@ class Saver:
         if saved is None:
             return State(), None
         if self.keeps_best and saved["epoch"] and saved["weights"] is None:
-            log.warning("%s does not hold the weights of the epoch to keep; the run starts anew", self.path)
+            log.warning(
+                "%s does not hold the weights of the epoch to keep; the run starts anew", self.path
+            )
             return State(), None
         self.hardware.use_threads(saved.pop("threads"))
         adapter.load_trained_state(network, saved.pop("network"))
@@ -94,13 +108,22 @@ class Saver:
 
     def due(self, step: int) -> tuple[bool, bool]:
         """Whether to save now, and whether the run is told to end. A save may take a twentieth of the time at most."""
-        due, must_stop = time.time() - self.last > max(self.every, 20 * self.took), self.stop.must_stop()
+        due, must_stop = (
+            time.time() - self.last > max(self.every, 20 * self.took),
+            self.stop.must_stop(),
+        )
         accelerator = self.learner.accelerator
         if accelerator.num_processes == 1:
             return due, must_stop
-        if accelerator.device.type == "cuda" and step % 10:  # all must agree; asking costs a GPU a synchronisation
+        if (
+            accelerator.device.type == "cuda" and step % 10
+        ):  # all must agree; asking costs a GPU a synchronisation
             return False, False
-        due, must_stop = accelerator.gather(torch.tensor([[due, must_stop]], device=accelerator.device)).any(0).tolist()
+        due, must_stop = (
+            accelerator.gather(torch.tensor([[due, must_stop]], device=accelerator.device))
+            .any(0)
+            .tolist()
+        )
         return due, must_stop
 
     def save(self, state: State) -> None:
@@ -111,7 +134,16 @@ class Saver:
         accelerator = self.learner.accelerator
         if accelerator.is_main_process:
             network = accelerator.unwrap_model(self.learner.network)
-            save(self.path, self.digest, self.hardware.maker(), vars(state) | {
-                "threads": self.hardware.threads, "network": adapter.trained_state(network), "optimizer": self.learner.optimizer.state_dict()})
+            save(
+                self.path,
+                self.digest,
+                self.hardware.maker(),
+                vars(state)
+                | {
+                    "threads": self.hardware.threads,
+                    "network": adapter.trained_state(network),
+                    "optimizer": self.learner.optimizer.state_dict(),
+                },
+            )
         self.last = time.time()
         self.took = self.last - begun

@@ -39,10 +39,27 @@ from scripts.data.keyed import keyed_hash
 from scripts.data.manifest import write_manifest
 from scripts.running.program import UserError, execute, json_object, json_object_with, log, parser
 from scripts.running.project_version import project_version
-from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
+from scripts.data.tables import (
+    HISTORY,
+    PREDICTIONS,
+    content_digest,
+    read_sample,
+    read_table,
+    write_table,
+)
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
-from scripts.train.work import code_of, finish, finished, forget, hand_out, outputs_of, sweep, with_digest, write_json
+from scripts.train.work import (
+    code_of,
+    finish,
+    finished,
+    forget,
+    hand_out,
+    outputs_of,
+    sweep,
+    with_digest,
+    write_json,
+)
 
 MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
@@ -56,10 +73,16 @@ def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataF
 
     most: read about as many examples, drawn by hash. Raises UserError when it is empty.
     """
-    columns = {method["columns"][name]: name for name in ("example_id", "group_id", "choice_id") if name in method["columns"]}
+    columns = {
+        method["columns"][name]: name
+        for name in ("example_id", "group_id", "choice_id")
+        if name in method["columns"]
+    }
     first, second, *others = method["inputs"]
     names = [*columns, first, second, *others, "label"]
-    key = method["columns"].get("choice_id", method["columns"]["example_id"])  # the candidates for a mask stay together
+    key = method["columns"].get(
+        "choice_id", method["columns"]["example_id"]
+    )  # the candidates for a mask stay together
     table = read_table(file, names) if most is None else read_sample(file, names, key, most, DRAW)
     if not len(table):
         raise UserError(f"{file}: no examples; the log of its build says why")
@@ -74,19 +97,27 @@ def matrix(table: pd.DataFrame, features: list[str], exchangeable: bool) -> csr_
 def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeable: bool):
     """A function from a table to (n, labels) log-probabilities, learnt from the training split."""
     known = train["label"].nunique()
-    model = LogisticRegression(C=REGULARIZATION, fit_intercept=not exchangeable, max_iter=ITERATIONS, tol=1e-3)
+    model = LogisticRegression(
+        C=REGULARIZATION, fit_intercept=not exchangeable, max_iter=ITERATIONS, tol=1e-3
+    )
     learnt = matrix(train, features, exchangeable)
     kept = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]) >= LEAST_EXAMPLES)
-    if known < 2 or not len(kept):  # nothing to tell apart, or by nothing: no cue stands anywhere, all lengths are the same
+    if known < 2 or not len(
+        kept
+    ):  # nothing to tell apart, or by nothing: no cue stands anywhere, all lengths are the same
         return tied(labels) if exchangeable else most_frequent(train, labels)
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # where it stops is near enough
+    with warnings.catch_warnings(
+        action="ignore", category=ConvergenceWarning
+    ):  # where it stops is near enough
         model.fit(learnt[:, kept], train["label"])
 
     def scores(table: pd.DataFrame) -> np.ndarray:
         found = np.full((len(table), labels), LEAST)
         for start in range(0, len(table), MOST):
             part = slice(start, start + MOST)
-            found[part, model.classes_] = model.predict_log_proba(matrix(table[part], features, exchangeable)[:, kept])
+            found[part, model.classes_] = model.predict_log_proba(
+                matrix(table[part], features, exchangeable)[:, kept]
+            )
         return np.maximum(found, LEAST)
 
     return scores
@@ -111,7 +142,9 @@ def at_random(labels: int, choices: bool):
 
     def scores(table: pd.DataFrame) -> np.ndarray:
         drawn = (keyed_hash(table["example_id"], COIN) % np.uint64(labels)).astype(int)
-        return np.where(np.arange(labels) == drawn[:, None], np.log(0.9), np.log(0.1 / (labels - 1)))
+        return np.where(
+            np.arange(labels) == drawn[:, None], np.log(0.9), np.log(0.1 / (labels - 1))
+        )
 
     return scores
 
@@ -120,11 +153,20 @@ def ranking(rank_by: list[str], train: pd.DataFrame):
     """A function from a table to (n, 1) ranks of the candidates: equal where all features are."""
     right = train[train["label"] == 1]
     model = learn(right) if "trigram" in rank_by else None
-    known = {"in_context": in_context, "shared_numbers": shared_numbers, "frequency": lambda table: frequency(table, right["second"]),
-             "trigram": lambda table: trigram(table, model)}
+    known = {
+        "in_context": in_context,
+        "shared_numbers": shared_numbers,
+        "frequency": lambda table: frequency(table, right["second"]),
+        "trigram": lambda table: trigram(table, model),
+    }
 
     def scores(table: pd.DataFrame) -> np.ndarray:
-        keys = np.column_stack([-known[name[1:]](table) if name.startswith("-") else known[name](table) for name in rank_by])
+        keys = np.column_stack(
+            [
+                -known[name[1:]](table) if name.startswith("-") else known[name](table)
+                for name in rank_by
+            ]
+        )
         return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1, 1).astype(float)
 
     return scores
@@ -135,64 +177,122 @@ def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool):
     choices = "choice_id" in train
     if "rank_by" in control:
         if not choices:
-            raise UserError("rank_by ranks the candidates for one mask, which this study does not have; name another control")
+            raise UserError(
+                "rank_by ranks the candidates for one mask, which this study does not have; name another control"
+            )
         return ranking(control["rank_by"], train)
     if control.get("predicts") == "random":
         return at_random(labels, choices)
     if control.get("predicts") == "most_frequent":
         return most_frequent(train, labels)
     if "words_by_category" in control["features"] and "category" not in train:
-        raise UserError("words_by_category needs the category of a question, which this study does not have; name another control")
+        raise UserError(
+            "words_by_category needs the category of a question, which this study does not have; name another control"
+        )
     return classifier(control["features"], train, labels, exchangeable)
 
 
-def predictions_of(run: str, split: str, table: pd.DataFrame, scores: np.ndarray, selection: str) -> pa.Table:
+def predictions_of(
+    run: str, split: str, table: pd.DataFrame, scores: np.ndarray, selection: str
+) -> pa.Table:
     """Scores of a split, as rows of the schema predictions."""
-    return pa.table({
-        "run": [run] * len(table), "split": [split] * len(table), "selection": [selection] * len(table),
-        "epoch": pa.array(np.zeros(len(table), np.int32)), "example_id": table["example_id"], "group_id": table["group_id"],
-        "label": pa.array(table["label"].to_numpy(np.int8)), "score": list(scores.astype(np.float32)),
-    }).cast(PREDICTIONS)
+    return pa.table(
+        {
+            "run": [run] * len(table),
+            "split": [split] * len(table),
+            "selection": [selection] * len(table),
+            "epoch": pa.array(np.zeros(len(table), np.int32)),
+            "example_id": table["example_id"],
+            "group_id": table["group_id"],
+            "label": pa.array(table["label"].to_numpy(np.int8)),
+            "score": list(scores.astype(np.float32)),
+        }
+    ).cast(PREDICTIONS)
 
 
 def describe(control: dict, method: dict, splits: list[str], digests: dict[str, str]) -> dict:
     """The job of one control: everything that decides its numbers, and the digest over it."""
-    job = {**control, "method": method, "splits": splits, "data": digests, "makes_model": False,
-           "code": code_of("control")}
+    job = {
+        **control,
+        "method": method,
+        "splits": splits,
+        "data": digests,
+        "makes_model": False,
+        "code": code_of("control"),
+    }
     return with_digest(job)
 
 
 def learns(control: dict) -> bool:
     """Whether a control takes anything from the training split."""
-    return "features" in control or control.get("predicts") == "most_frequent" or bool(
-        {"frequency", "-frequency", "trigram"} & set(control.get("rank_by", [])))
+    return (
+        "features" in control
+        or control.get("predicts") == "most_frequent"
+        or bool({"frequency", "-frequency", "trigram"} & set(control.get("rank_by", [])))
+    )
 
 
 def facts_of(job: dict, labels: list[str], train_examples: int, seconds: float) -> dict:
     """What run.json says of a control."""
     settings = job["settings"]
     return {
-        "run": job["run"], "splits": job["splits"], "control": job["control"], "data": job["data"], "code": job["code"], "digest": job["digest"],
+        "run": job["run"],
+        "splits": job["splits"],
+        "control": job["control"],
+        "data": job["data"],
+        "code": job["code"],
+        "digest": job["digest"],
         **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
-        "labels": labels, "label_columns": [], "data_options": settings["data"], "training": settings["training"],
-        "train_examples": train_examples, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
-        "epochs": 0, "best_epoch": 0, "seconds": round(seconds, 1), "tokens": 0, "tokens_per_second": 0.0,
-        "model_files": {}, "micro_batch_tokens": None, "kind": "control", "parameters": 0, "wording": None, "shots": 0, "threshold": None,
-        "hardware": {"device": processor(), "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
+        "labels": labels,
+        "label_columns": [],
+        "data_options": settings["data"],
+        "training": settings["training"],
+        "train_examples": train_examples,
+        "held_out_examples": 0,
+        "truncated_examples": 0,
+        "truncated": {},
+        "epochs": 0,
+        "best_epoch": 0,
+        "seconds": round(seconds, 1),
+        "tokens": 0,
+        "tokens_per_second": 0.0,
+        "model_files": {},
+        "micro_batch_tokens": None,
+        "kind": "control",
+        "parameters": 0,
+        "wording": None,
+        "shots": 0,
+        "threshold": None,
+        "hardware": {
+            "device": processor(),
+            "processes": 1,
+            "threads": 1,
+            "precision": "fp64",
+            "deterministic": True,
+        },
         "versions": {"python": platform.python_version(), "scikit-learn": version("scikit-learn")},
         "timestride": project_version(),
     }
 
 
-def predict(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]) -> tuple[dict[str, np.ndarray], pa.Table]:
+def predict(
+    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
+) -> tuple[dict[str, np.ndarray], pa.Table]:
     """Fit one control: its scores of the splits to measure on, and its predictions (schema predictions)."""
     method, selection = job["method"], "last" if learns(job["control"]) else "direct"
     score = fit(job["control"], train, len(method["labels"]), method["exchangeable"])
     scores = {split: score(table) for split, table in evaluation.items()}
-    return scores, pa.concat_tables([predictions_of(job["run"], split, table, scores[split], selection) for split, table in evaluation.items()])
+    return scores, pa.concat_tables(
+        [
+            predictions_of(job["run"], split, table, scores[split], selection)
+            for split, table in evaluation.items()
+        ]
+    )
 
 
-def measure(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path) -> None:
+def measure(
+    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path
+) -> None:
     """Fit one control and write its predictions of the splits to measure on, history.parquet and run.json."""
     started, method, learnt = time.time(), job["method"], learns(job["control"])
     scores, predictions = predict(job, train, evaluation)
@@ -201,16 +301,25 @@ def measure(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame],
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
     [columns] = {found.shape[1] for found in scores.values()}
     labels = method["labels"][-columns:]  # a rank is that of being right
-    write_json(facts_of(job, labels, len(train) if learnt else 0, time.time() - started), result / "run.json")
-    shares = [f"{split} {(scores[split].argmax(1) == table['label']).mean():.3f}" if columns > 1 else split
-              for split, table in evaluation.items()]
+    write_json(
+        facts_of(job, labels, len(train) if learnt else 0, time.time() - started),
+        result / "run.json",
+    )
+    shares = [
+        f"{split} {(scores[split].argmax(1) == table['label']).mean():.3f}"
+        if columns > 1
+        else split
+        for split, table in evaluation.items()
+    ]
     log.info("%s: %s", job["run"], ", ".join(shares))
 
 
 def main(given: argparse.Namespace) -> None:
     method = given.method
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
-    digests = {split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits}
+    digests = {
+        split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits
+    }
     jobs = [describe(control, method, given.splits, digests) for control in given.controls]
     train, evaluation = None, {}
     for job in jobs:
@@ -219,29 +328,57 @@ def main(given: argparse.Namespace) -> None:
         sweep(folder, work, work / "result")
         if finished(work, job):
             hand_out(work, job, folder)
-            log.info("%s: already measured on the same data, by the same settings and code", job["run"])
+            log.info(
+                "%s: already measured on the same data, by the same settings and code", job["run"]
+            )
             continue
         if train is None:  # by the first control that needs them
             learn, *measured = given.splits
             train = read_examples(given.data / f"{learn}.parquet", method, MOST)
-            evaluation = {split: read_examples(given.data / f"{split}.parquet", method) for split in measured}
+            evaluation = {
+                split: read_examples(given.data / f"{split}.parquet", method) for split in measured
+            }
         forget(work)
         (work / "result").mkdir(parents=True)
         measure(job, train, evaluation, work / "result")
         finish(work, job, folder)
-    write_manifest(given.output.parent, [f"{job['run']}/{name}" for job in jobs for name in outputs_of(job)], given.output)
+    write_manifest(
+        given.output.parent,
+        [f"{job['run']}/{name}" for job in jobs for name in outputs_of(job)],
+        given.output,
+    )
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--controls", nargs="+", type=json_object_with("run", "settings", "control"), required=True, help="each as JSON: its "
-                         "run's name, settings (study, source, dataset, data, model, method, training, seed) and control (resources/models.yaml)")
-    options.add_argument("--method", type=json_object, required=True, help="JSON: columns, labels, exchangeable of the study, inputs of the "
-                         "method (resources/studies.yaml)")
-    options.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
+    options.add_argument(
+        "--controls",
+        nargs="+",
+        type=json_object_with("run", "settings", "control"),
+        required=True,
+        help="each as JSON: its "
+        "run's name, settings (study, source, dataset, data, model, method, training, seed) and control (resources/models.yaml)",
+    )
+    options.add_argument(
+        "--method",
+        type=json_object,
+        required=True,
+        help="JSON: columns, labels, exchangeable of the study, inputs of the "
+        "method (resources/studies.yaml)",
+    )
+    options.add_argument(
+        "--splits",
+        nargs="+",
+        required=True,
+        help="the split to learn from, then those to measure on",
+    )
     options.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
-    options.add_argument("--folder", type=Path, required=True, help="the folder of the study's runs")
-    options.add_argument("--output", type=Path, required=True, help="the manifest to write, in the same folder")
+    options.add_argument(
+        "--folder", type=Path, required=True, help="the folder of the study's runs"
+    )
+    options.add_argument(
+        "--output", type=Path, required=True, help="the manifest to write, in the same folder"
+    )
     return options
 
 

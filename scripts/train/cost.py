@@ -33,11 +33,21 @@ def gpu_watts() -> float | None:
     if not shutil.which("nvidia-smi"):
         return None
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    command = ["nvidia-smi", "--query-gpu=power.limit", "--format=csv,noheader,nounits", *(["-i", named] if named else [])]
+    command = [
+        "nvidia-smi",
+        "--query-gpu=power.limit",
+        "--format=csv,noheader,nounits",
+        *(["-i", named] if named else []),
+    ]
     try:
         watts = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.split()
         return round(sum(map(float, watts)) / len(watts), 1)
-    except (OSError, ValueError, ZeroDivisionError, subprocess.TimeoutExpired):  # a MIG device has no limit of its own
+    except (
+        OSError,
+        ValueError,
+        ZeroDivisionError,
+        subprocess.TimeoutExpired,
+    ):  # a MIG device has no limit of its own
         return None
 
 
@@ -52,7 +62,13 @@ def cost_of(facts: dict) -> dict:
     return {
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * a_unit,
         "gpu_peak_bytes": torch.cuda.max_memory_allocated() if on_gpu else 0,
-        "cpu_seconds": round(spent * processes, 1), "at_least": at_least,
-        "gpu_seconds": round(facts["seconds"] * processes, 1) if on_gpu else 0.0, "gpu_watts": gpu_watts() if on_gpu else None,
-        "processor": processor(), "cores": os.cpu_count(), "gpus": processes if on_gpu else 0,
-        "gpu": facts["hardware"]["device"] if on_gpu else None, "system": f"{platform.system()} {platform.machine()}"}
+        "cpu_seconds": round(spent * processes, 1),
+        "at_least": at_least,
+        "gpu_seconds": round(facts["seconds"] * processes, 1) if on_gpu else 0.0,
+        "gpu_watts": gpu_watts() if on_gpu else None,
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "gpus": processes if on_gpu else 0,
+        "gpu": facts["hardware"]["device"] if on_gpu else None,
+        "system": f"{platform.system()} {platform.machine()}",
+    }

@@ -8,6 +8,7 @@ from scripts.running.program import UserError
 
 # ---- it was told to end
 
+
 class Stopped(Exception):
     """The run was told to end; what it has learnt is saved."""
 
@@ -30,7 +31,9 @@ class Stop:
 
     def must_stop(self) -> bool:
         """Whether to end."""
-        return self.signal is not None or self.launcher is not None and os.getppid() != self.launcher
+        return (
+            self.signal is not None or self.launcher is not None and os.getppid() != self.launcher
+        )
 
     def check(self) -> None:
         """Raises Stopped where the run is to end."""
@@ -47,7 +50,10 @@ class Stop:
 # ---- the memory is too small
 
 # What torch, its libraries and safetensors say where they raise nothing narrower than RuntimeError.
-NO_MEMORY = re.compile(r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED|bad_alloc", re.I)
+NO_MEMORY = re.compile(
+    r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED|bad_alloc",
+    re.I,
+)
 
 
 class TooLarge(UserError):
@@ -56,14 +62,26 @@ class TooLarge(UserError):
 
 def ran_out(error: BaseException) -> bool:
     """Whether an error, of whatever kind, says that memory ran out."""
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or bool(NO_MEMORY.search(str(error)))
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or bool(NO_MEMORY.search(str(error)))
+    )
 
 
 def remedies(training: dict, learns: bool = True) -> str:
     """The settings to change so that a run takes less memory, but for those that are set so already."""
-    smaller = [name for name in ("batch_size", "micro_batch_tokens", "max_length") if learns or name == "max_length"]
-    wanted = {"precision": "bf16", "adapter": "lora", "gradient_checkpointing": "true"} if learns else {}
+    smaller = [
+        name
+        for name in ("batch_size", "micro_batch_tokens", "max_length")
+        if learns or name == "max_length"
+    ]
+    wanted = (
+        {"precision": "bf16", "adapter": "lora", "gradient_checkpointing": "true"} if learns else {}
+    )
     now = {"gradient_checkpointing": str(training.get("gradient_checkpointing", False)).lower()}
-    settings = ", ".join(f"{name}: {value}" for name, value in wanted.items() if (training | now).get(name) != value)
+    settings = ", ".join(
+        f"{name}: {value}" for name, value in wanted.items() if (training | now).get(name) != value
+    )
     lower = " or ".join(filter(None, (", ".join(smaller[:-1]), smaller[-1])))
     return f"{f'set {settings}, ' if settings else ''}lower {lower}, or take a smaller model or a machine with more memory"

@@ -27,8 +27,14 @@ class Hardware:
 
     def maker(self) -> dict:
         """What must be the same for a checkpoint to go on to the same numbers; threads are taken over from it."""
-        return {"device": self.device, "processes": self.processes, "precision": self.precision, "deterministic": self.deterministic,
-                "torch": str(torch.__version__), "transformers": transformers.__version__}
+        return {
+            "device": self.device,
+            "processes": self.processes,
+            "precision": self.precision,
+            "deterministic": self.deterministic,
+            "torch": str(torch.__version__),
+            "transformers": transformers.__version__,
+        }
 
     def use_threads(self, threads: int) -> None:
         """Compute with as many threads as the checkpoint was made with."""
@@ -39,21 +45,35 @@ class Hardware:
     def prepare(self, network, training: dict) -> None:
         """Choose the network's kernel of attention, and compile it where the training says so."""
         if not self.cuda and hasattr(network, "set_attn_implementation"):
-            network.set_attn_implementation("eager")  # with dropout a seventh faster on CPUs than scaled_dot_product_attention
+            network.set_attn_implementation(
+                "eager"
+            )  # with dropout a seventh faster on CPUs than scaled_dot_product_attention
         if training.get("compile"):
-            torch._dynamo.config.recompile_limit = 64  # a graph for each width and for batches that are not full; else none at all
+            torch._dynamo.config.recompile_limit = (
+                64  # a graph for each width and for batches that are not full; else none at all
+            )
             network.compile(mode="reduce-overhead" if self.cuda else None, dynamic=False)
 
     def facts(self) -> dict:
         """For run.json."""
-        return {"device": self.device, "processes": self.processes, "threads": self.threads, "precision": self.precision,
-                "deterministic": self.deterministic}
+        return {
+            "device": self.device,
+            "processes": self.processes,
+            "threads": self.threads,
+            "precision": self.precision,
+            "deterministic": self.deterministic,
+        }
 
 
 def versions() -> dict:
     """The versions that a run was computed with, for run.json."""
-    return {"python": platform.python_version(), "torch": str(torch.__version__), "accelerate": accelerate.__version__,
-            "transformers": transformers.__version__, "tokenizers": tokenizers.__version__}
+    return {
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "accelerate": accelerate.__version__,
+        "transformers": transformers.__version__,
+        "tokenizers": tokenizers.__version__,
+    }
 
 
 def precision_for(setting: str, cpu: bool) -> str:
@@ -72,7 +92,9 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     Raises UserError when other processes were started than asked for.
     """
     torch.use_deterministic_algorithms(launch.deterministic)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # 5 % of a step, and nothing here reads what it did not write
+    torch.utils.deterministic.fill_uninitialized_memory = (
+        False  # 5 % of a step, and nothing here reads what it did not write
+    )
     torch.set_float32_matmul_precision("highest")  # fp32 is fp32: no TF32 where scores are computed
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = not launch.deterministic
@@ -80,19 +102,37 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     torch.backends.cuda.enable_cudnn_sdp(not launch.deterministic)
     torch.set_num_threads(launch.threads)
     tracker = None if launch.report_to == "none" else launch.report_to
-    accelerator = Accelerator(mixed_precision="no", cpu=launch.cpu, log_with=tracker, project_dir=f"{launch.work}/tracking")
+    accelerator = Accelerator(
+        mixed_precision="no",
+        cpu=launch.cpu,
+        log_with=tracker,
+        project_dir=f"{launch.work}/tracking",
+    )
     if accelerator.num_processes != launch.processes:
-        raise UserError(f"{accelerator.num_processes} processes were started where {launch.processes} were asked for; "
-                        "check the launcher's environment")
+        raise UserError(
+            f"{accelerator.num_processes} processes were started where {launch.processes} were asked for; "
+            "check the launcher's environment"
+        )
     if tracker:
         named = {} if tracker == "tensorboard" else {tracker: {"name": job["run"]}}
         accelerator.init_trackers("timestride", job["settings"]["training"], named)
     cuda = accelerator.device.type == "cuda"
     precision = job["settings"]["training"]["precision"]
-    if precision == "auto" and "prompt" in job:  # nothing is learnt: rounding must decide no rank unless that is asked for
+    if (
+        precision == "auto" and "prompt" in job
+    ):  # nothing is learnt: rounding must decide no rank unless that is asked for
         precision = "fp32"
-    memory = torch.cuda.get_device_properties(accelerator.device).total_memory // launch.runs_per_gpu if cuda else 0
+    memory = (
+        torch.cuda.get_device_properties(accelerator.device).total_memory // launch.runs_per_gpu
+        if cuda
+        else 0
+    )
     return accelerator, Hardware(
-        device=torch.cuda.get_device_name() if cuda else launch.processor, processes=accelerator.num_processes, threads=launch.threads,
-        precision=precision_for(precision, not cuda), deterministic=launch.deterministic, cuda=cuda,
-        memory=memory)
+        device=torch.cuda.get_device_name() if cuda else launch.processor,
+        processes=accelerator.num_processes,
+        threads=launch.threads,
+        precision=precision_for(precision, not cuda),
+        deterministic=launch.deterministic,
+        cuda=cuda,
+        memory=memory,
+    )

@@ -17,22 +17,43 @@ from scripts.running.program import log
 
 FACTS = "kept.json"
 ADAPTER_FILE = "adapter_model.safetensors"
-LEARNT_BY = ("model", "method", "training", "seed", "made_by")  # of a run's settings; its data by content, below
-READ_BY = ("head", "columns", "labels", "held_out", "paradigm", "inputs", "model_files", "code")  # of a job
+LEARNT_BY = (
+    "model",
+    "method",
+    "training",
+    "seed",
+    "made_by",
+)  # of a run's settings; its data by content, below
+READ_BY = (
+    "head",
+    "columns",
+    "labels",
+    "held_out",
+    "paradigm",
+    "inputs",
+    "model_files",
+    "code",
+)  # of a job
 
 
 def learnt_digest(job: dict) -> str:
     """The digest of what a job learns: its settings, data, model and code, without what it is measured on."""
     learnt = [job["splits"][0], *([job["held_out"]] if job["held_out"] else [])]
-    described = {"settings": {key: job["settings"].get(key) for key in LEARNT_BY}, **{key: job[key] for key in READ_BY},
-                 "data": [job["data"][split] for split in learnt]}
+    described = {
+        "settings": {key: job["settings"].get(key) for key in LEARNT_BY},
+        **{key: job[key] for key in READ_BY},
+        "data": [job["data"][split] for split in learnt],
+    }
     return hashlib.sha256(as_json(described).encode()).hexdigest()
 
 
 def place_of(folder: Path, job: dict) -> Path:
     """Where the weights that a job learns are kept."""
     settings = job["settings"]
-    return folder / f"{settings['model']}-{settings['method']}-seed-{settings['seed']}-{learnt_digest(job)[:12]}"
+    return (
+        folder
+        / f"{settings['model']}-{settings['method']}-seed-{settings['seed']}-{learnt_digest(job)[:12]}"
+    )
 
 
 def kept_facts(place: Path, job: dict) -> dict | None:
@@ -41,13 +62,18 @@ def kept_facts(place: Path, job: dict) -> dict | None:
         facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
         if facts["learnt"] != learnt_digest(job):
             return None
-        changed = [name for name, digest in facts["sha256"].items() if sha256_of(place / name) != digest]
+        changed = [
+            name for name, digest in facts["sha256"].items() if sha256_of(place / name) != digest
+        ]
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError, OSError):
         changed = [FACTS]
     if changed:
-        log.warning("warning: %s has changed since it was written; the weights are learnt anew", place / changed[0])
+        log.warning(
+            "warning: %s has changed since it was written; the weights are learnt anew",
+            place / changed[0],
+        )
         return None
     return facts
 

@@ -16,11 +16,48 @@ from scripts.running.program import UserError, log
 from scripts.train.work import write_json
 
 # Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the configuration says.
-FOREIGN = ("ACCELERATE_", "FSDP_", "DEEPSPEED_", "MEGATRON_", "PARALLELISM_CONFIG_", "TORCHELASTIC_", "TORCHDYNAMO_", "TORCHINDUCTOR_",
-           "TORCH_ALLOW_TF32", "TORCH_BLAS_", "NVIDIA_TF32", "NCCL_ALGO", "NCCL_PROTO", "CUBLAS_", "CUDNN_", "ONEDNN_", "DNNL_", "MKL_", "OMP_", "KMP_", "GOMP_",
-           "OPENBLAS_NUM_THREADS", "PYTORCH_TUNABLEOP", "PYTORCH_ENABLE_MPS")
-DISTRIBUTED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT",
-               "PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK")
+FOREIGN = (
+    "ACCELERATE_",
+    "FSDP_",
+    "DEEPSPEED_",
+    "MEGATRON_",
+    "PARALLELISM_CONFIG_",
+    "TORCHELASTIC_",
+    "TORCHDYNAMO_",
+    "TORCHINDUCTOR_",
+    "TORCH_ALLOW_TF32",
+    "TORCH_BLAS_",
+    "NVIDIA_TF32",
+    "NCCL_ALGO",
+    "NCCL_PROTO",
+    "CUBLAS_",
+    "CUDNN_",
+    "ONEDNN_",
+    "DNNL_",
+    "MKL_",
+    "OMP_",
+    "KMP_",
+    "GOMP_",
+    "OPENBLAS_NUM_THREADS",
+    "PYTORCH_TUNABLEOP",
+    "PYTORCH_ENABLE_MPS",
+)
+DISTRIBUTED = (
+    "RANK",
+    "LOCAL_RANK",
+    "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE",
+    "GROUP_RANK",
+    "NODE_RANK",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_SIZE",
+    "MPI_LOCALRANKID",
+    "MV2_COMM_WORLD_RANK",
+)
 
 
 @dataclass
@@ -41,7 +78,9 @@ class Launch:
     report_to: str = "none"
     tokens: str | None = None  # where tokenized splits are kept
     keep: str = "none"  # best, last: the epoch whose weights are kept
-    merge_adapter: bool = False  # whether kept weights hold what an adapter has learnt, and no adapter
+    merge_adapter: bool = (
+        False  # whether kept weights hold what an adapter has learnt, and no adapter
+    )
     kept: str | None = None  # the folder of the kept weights of this very run
     is_kept: bool = False  # they are there: it is scored by them
     card: dict = field(default_factory=dict)  # what their model card says of the model and the data
@@ -66,23 +105,35 @@ def devices(device: str, wanted: int, runs_per_gpu: int) -> list[str]:
     """
     gpus = [] if device == "cpu" else visible_gpus()
     if device == "gpu" and len(gpus) < wanted:
-        raise UserError(f"device: gpu asks for {wanted} GPU(s), but {len(gpus)} are visible here; "
-                        "set device: auto, or run on a machine that has them")
+        raise UserError(
+            f"device: gpu asks for {wanted} GPU(s), but {len(gpus)} are visible here; "
+            "set device: auto, or run on a machine that has them"
+        )
     return claim_gpus(gpus, wanted, runs_per_gpu) if gpus else []
 
 
 def check_tracker(name: str) -> None:
     """Raises UserError for a tracker that is not installed."""
     if name != "none" and find_spec(name) is None:
-        raise UserError(f"report_to: {name} is not installed here; `pip install {name}`, or set report_to: none")
+        raise UserError(
+            f"report_to: {name} is not installed here; `pip install {name}`, or set report_to: none"
+        )
 
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
     """The environment of the loop: ours without what could change a number, and with what numbers depend on."""
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) and name not in DISTRIBUTED}
-    variables |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-             "OMP_NUM_THREADS": str(threads),
-             "OMP_WAIT_POLICY": "passive"}  # two threads that spin take a sixth more CPU time, and beside other work most of the time
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(FOREIGN) and name not in DISTRIBUTED
+    }
+    variables |= {
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+        "OMP_NUM_THREADS": str(threads),
+        "OMP_WAIT_POLICY": "passive",
+    }  # two threads that spin take a sixth more CPU time, and beside other work most of the time
     if gpus:
         variables["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     elif processes > 1:
@@ -100,14 +151,40 @@ def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None])
         train_here(launch)
         return
     write_json(asdict(launch), launch.file)
-    configuration = launch.file.with_name("accelerate.yaml")  # ours, so that the user's own is not read
-    configuration.write_text("{compute_environment: LOCAL_MACHINE, distributed_type: MULTI_GPU, mixed_precision: 'no', use_cpu: false}\n")
+    configuration = launch.file.with_name(
+        "accelerate.yaml"
+    )  # ours, so that the user's own is not read
+    configuration.write_text(
+        "{compute_environment: LOCAL_MACHINE, distributed_type: MULTI_GPU, mixed_precision: 'no', use_cpu: false}\n"
+    )
     variables["TIMESTRIDE_LAUNCHER"] = str(os.getpid())
     # --multi_gpu starts several processes on CPUs as well, where --cpu would silently start one.
-    command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", configuration, "--multi_gpu", "--main_process_port", 0,
-               "--num_processes", launch.processes, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend", "no", "--quiet",
-               "--module", "scripts.train.process", "--launch", launch.file]
+    command = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--config_file",
+        configuration,
+        "--multi_gpu",
+        "--main_process_port",
+        0,
+        "--num_processes",
+        launch.processes,
+        "--num_machines",
+        1,
+        "--mixed_precision",
+        "no",
+        "--dynamo_backend",
+        "no",
+        "--quiet",
+        "--module",
+        "scripts.train.process",
+        "--launch",
+        launch.file,
+    ]
     for claim in CLAIMS:
-        os.set_inheritable(claim, True)  # the launcher that this process becomes goes on holding its GPUs
+        os.set_inheritable(
+            claim, True
+        )  # the launcher that this process becomes goes on holding its GPUs
     log.info("starts %d processes", launch.processes)
     os.execvpe(sys.executable, list(map(str, command)), variables)

@@ -38,16 +38,27 @@ from scripts.train.early_end import Stopped
 
 # ---- one epoch
 
-def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, saver, progress) -> None:
+
+def train_epoch(
+    state: State, learner: Learner, examples: Examples, job: dict, saver, progress
+) -> None:
     """Take the steps of an epoch that are not taken; the state then holds its sums over all processes.
 
     Raises Stopped, once all is saved, when the run is told to end, and UserError for a loss that is not finite.
     """
     accelerator, training = learner.accelerator, job["settings"]["training"]
-    batches = epoch_batches(examples.lengths, training["batch_size"], job["settings"]["seed"], state.epoch)
+    batches = epoch_batches(
+        examples.lengths, training["batch_size"], job["settings"]["seed"], state.epoch
+    )
 
-    def whole_sums() -> torch.Tensor:  # what the epoch has summed so far counts once: in the first process
-        return torch.tensor([state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0], dtype=torch.float64, device=accelerator.device)
+    def whole_sums() -> (
+        torch.Tensor
+    ):  # what the epoch has summed so far counts once: in the first process
+        return torch.tensor(
+            [state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0],
+            dtype=torch.float64,
+            device=accelerator.device,
+        )
 
     sums = whole_sums()
 
@@ -55,7 +66,9 @@ def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, s
         state.loss, state.right = accelerator.reduce(sums.clone(), "sum").tolist()
 
     for step in range(state.step, len(batches)):
-        step_sums = learner.step(examples, batches[step], state.epoch, step, state.epoch * len(batches) + step)
+        step_sums = learner.step(
+            examples, batches[step], state.epoch, step, state.epoch * len(batches) + step
+        )
         sums += step_sums
         state.step = step + 1
         state.tokens += int(examples.lengths[batches[step]].sum())
@@ -69,11 +82,19 @@ def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, s
             raise saver.stop.exception()
     gather()
     if not np.isfinite(state.loss):
-        raise UserError(f"{job['run']}: the loss is not finite in epoch {state.epoch + 1}; lower learning_rate "
-                        f"({training['learning_rate']}) or set precision: fp32")
+        raise UserError(
+            f"{job['run']}: the loss is not finite in epoch {state.epoch + 1}; lower learning_rate "
+            f"({training['learning_rate']}) or set precision: fp32"
+        )
 
 
-def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job: dict, keeps_weights: bool = False) -> list[dict]:
+def score_epoch(
+    state: State,
+    scorer: Scorer,
+    examples: dict[str, Examples],
+    job: dict,
+    keeps_weights: bool = False,
+) -> list[dict]:
     """Score the epoch whose steps are taken, and end it: its rows of the history, also added to the state.
 
     Keeps the scores that are reported: of the chosen epoch so far (selection held_out; last where nothing is held out), and
@@ -81,10 +102,26 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
     """
     epoch = state.epoch + 1
     n = len(examples["learned"])
-    rows = [{"run": job["run"], "epoch": epoch, "split": "train", "loss": state.loss / n, "accuracy": state.right / n, "n": n}]
+    rows = [
+        {
+            "run": job["run"],
+            "epoch": epoch,
+            "split": "train",
+            "loss": state.loss / n,
+            "accuracy": state.right / n,
+            "n": n,
+        }
+    ]
 
     def score(split: str) -> dict:
-        row, scored = measured(job["run"], epoch, split, scorer.paradigm, scorer.scores(examples[split]), examples[split])
+        row, scored = measured(
+            job["run"],
+            epoch,
+            split,
+            scorer.paradigm,
+            scorer.scores(examples[split]),
+            examples[split],
+        )
         rows.append(row)
         return scored
 
@@ -101,7 +138,9 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
         state.reported[selection] = scored
         if job["makes_model"] or keeps_weights:
             weights = adapter.trained_state(scorer.accelerator.unwrap_model(scorer.network))
-            state.weights = {name: values.detach().cpu().clone() for name, values in weights.items()}
+            state.weights = {
+                name: values.detach().cpu().clone() for name, values in weights.items()
+            }
     if job["peak"]:
         peaks = state.reported.setdefault("peak", {})
         for split in job["splits"][1:]:
@@ -114,27 +153,66 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
 
 # ---- a whole run
 
-def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardware, paradigm, examples: dict[str, Examples],
-          attendants) -> State:
+
+def learn(
+    job: dict,
+    launch: Launch,
+    accelerator: Accelerator,
+    hardware: Hardware,
+    paradigm,
+    examples: dict[str, Examples],
+    attendants,
+) -> State:
     """Train from the checkpoint, or from the start, to the last epoch."""
     settings, training, network = job["settings"], job["settings"]["training"], paradigm.network
     steps_an_epoch = -(-len(examples["learned"]) // training["batch_size"])
     steps = steps_an_epoch * training["epochs"]
     saver = attendants.saver(job, launch, hardware)
     state, optimizer_state = saver.load(network)
-    optimizer = torch.optim.AdamW(parameter_groups(network, training["weight_decay"]), lr=training["learning_rate"], fused=True)
+    optimizer = torch.optim.AdamW(
+        parameter_groups(network, training["weight_decay"]),
+        lr=training["learning_rate"],
+        fused=True,
+    )
     network, optimizer = accelerator.prepare(network, optimizer)
     if optimizer_state:
         optimizer.load_state_dict(optimizer_state)
-        log.info("%s: resumes in epoch %d after %d of %d steps", job["run"], state.epoch + 1, state.step, steps_an_epoch)
+        log.info(
+            "%s: resumes in epoch %d after %d of %d steps",
+            job["run"],
+            state.epoch + 1,
+            state.step,
+            steps_an_epoch,
+        )
     network.train()
-    fitting = launch.micro_batch_tokens or tokens_that_fit(accelerator.unwrap_model(network), hardware, training["max_length"])
-    fitting = min(filter(None, (fitting, state.micro_batch_tokens)), default=None)  # a resumed run takes the same parts
-    learner = Learner(accelerator, paradigm, optimizer, network, training, settings["seed"], steps, hardware.precision, fitting)
+    fitting = launch.micro_batch_tokens or tokens_that_fit(
+        accelerator.unwrap_model(network), hardware, training["max_length"]
+    )
+    fitting = min(
+        filter(None, (fitting, state.micro_batch_tokens)), default=None
+    )  # a resumed run takes the same parts
+    learner = Learner(
+        accelerator,
+        paradigm,
+        optimizer,
+        network,
+        training,
+        settings["seed"],
+        steps,
+        hardware.precision,
+        fitting,
+    )
     saver.learner = learner
     scorer = Scorer(accelerator, network, paradigm, attendants.stop)
-    progress = attendants.progress(job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator)
-    while not is_last(state.epoch, held_out_losses(state.history), training["epochs"], training.get("early_stopping_patience")):
+    progress = attendants.progress(
+        job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator
+    )
+    while not is_last(
+        state.epoch,
+        held_out_losses(state.history),
+        training["epochs"],
+        training.get("early_stopping_patience"),
+    ):
         started, tokens_before = time.time(), state.tokens
         train_epoch(state, learner, examples["learned"], job, saver, progress)
         seconds = time.time() - started
@@ -143,7 +221,12 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
         except Stopped:
             saver.save(state)
             raise
-        progress.epoch(state.epoch, training["epochs"], rows, (state.tokens - tokens_before) / max(seconds, 1e-9))
+        progress.epoch(
+            state.epoch,
+            training["epochs"],
+            rows,
+            (state.tokens - tokens_before) / max(seconds, 1e-9),
+        )
         saver.save(state)
     progress.close()
     if job["makes_model"]:
@@ -165,7 +248,9 @@ class Trained:
     examples: dict[str, Examples]
     hardware: Hardware
     accelerator: Accelerator
-    sizes: tuple[int, int]  # numbers in the weights, and how many of them were trained, before an adapter is merged
+    sizes: tuple[
+        int, int
+    ]  # numbers in the weights, and how many of them were trained, before an adapter is merged
 
 
 def train(job: dict, launch: Launch, attendants) -> Trained:
@@ -177,8 +262,12 @@ def train(job: dict, launch: Launch, attendants) -> Trained:
     paradigm = attendants.paradigm(job["paradigm"])(attendants.model, job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
-    measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")  # of what is learnt from, shots at most are read
-    read = {split: table for split, table in tables.items() if split != "learned" or not measured_only}
+    measured_only = not job["learns"] and not (job.get("prompt") or {}).get(
+        "threshold"
+    )  # of what is learnt from, shots at most are read
+    read = {
+        split: table for split, table in tables.items() if split != "learned" or not measured_only
+    }
     examples = read_examples(job, read, paradigm, attendants.encode)
     attendants.stop.check()
     training, weights = job["settings"]["training"], attendants.weights

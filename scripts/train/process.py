@@ -34,8 +34,15 @@ class Progress:
 
     def __init__(self, run: str, steps: int, done: int, accelerator):
         self.run, self.accelerator = run, accelerator
-        self.bar = tqdm(total=steps, initial=done, desc=run, unit="step", leave=False, dynamic_ncols=True,
-                        disable=None if accelerator.is_main_process else True)
+        self.bar = tqdm(
+            total=steps,
+            initial=done,
+            desc=run,
+            unit="step",
+            leave=False,
+            dynamic_ncols=True,
+            disable=None if accelerator.is_main_process else True,
+        )
 
     def step(self, epoch: int, sums, rows: int) -> None:
         """One step is done: `sums` holds the losses of this process's share of the rows and how many are right."""
@@ -47,10 +54,22 @@ class Progress:
 
     def epoch(self, epoch: int, epochs: int, rows: list[dict], tokens_per_second: float) -> None:
         """One epoch is done: its measurements in one line."""
-        measured = ", ".join(f"{row['split']} loss {row['loss']:.3f} accuracy {row['accuracy']:.3f}" for row in rows)
+        measured = ", ".join(
+            f"{row['split']} loss {row['loss']:.3f} accuracy {row['accuracy']:.3f}" for row in rows
+        )
         self.bar.clear()
-        log.info("%s: epoch %d of %d: %s (%.0f tokens/s)", self.run, epoch, epochs, measured, tokens_per_second)
-        self.accelerator.log({f"{row['split']}/{name}": row[name] for row in rows for name in ("loss", "accuracy")}, step=self.bar.n)
+        log.info(
+            "%s: epoch %d of %d: %s (%.0f tokens/s)",
+            self.run,
+            epoch,
+            epochs,
+            measured,
+            tokens_per_second,
+        )
+        self.accelerator.log(
+            {f"{row['split']}/{name}": row[name] for row in rows for name in ("loss", "accuracy")},
+            step=self.bar.n,
+        )
 
     def close(self) -> None:
         """Take the bar away."""
@@ -64,7 +83,9 @@ class Attendants:
         self.stop = Stop(os.getppid() if launch.processes > 1 else None)
         self.encode = partial(tokens.encoded, folder=launch.tokens and Path(launch.tokens))
         self.weights = weight_files.KeptWeights(Path(launch.kept)) if launch.is_kept else None
-        self.model = self.weights.model_folder(Path(launch.model)) if self.weights else Path(launch.model)
+        self.model = (
+            self.weights.model_folder(Path(launch.model)) if self.weights else Path(launch.model)
+        )
         self.progress = Progress
 
     def paradigm(self, name: str) -> type:
@@ -79,21 +100,43 @@ class Attendants:
         """Say on what the run is computed; the first process alone says anything."""
         if not accelerator.is_main_process:
             log.setLevel("ERROR")
-        log.info("%s on %s, %d process(es) of %d thread(s), %s", job["run"], accelerator.device, accelerator.num_processes,
-                 hardware.threads, hardware.precision)
+        log.info(
+            "%s on %s, %d process(es) of %d thread(s), %s",
+            job["run"],
+            accelerator.device,
+            accelerator.num_processes,
+            hardware.threads,
+            hardware.precision,
+        )
 
 
-def hand_out(job: dict, launch: Launch, trained: Trained, weights: weight_files.KeptWeights | None) -> None:
+def hand_out(
+    job: dict, launch: Launch, trained: Trained, weights: weight_files.KeptWeights | None
+) -> None:
     """Write what the run has found, and its weights where they are to be kept."""
     work = Path(launch.work)
     facts = write_result(job, trained, work, Path(launch.model), weights and weights.facts)
     if launch.keep != "none" and not weights:
-        weight_files.write(job, facts, trained.state, trained.paradigm, Path(launch.kept), launch.keep, launch.merge_adapter,
-                           launch.card | {"merged": launch.merge_adapter})
+        weight_files.write(
+            job,
+            facts,
+            trained.state,
+            trained.paradigm,
+            Path(launch.kept),
+            launch.keep,
+            launch.merge_adapter,
+            launch.card | {"merged": launch.merge_adapter},
+        )
     if job.get("hands_on"):
         weight_files.write_body(Path(job["hands_on"]), work)
     finish(work, job, Path(launch.output))
-    log.info("%s: epoch %d of %d is reported, %.0f s", job["run"], facts["best_epoch"], facts["epochs"], facts["seconds"])
+    log.info(
+        "%s: epoch %d of %d is reported, %.0f s",
+        job["run"],
+        facts["best_epoch"],
+        facts["epochs"],
+        facts["seconds"],
+    )
 
 
 def train_job(launch: Launch) -> None:
@@ -105,18 +148,26 @@ def train_job(launch: Launch) -> None:
         if trained.accelerator.is_main_process:
             hand_out(job, launch, trained, attendants.weights)
     except Stopped as stopped:
-        log.error("%s: %s; what was learnt is saved, and the same command goes on from there", job["run"], stopped)
+        log.error(
+            "%s: %s; what was learnt is saved, and the same command goes on from there",
+            job["run"],
+            stopped,
+        )
         sys.exit(stopped.exit_code)
     except UserError:
         raise
     except Exception as error:  # libraries tell of too little memory in many ways
         if ran_out(error):
-            raise TooLarge(f"{job['run']}: the memory is too small for the model and what it computes; "
-                           f"{remedies(job['settings']['training'], job['learns'])}") from None
+            raise TooLarge(
+                f"{job['run']}: the memory is too small for the model and what it computes; "
+                f"{remedies(job['settings']['training'], job['learns'])}"
+            ) from None
         if not isinstance(error, RuntimeError) or "deterministic" not in str(error):
             raise
-        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
-                        "the numbers vary from run to run") from None
+        raise UserError(
+            f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
+            "the numbers vary from run to run"
+        ) from None
     trained.accelerator.end_training()
 
 
@@ -134,7 +185,11 @@ def main(given: argparse.Namespace) -> None:
     except UserError as error:
         if isinstance(error, TooLarge):
             raise
-        fail(Path(launch.work), json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8")), str(error))
+        fail(
+            Path(launch.work),
+            json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8")),
+            str(error),
+        )
         raise
 
 

@@ -25,12 +25,18 @@ from scripts.train.early_end import remedies
 from scripts.train.stand_in import CANDIDATES, write_data, write_model
 
 RATE = re.compile(r"\((\d+) tokens/s\)")
-READINGS = "pseudo_log_likelihood"  # reads a text as often as it has tokens: of it one mask is enough
+READINGS = (
+    "pseudo_log_likelihood"  # reads a text as often as it has tokens: of it one mask is enough
+)
 
 
 def rehearsed(job: dict) -> tuple[dict, dict]:
     """Settings and method of a run, changed to one step and one batch: one epoch, nothing held out."""
-    training = {key: value for key, value in job["settings"]["training"].items() if key != "early_stopping_patience"}
+    training = {
+        key: value
+        for key, value in job["settings"]["training"].items()
+        if key != "early_stopping_patience"
+    }
     if job["method"]["learns"]:
         training |= {"epochs": 1, "held_out_fraction": 0}
     return job["settings"] | {"training": training}, job["method"] | {"held_out": None}
@@ -46,10 +52,22 @@ def outcome(folder: Path, said: str, learns: bool) -> str:
     facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     cost = facts["cost"]
     rate = RATE.findall(said)
-    step = f"{facts['tokens'] / max(int(rate[-1]), 1):.2f} s a step of {facts['tokens']:,} tokens" if learns and rate else f"{facts['seconds']} s a batch of scores"
-    parts = f", in parts of {facts['micro_batch_tokens']:,} tokens" if facts["micro_batch_tokens"] else ""
+    step = (
+        f"{facts['tokens'] / max(int(rate[-1]), 1):.2f} s a step of {facts['tokens']:,} tokens"
+        if learns and rate
+        else f"{facts['seconds']} s a batch of scores"
+    )
+    parts = (
+        f", in parts of {facts['micro_batch_tokens']:,} tokens"
+        if facts["micro_batch_tokens"]
+        else ""
+    )
     gpu = f"{size(cost['gpu_peak_bytes'])} of the GPU, " if cost["gpu_peak_bytes"] else ""
-    trained = f" ({facts['trained_parameters']:,} learn)" if 0 < facts["trained_parameters"] < facts["parameters"] else ""
+    trained = (
+        f" ({facts['trained_parameters']:,} learn)"
+        if 0 < facts["trained_parameters"] < facts["parameters"]
+        else ""
+    )
     return f"{facts['parameters']:,} parameters{trained}, {gpu}{size(cost['peak_bytes'])} of memory, {step}, {facts['hardware']['precision']}{parts}"
 
 
@@ -57,8 +75,14 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
     """Why a job failed, in a sentence."""
     if code < 0 or code == 137:  # the system takes the process that asks for too much
         return f"was killed (signal {-code if code < 0 else 9}), most often since it does not fit into the memory; {remedies(training, learns)}"
-    errors = [line.removeprefix("error: ") for line in said.splitlines() if line.startswith("error: ")]
-    return errors[-1] if errors else cut((said.strip().splitlines() or ["it ended without a word"])[-1], 300)
+    errors = [
+        line.removeprefix("error: ") for line in said.splitlines() if line.startswith("error: ")
+    ]
+    return (
+        errors[-1]
+        if errors
+        else cut((said.strip().splitlines() or ["it ended without a word"])[-1], 300)
+    )
 
 
 def rehearse(job: dict, study: dict, folder: Path) -> str:
@@ -68,17 +92,46 @@ def rehearse(job: dict, study: dict, folder: Path) -> str:
     scored = CANDIDATES if method["paradigm"] == READINGS else study["scored"]
     write_model(job["model"], study, folder / "model")
     write_data(method, splits, training, scored, Path(study["vocabulary"]), folder / "data")
-    command = [sys.executable, "-m", "scripts.train.run", "--run", "rehearsal", "--settings", json.dumps(settings), "--method", json.dumps(method),
-               "--splits", *splits, "--data", folder / "data", "--model", folder / "model", *study["options"], "--output", folder / "run"]
-    files = [str(file.relative_to(folder / "model")) for file in sorted((folder / "model").rglob("*")) if file.is_file()]
-    done = subprocess.run([*map(str, command), "--model-files", *files], capture_output=True, text=True, errors="replace")
+    command = [
+        sys.executable,
+        "-m",
+        "scripts.train.run",
+        "--run",
+        "rehearsal",
+        "--settings",
+        json.dumps(settings),
+        "--method",
+        json.dumps(method),
+        "--splits",
+        *splits,
+        "--data",
+        folder / "data",
+        "--model",
+        folder / "model",
+        *study["options"],
+        "--output",
+        folder / "run",
+    ]
+    files = [
+        str(file.relative_to(folder / "model"))
+        for file in sorted((folder / "model").rglob("*"))
+        if file.is_file()
+    ]
+    done = subprocess.run(
+        [*map(str, command), "--model-files", *files],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
     if done.returncode:
         raise UserError(reason(done.returncode, done.stderr, training, method["learns"]))
     return outcome(folder / "run", done.stderr, method["learns"])
 
 
 def main(given: argparse.Namespace) -> None:
-    study, files = (json.loads(file.read_text(encoding="utf-8")) for file in (given.study, given.files))
+    study, files = (
+        json.loads(file.read_text(encoding="utf-8")) for file in (given.study, given.files)
+    )
     study |= {"configs": files["configs"]}
     failures = list(files["missing"])
     for number, job in enumerate(study["jobs"], 1):
@@ -96,16 +149,32 @@ def main(given: argparse.Namespace) -> None:
         log.error("%s", failure)
     if failures:
         given.files.unlink(missing_ok=True)  # so that the next rehearsal asks again
-        raise UserError(f"{len(failures)} of {len(study['jobs'])} kinds of run and {len(study['models'])} models and corpora failed, as said above; "
-                        "mend these, then rehearse again")
+        raise UserError(
+            f"{len(failures)} of {len(study['jobs'])} kinds of run and {len(study['models'])} models and corpora failed, as said above; "
+            "mend these, then rehearse again"
+        )
     log.info("all %d kinds of run take a step", len(study["jobs"]))
 
 
 def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
-    program.add_argument("--study", type=Path, required=True, metavar="TOLD", help="the file that tells of the study")
-    program.add_argument("--files", type=Path, required=True, metavar="FILES", help="what scripts.fetch.reachable found")
-    program.add_argument("--folder", type=Path, default=Path("results/rehearse"), metavar="DIR", help="where to work; default: %(default)s")
+    program.add_argument(
+        "--study", type=Path, required=True, metavar="TOLD", help="the file that tells of the study"
+    )
+    program.add_argument(
+        "--files",
+        type=Path,
+        required=True,
+        metavar="FILES",
+        help="what scripts.fetch.reachable found",
+    )
+    program.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("results/rehearse"),
+        metavar="DIR",
+        help="where to work; default: %(default)s",
+    )
     return program
 
 

@@ -20,14 +20,22 @@ def predictions_of(job: dict, reported: dict, tables: dict[str, pa.Table]) -> pa
     for selection, splits in sorted(reported.items()):
         for split, scored in sorted(splits.items()):
             table, scores = tables[split], scored["scores"].numpy()
-            predictions.append(pa.table({
-                "run": pa.array([job["run"]] * len(table)), "split": pa.array([split] * len(table)),
-                "selection": pa.array([selection] * len(table)),
-                "epoch": pa.array(np.full(len(table), scored["epoch"], np.int32)),
-                "example_id": table["example_id"], "group_id": table["group_id"],
-                "label": table["label"].cast(pa.int8()),
-                "score": pa.FixedSizeListArray.from_arrays(scores.ravel(), scores.shape[1]).cast(pa.list_(pa.float32())),
-            }))
+            predictions.append(
+                pa.table(
+                    {
+                        "run": pa.array([job["run"]] * len(table)),
+                        "split": pa.array([split] * len(table)),
+                        "selection": pa.array([selection] * len(table)),
+                        "epoch": pa.array(np.full(len(table), scored["epoch"], np.int32)),
+                        "example_id": table["example_id"],
+                        "group_id": table["group_id"],
+                        "label": table["label"].cast(pa.int8()),
+                        "score": pa.FixedSizeListArray.from_arrays(
+                            scores.ravel(), scores.shape[1]
+                        ).cast(pa.list_(pa.float32())),
+                    }
+                )
+            )
     return pa.concat_tables(predictions)
 
 
@@ -39,7 +47,10 @@ def selection_of(state) -> str:
 
 def reported_epoch(state) -> int:
     """The epoch whose scores, or weights, are handed out; 0 where nothing is learnt."""
-    return max((scored["epoch"] for scored in state.reported[selection_of(state)].values()), default=state.epoch)
+    return max(
+        (scored["epoch"] for scored in state.reported[selection_of(state)].values()),
+        default=state.epoch,
+    )
 
 
 def label_columns(job: dict, paradigm) -> list[int]:
@@ -53,15 +64,27 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
     """How many examples were learnt from, or chose a threshold, or stand in the prompt."""
     if "prompt" not in job:
         return len(examples.get("learned", []))
-    return len(tables["learned"]) if job["prompt"]["threshold"] else job["settings"]["training"].get("shots", 0)
+    return (
+        len(tables["learned"])
+        if job["prompt"]["threshold"]
+        else job["settings"]["training"].get("shots", 0)
+    )
 
 
-def write_result(job: dict, trained, work: Path, model: Path, kept_facts: dict | None = None) -> dict:
+def write_result(
+    job: dict, trained, work: Path, model: Path, kept_facts: dict | None = None
+) -> dict:
     """Write work/result/; returns what run.json says.
 
     trained: of scripts/train/loop.py; kept: kept.json of the weights by which the run was scored, where it did not learn them.
     """
-    state, tables, examples, paradigm, hardware = trained.state, trained.tables, trained.examples, trained.paradigm, trained.hardware
+    state, tables, examples, paradigm, hardware = (
+        trained.state,
+        trained.tables,
+        trained.examples,
+        trained.paradigm,
+        trained.hardware,
+    )
     result, (parameters, learnt) = work / "result", trained.sizes
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
@@ -70,31 +93,61 @@ def write_result(job: dict, trained, work: Path, model: Path, kept_facts: dict |
             shutil.copyfile(model / name, result / "model" / name)
     else:
         write_table(trained.predictions, result / "predictions.parquet", PREDICTIONS, provenance)
-    write_table(pa.Table.from_pylist(state.history, schema=HISTORY), result / "history.parquet", HISTORY, provenance)
+    write_table(
+        pa.Table.from_pylist(state.history, schema=HISTORY),
+        result / "history.parquet",
+        HISTORY,
+        provenance,
+    )
     seconds = max(state.seconds, 1e-9)
     facts = {
         **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
-        **{key: job["settings"][key] for key in ("study", "source", "dataset", "model", "method", "seed")},
+        **{
+            key: job["settings"][key]
+            for key in ("study", "source", "dataset", "model", "method", "seed")
+        },
         # The names of the score columns, and which of them stands for each label of the dataset.
-        "labels": paradigm.score_names, "label_columns": label_columns(job, paradigm),
-        "data_options": job["settings"]["data"], "training": job["settings"]["training"],
-        "kind": "esim" if job["paradigm"] == "esim" else kind_of(paradigm.network.config) or "encoder",
-        "parameters": parameters, "trained_parameters": learnt if job["learns"] else 0,
+        "labels": paradigm.score_names,
+        "label_columns": label_columns(job, paradigm),
+        "data_options": job["settings"]["data"],
+        "training": job["settings"]["training"],
+        "kind": "esim"
+        if job["paradigm"] == "esim"
+        else kind_of(paradigm.network.config) or "encoder",
+        "parameters": parameters,
+        "trained_parameters": learnt if job["learns"] else 0,
         # Of a method that puts its examples into words: how, after how many examples, and what its scores are compared with.
-        "wording": job["settings"].get("wording"), "shots": job["settings"]["training"].get("shots", 0),
+        "wording": job["settings"].get("wording"),
+        "shots": job["settings"]["training"].get("shots", 0),
         "threshold": getattr(paradigm, "threshold", None),
-        "train_examples": train_examples(job, tables, examples), "held_out_examples": len(examples.get("held_out", [])),
+        "train_examples": train_examples(job, tables, examples),
+        "held_out_examples": len(examples.get("held_out", [])),
         # What was longer than max_length: of the examples learnt from, then of each split the examples, and the instances that
         # these are candidates of.
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
         "truncated": {split: examples[split].truncated for split in examples},
-        "truncated_instances": {split: one.truncated_choices for split, one in examples.items() if one.truncated_choices is not None},
-        "epochs": state.epoch, "best_epoch": reported_epoch(state),
-        "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
-        "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
+        "truncated_instances": {
+            split: one.truncated_choices
+            for split, one in examples.items()
+            if one.truncated_choices is not None
+        },
+        "epochs": state.epoch,
+        "best_epoch": reported_epoch(state),
+        "seconds": round(seconds, 1),
+        "tokens": state.tokens,
+        "tokens_per_second": round(state.tokens / seconds, 1),
+        "micro_batch_tokens": state.micro_batch_tokens,
+        "hardware": hardware.facts(),
+        "versions": versions(),
         "timestride": project_version(),
     }
     if kept_facts:
-        facts |= kept_facts["run"] | {"scored_by": {"learnt": kept_facts["learnt"], "hardware": hardware.facts(), "versions": versions()}}
+        facts |= kept_facts["run"] | {
+            "scored_by": {
+                "learnt": kept_facts["learnt"],
+                "hardware": hardware.facts(),
+                "versions": versions(),
+            }
+        }
     write_json(facts, result / "run.json")
     return facts

@@ -23,14 +23,46 @@ from scripts.running.devices import processor
 from scripts.running.locks import flock
 from scripts.data.manifest import changed_file, files_in
 from scripts.plan.models import DEFAULT_FILES
-from scripts.running.program import UserError, execute, json_object, json_object_with, log, log_to, number, parser, whole_number
+from scripts.running.program import (
+    UserError,
+    execute,
+    json_object,
+    json_object_with,
+    log,
+    log_to,
+    number,
+    parser,
+    whole_number,
+)
 from scripts.train.kept_weights import are_asked_for, can_score, kept_facts, place_of
 from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.early_end import TooLarge
-from scripts.train.work import WEIGHTS_FOLDER, describe, fail, finish, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
+from scripts.train.work import (
+    WEIGHTS_FOLDER,
+    describe,
+    fail,
+    finish,
+    finished,
+    forget,
+    hand_out,
+    model_view,
+    refuse_again,
+    sweep,
+    write_json,
+)
 
 SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
-METHOD = ("columns", "labels", "merged_labels", "held_out", "peak", "paradigm", "learns", "inputs", "makes_model")
+METHOD = (
+    "columns",
+    "labels",
+    "merged_labels",
+    "held_out",
+    "peak",
+    "paradigm",
+    "learns",
+    "inputs",
+    "makes_model",
+)
 LOCKS = []  # a lock is let go when its object is collected: these are held until the process ends
 
 
@@ -46,8 +78,11 @@ def lock(work: Path) -> None:
         log.info("waits for another process that works on %s", work)
         locked = flock(held, fcntl.LOCK_EX)
     if not locked:
-        log.warning("warning: %s: its file system has no locks, so nothing stops a second process from training this run at the same "
-                    "time; give one command at a time, or put results/ on a disk that has locks", work)
+        log.warning(
+            "warning: %s: its file system has no locks, so nothing stops a second process from training this run at the same "
+            "time; give one command at a time, or put results/ on a disk that has locks",
+            work,
+        )
     os.set_inheritable(held.fileno(), True)  # it lives on in Accelerate's launcher
     LOCKS.append(held)
 
@@ -65,7 +100,11 @@ def wait_for_orphans(work: Path) -> None:
 def files_of(model: Path) -> list[str]:
     """The files of a model's folder: those that its manifest lists or, where it has none, those that a model usually has."""
     manifest = model / "manifest.json"
-    return sorted(files_in(manifest)) if manifest.exists() else [file for file in DEFAULT_FILES if (model / file).exists()]
+    return (
+        sorted(files_in(manifest))
+        if manifest.exists()
+        else [file for file in DEFAULT_FILES if (model / file).exists()]
+    )
 
 
 def train_here(launch: Launch) -> None:
@@ -90,9 +129,16 @@ def main(given: argparse.Namespace) -> None:
     model = model_view(given.model, files, work)
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
     if changed := changed_file(given.model / "manifest.json", job["model_files"]):
-        raise UserError(f"{given.model / changed} has changed since it was fetched; remove {given.model / 'manifest.json'}, and the same "
-                        "command fetches it again")
-    keeps = given.keep != "none" and job["learns"] and not job["makes_model"] and job["paradigm"] != "esim"
+        raise UserError(
+            f"{given.model / changed} has changed since it was fetched; remove {given.model / 'manifest.json'}, and the same "
+            "command fetches it again"
+        )
+    keeps = (
+        given.keep != "none"
+        and job["learns"]
+        and not job["makes_model"]
+        and job["paradigm"] != "esim"
+    )
     place = place_of(given.kept, job) if keeps else None
     facts = kept_facts(place, job) if keeps else None
     merges = given.merge_adapter or given.hands_on
@@ -100,14 +146,24 @@ def main(given: argparse.Namespace) -> None:
     if given.hands_on:
         place = place or work / WEIGHTS_FOLDER
         job |= {"hands_on": str(place)}  # after the digest: it changes no number
-    if given.hands_on and are_kept and not (work / "result/model").exists() and finished(work, job | {"hands_on": None}):
-        from scripts.train.weight_files import write_body  # late: it imports torch, which a finished run does without
+    if (
+        given.hands_on
+        and are_kept
+        and not (work / "result/model").exists()
+        and finished(work, job | {"hands_on": None})
+    ):
+        from scripts.train.weight_files import (
+            write_body,
+        )  # late: it imports torch, which a finished run does without
 
         write_body(place, work)
         finish(work, job, given.output)  # by the weights that it kept when it was trained
     if finished(work, job) and (are_kept or not keeps):
         hand_out(work, job, given.output)
-        log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
+        log.info(
+            "%s: already trained from the same data, model, settings and code; no step taken",
+            given.run,
+        )
         return
     refuse_again(work, job, given.attempt)
     check_tracker(given.report_to)
@@ -116,12 +172,27 @@ def main(given: argparse.Namespace) -> None:
     gpus = devices(given.device, given.devices, given.runs_per_gpu)
     processes = len(gpus) or given.devices
     launch = Launch(
-        work=str(work), data=str(given.data), model=str(model), output=str(given.output), processes=processes,
-        threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
-        deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
-        runs_per_gpu=given.runs_per_gpu, report_to=given.report_to, keep=given.keep if keeps else "best" if given.hands_on else "none",
-        merge_adapter=merges, kept=place and str(place), is_kept=are_kept and can_score(facts), card=given.card,
-        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), processor=processor())
+        work=str(work),
+        data=str(given.data),
+        model=str(model),
+        output=str(given.output),
+        processes=processes,
+        threads=max(1, given.threads // processes),
+        cpu=not gpus,
+        checkpoint_seconds=given.checkpoint_seconds,
+        deterministic=not given.not_deterministic,
+        micro_batch_tokens=given.micro_batch_tokens,
+        runs_per_gpu=given.runs_per_gpu,
+        report_to=given.report_to,
+        keep=given.keep if keeps else "best" if given.hands_on else "none",
+        merge_adapter=merges,
+        kept=place and str(place),
+        is_kept=are_kept and can_score(facts),
+        card=given.card,
+        tokens=given.tokens and str(given.tokens),
+        log=given.log and str(given.log),
+        processor=processor(),
+    )
     try:
         start(launch, gpus, train_here)
     except UserError as error:
@@ -133,34 +204,116 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     training = parser(__doc__)
     training.add_argument("--run", required=True, help="the run's name")
-    training.add_argument("--settings", type=json_object_with(*SETTINGS), required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
-    training.add_argument("--method", type=json_object_with(*METHOD), required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
-                          "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
-    training.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
+    training.add_argument(
+        "--settings",
+        type=json_object_with(*SETTINGS),
+        required=True,
+        help="JSON: study, source, dataset, data, model, method, training, seed",
+    )
+    training.add_argument(
+        "--method",
+        type=json_object_with(*METHOD),
+        required=True,
+        help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
+        "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)",
+    )
+    training.add_argument(
+        "--splits",
+        nargs="+",
+        required=True,
+        help="the split to learn from, then those to measure on",
+    )
     training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     training.add_argument("--model", type=Path, required=True, help="the folder of the model")
-    training.add_argument("--model-files", nargs="*", help="the files of it to read; default: those that its manifest.json lists, or else "
-                          "that a model usually has")
-    training.add_argument("--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s")
-    training.add_argument("--devices", type=whole_number(1, 64), default=1, help="GPUs, or CPU processes; default: %(default)s")
-    training.add_argument("--runs-per-gpu", type=whole_number(1, 64), default=1, help="runs that may share a GPU; default: %(default)s")
-    training.add_argument("--threads", type=whole_number(1, 10_000), default=1, help="CPU threads, over all processes; default: %(default)s")
-    training.add_argument("--checkpoint-seconds", type=number(0, 1e6), default=60, help="least time between two; default: %(default)s")
-    training.add_argument("--micro-batch-tokens", type=whole_number(8, 100_000_000), help="the most tokens of one forward pass, padding included; a batch with "
-                          "more is taken in parts; default: what fits into a GPU's memory, all on a CPU")
-    training.add_argument("--not-deterministic", action="store_true", help="allow GPU kernels whose results vary from run to run")
-    training.add_argument("--report-to", choices=["none", "tensorboard", "trackio", "wandb"], default="none",
-                          help="also follow the training there; default: %(default)s")
-    training.add_argument("--tokens", type=Path, help="keep tokenized splits in this folder, for other runs")
-    training.add_argument("--keep", choices=["none", "best", "last"], default="none", help="keep the trained weights, of the reported epoch "
-                          "or of the last one; a run that differs in its evaluation only is scored by them; default: %(default)s")
-    training.add_argument("--kept", type=Path, default=Path("results/train/kept"), help="the folder for them; default: %(default)s")
-    training.add_argument("--hands-on", action="store_true", help="also hand out the trained weights, without their head, for runs that begin "
-                          "with them: of the epoch that --keep names, else of the reported one")
-    training.add_argument("--merge-adapter", action="store_true", help="keep what an adapter has learnt as a part of the model's weights")
-    training.add_argument("--card", type=json_object, default={}, help="JSON for their model card: title, licence, hub, revision, sources")
-    training.add_argument("--attempt", type=whole_number(1, 1000), default=1, help="which attempt of the workflow this is; "
-                          "default: %(default)s")
+    training.add_argument(
+        "--model-files",
+        nargs="*",
+        help="the files of it to read; default: those that its manifest.json lists, or else "
+        "that a model usually has",
+    )
+    training.add_argument(
+        "--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s"
+    )
+    training.add_argument(
+        "--devices",
+        type=whole_number(1, 64),
+        default=1,
+        help="GPUs, or CPU processes; default: %(default)s",
+    )
+    training.add_argument(
+        "--runs-per-gpu",
+        type=whole_number(1, 64),
+        default=1,
+        help="runs that may share a GPU; default: %(default)s",
+    )
+    training.add_argument(
+        "--threads",
+        type=whole_number(1, 10_000),
+        default=1,
+        help="CPU threads, over all processes; default: %(default)s",
+    )
+    training.add_argument(
+        "--checkpoint-seconds",
+        type=number(0, 1e6),
+        default=60,
+        help="least time between two; default: %(default)s",
+    )
+    training.add_argument(
+        "--micro-batch-tokens",
+        type=whole_number(8, 100_000_000),
+        help="the most tokens of one forward pass, padding included; a batch with "
+        "more is taken in parts; default: what fits into a GPU's memory, all on a CPU",
+    )
+    training.add_argument(
+        "--not-deterministic",
+        action="store_true",
+        help="allow GPU kernels whose results vary from run to run",
+    )
+    training.add_argument(
+        "--report-to",
+        choices=["none", "tensorboard", "trackio", "wandb"],
+        default="none",
+        help="also follow the training there; default: %(default)s",
+    )
+    training.add_argument(
+        "--tokens", type=Path, help="keep tokenized splits in this folder, for other runs"
+    )
+    training.add_argument(
+        "--keep",
+        choices=["none", "best", "last"],
+        default="none",
+        help="keep the trained weights, of the reported epoch "
+        "or of the last one; a run that differs in its evaluation only is scored by them; default: %(default)s",
+    )
+    training.add_argument(
+        "--kept",
+        type=Path,
+        default=Path("results/train/kept"),
+        help="the folder for them; default: %(default)s",
+    )
+    training.add_argument(
+        "--hands-on",
+        action="store_true",
+        help="also hand out the trained weights, without their head, for runs that begin "
+        "with them: of the epoch that --keep names, else of the reported one",
+    )
+    training.add_argument(
+        "--merge-adapter",
+        action="store_true",
+        help="keep what an adapter has learnt as a part of the model's weights",
+    )
+    training.add_argument(
+        "--card",
+        type=json_object,
+        default={},
+        help="JSON for their model card: title, licence, hub, revision, sources",
+    )
+    training.add_argument(
+        "--attempt",
+        type=whole_number(1, 1000),
+        default=1,
+        help="which attempt of the workflow this is; default: %(default)s",
+    )
     training.add_argument("--output", type=Path, required=True, help="the run's folder")
     return training
 

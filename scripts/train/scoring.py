@@ -21,7 +21,12 @@ class Scorer:
     """Scores examples with the network as it stands, the batches shared among the processes."""
 
     def __init__(self, accelerator: Accelerator, network, paradigm, stop: Stop):
-        self.accelerator, self.network, self.paradigm, self.stop = accelerator, network, paradigm, stop
+        self.accelerator, self.network, self.paradigm, self.stop = (
+            accelerator,
+            network,
+            paradigm,
+            stop,
+        )
         self.tokens = GPU_TOKENS if accelerator.device.type == "cuda" else None
 
     def scores(self, examples: Examples) -> torch.Tensor:
@@ -46,14 +51,20 @@ class Scorer:
     def _of(self, network, examples: Examples, rows: np.ndarray) -> torch.Tensor:
         """The scores of one batch; in halves where it does not fit into the GPU's memory."""
         with suppress(torch.OutOfMemoryError):
-            return self.paradigm.scores(network, collate(examples, rows, self.paradigm.padding, self.accelerator.device))
+            return self.paradigm.scores(
+                network, collate(examples, rows, self.paradigm.padding, self.accelerator.device)
+            )
         torch.cuda.empty_cache()  # only here, since the error holds what was computed
         middle = halves_at(examples.choices[rows])
         if middle is None:
-            raise UserError(f"{len(rows)} texts of {examples.lengths[rows].max()} tokens do not fit into the GPU's memory; "
-                            "lower max_length, or take a GPU with more")
+            raise UserError(
+                f"{len(rows)} texts of {examples.lengths[rows].max()} tokens do not fit into the GPU's memory; "
+                "lower max_length, or take a GPU with more"
+            )
         log.warning("out of memory: scores %d rows in two parts", len(rows))
-        return torch.cat([self._of(network, examples, rows[:middle]), self._of(network, examples, rows[middle:])])
+        return torch.cat(
+            [self._of(network, examples, rows[:middle]), self._of(network, examples, rows[middle:])]
+        )
 
 
 def halves_at(choices: np.ndarray) -> int | None:
@@ -64,14 +75,26 @@ def halves_at(choices: np.ndarray) -> int | None:
 
 # ---- scores as a run reports them
 
-def measured(run: str, epoch: int, split: str, paradigm, scores: torch.Tensor, examples: Examples) -> tuple[dict, dict]:
+
+def measured(
+    run: str, epoch: int, split: str, paradigm, scores: torch.Tensor, examples: Examples
+) -> tuple[dict, dict]:
     """What a run reports of the scores of a split: a row of the history, and epoch, accuracy and scores."""
     loss, accuracy, n = paradigm.measure(scores, examples)
-    return ({"run": run, "epoch": epoch, "split": split, "loss": loss, "accuracy": accuracy, "n": n},
-            {"epoch": epoch, "accuracy": accuracy, "scores": scores})
+    return (
+        {"run": run, "epoch": epoch, "split": split, "loss": loss, "accuracy": accuracy, "n": n},
+        {"epoch": epoch, "accuracy": accuracy, "scores": scores},
+    )
 
 
-def measure(job: dict, accelerator: Accelerator, paradigm, tables: dict, examples: dict[str, Examples], stop: Stop) -> State:
+def measure(
+    job: dict,
+    accelerator: Accelerator,
+    paradigm,
+    tables: dict,
+    examples: dict[str, Examples],
+    stop: Stop,
+) -> State:
     """Score the evaluation splits with the model as it is.
 
     Where the examples are texts of a prompt, several to a row of their table, the paradigm makes one score of these at the end.
@@ -91,16 +114,36 @@ def measure(job: dict, accelerator: Accelerator, paradigm, tables: dict, example
     return state
 
 
-def score_by_kept(job: dict, accelerator: Accelerator, paradigm, examples: dict[str, Examples], facts: dict, stop: Stop) -> State:
+def score_by_kept(
+    job: dict,
+    accelerator: Accelerator,
+    paradigm,
+    examples: dict[str, Examples],
+    facts: dict,
+    stop: Stop,
+) -> State:
     """Score the held-out groups and the evaluation splits by kept weights. facts: their kept.json, which tells what it took to learn them."""
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
-    state = State(epoch=facts["run"]["epochs"], **{name: facts["run"][name] for name in ("seconds", "tokens", "micro_batch_tokens")})
+    state = State(
+        epoch=facts["run"]["epochs"],
+        **{name: facts["run"][name] for name in ("seconds", "tokens", "micro_batch_tokens")},
+    )
     state.history = [row | {"run": job["run"]} for row in facts["history"]]
     reported = state.reported[facts["selection"]] = {}
     for split in [*(["held_out"] if "held_out" in examples else []), *job["splits"][1:]]:
-        row, reported[split] = measured(job["run"], facts["epoch"], split, paradigm, scorer.scores(examples[split]), examples[split])
+        row, reported[split] = measured(
+            job["run"],
+            facts["epoch"],
+            split,
+            paradigm,
+            scorer.scores(examples[split]),
+            examples[split],
+        )
         if split != "held_out":  # whose row was written when its epoch was
             state.history.append(row)
     if job["peak"]:
-        log.warning("warning: %s: by kept weights the accuracy of the reported epoch is measured, and no peak over epochs", job["run"])
+        log.warning(
+            "warning: %s: by kept weights the accuracy of the reported epoch is measured, and no peak over epochs",
+            job["run"],
+        )
     return state

@@ -20,23 +20,37 @@ def read_split(data: Path, split: str, job: dict) -> pa.Table:
 
     Raises UserError when it is empty or a label is unknown.
     """
-    ids = {name: job["columns"][name] for name in ("example_id", "group_id", "choice_id") if name in job["columns"]}
-    table = read_table(data / f"{split}.parquet", [*dict.fromkeys([*ids.values(), *job["inputs"], "label"])])
+    ids = {
+        name: job["columns"][name]
+        for name in ("example_id", "group_id", "choice_id")
+        if name in job["columns"]
+    }
+    table = read_table(
+        data / f"{split}.parquet", [*dict.fromkeys([*ids.values(), *job["inputs"], "label"])]
+    )
     if len(table) == 0:
         raise UserError(f"{data / split}.parquet: no examples; the log of its build says why")
     check_complete(data / f"{split}.parquet", table, table.schema.names)
     for name in table.schema.names:
         kind = table[name].type
         if not (pa.types.is_integer(kind) if name == "label" else pa.types.is_string(kind)):
-            raise UserError(f"{data / split}.parquet: column {name} holds {cut(str(kind))}, not {'integers' if name == 'label' else 'text'}; "
-                            "build the dataset again")
+            raise UserError(
+                f"{data / split}.parquet: column {name} holds {cut(str(kind))}, not {'integers' if name == 'label' else 'text'}; "
+                "build the dataset again"
+            )
     labels = table["label"].to_numpy()
     if labels.min() < 0 or labels.max() >= len(job["labels"]):
         odd = labels.min() if labels.min() < 0 else labels.max()
-        raise UserError(f"{data / split}.parquet: label {odd} is not one of {len(job['labels'])} labels; build the dataset again")
-    named = {name: table[column] for name, column in ids.items()} | {name: table[name] for name in (*job["inputs"], "label")}
+        raise UserError(
+            f"{data / split}.parquet: label {odd} is not one of {len(job['labels'])} labels; build the dataset again"
+        )
+    named = {name: table[column] for name, column in ids.items()} | {
+        name: table[name] for name in (*job["inputs"], "label")
+    }
     if "choice_id" in named:
-        named["choice"] = pa.array(named.pop("choice_id").to_pandas().factorize()[0].astype(np.int64))
+        named["choice"] = pa.array(
+            named.pop("choice_id").to_pandas().factorize()[0].astype(np.int64)
+        )
     return pa.table(named)
 
 
@@ -59,16 +73,29 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
     groups = table["group_id"].to_pandas()
     held_out = keyed_uniform(groups, HELD_OUT) < training["held_out_fraction"]
     if held_out.all() or not held_out.any():
-        raise UserError(f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
-                        f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction")
-    return tables | {"learned": table.filter(pa.array(~held_out)), "held_out": table.filter(pa.array(held_out))}
+        raise UserError(
+            f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
+            f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction"
+        )
+    return tables | {
+        "learned": table.filter(pa.array(~held_out)),
+        "held_out": table.filter(pa.array(held_out)),
+    }
 
 
-def read_examples(job: dict, tables: dict[str, pa.Table], paradigm, encode: Callable) -> dict[str, Examples]:
+def read_examples(
+    job: dict, tables: dict[str, pa.Table], paradigm, encode: Callable
+) -> dict[str, Examples]:
     """The splits as tokenized examples. encode: (paradigm, job, table) to the examples of a table."""
     examples = {}
     for split, table in tables.items():
         examples[split] = encode(paradigm, job, table)
-        log.info("%s: %d examples, %.1f tokens on average, %d cut to %d", split, len(examples[split]), examples[split].lengths.mean(),
-                 examples[split].truncated, job["settings"]["training"]["max_length"])
+        log.info(
+            "%s: %d examples, %.1f tokens on average, %d cut to %d",
+            split,
+            len(examples[split]),
+            examples[split].lengths.mean(),
+            examples[split].truncated,
+            job["settings"]["training"]["max_length"],
+        )
     return examples

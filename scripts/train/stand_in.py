@@ -22,26 +22,40 @@ ONLY_RIGHT = ("fill", "generate", "mlm", "clm")  # paradigms that learn from rig
 
 # ---- the model
 
+
 def write_weights(folder: Path, config: dict, masked: bool) -> None:
     """Random weights of an architecture, as safetensors; masked: with the head that fills masks, as an MLM stage leaves it."""
     import torch
     import transformers
 
     named = (config.get("architectures") or [None])[0]
-    kinds = [transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForMaskedLM, transformers.AutoModelForCausalLM, transformers.AutoModel]
+    kinds = [
+        transformers.AutoModelForSeq2SeqLM,
+        transformers.AutoModelForMaskedLM,
+        transformers.AutoModelForCausalLM,
+        transformers.AutoModel,
+    ]
     read = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
     with torch.device("meta"):
         if named and hasattr(transformers, named) and not masked:
             network = getattr(transformers, named)(read)
         else:
-            network = next(kind for kind in kinds if type(read) in kind._model_mapping).from_config(read)
+            network = next(kind for kind in kinds if type(read) in kind._model_mapping).from_config(
+                read
+            )
     header, end = {}, 0
     for name, weight in network.named_parameters():
-        header[name] = {"dtype": "F32", "shape": list(weight.shape), "data_offsets": [end, end + 4 * weight.numel()]}
+        header[name] = {
+            "dtype": "F32",
+            "shape": list(weight.shape),
+            "data_offsets": [end, end + 4 * weight.numel()],
+        }
         end += 4 * weight.numel()
     text = json.dumps(header | {"__metadata__": {"format": "pt"}}).encode()
     text += b" " * (-len(text) % 8)
-    block = (0.02 * np.random.default_rng(0).standard_normal(min(BLOCK, end // 4), dtype=np.float32)).tobytes()
+    block = (
+        0.02 * np.random.default_rng(0).standard_normal(min(BLOCK, end // 4), dtype=np.float32)
+    ).tobytes()
     with open(folder / WEIGHTS, "wb") as opened:
         opened.write(len(text).to_bytes(8, "little") + text)
         for _ in range(math.ceil(end / max(len(block), 1))):
@@ -49,21 +63,40 @@ def write_weights(folder: Path, config: dict, masked: bool) -> None:
         opened.truncate(8 + len(text) + end)
 
 
-def of_pretrained(name: str, configs: dict[str, dict], vocabulary: Path, folder: Path, masked: bool) -> None:
+def of_pretrained(
+    name: str, configs: dict[str, dict], vocabulary: Path, folder: Path, masked: bool
+) -> None:
     """A model of this config.json, with a small tokenizer of ours, in whose words the made-up texts are."""
     from transformers import AutoConfig
 
     if CONFIG not in configs:
-        raise UserError(f"{name}: its config.json could not be had, so its architecture is not known; see what is missing")
+        raise UserError(
+            f"{name}: its config.json could not be had, so its architecture is not known; see what is missing"
+        )
     config = configs[CONFIG]
-    longest = {"max_position_embeddings": config["max_position_embeddings"]} if "max_position_embeddings" in config else {}
-    write_scratch(name, {"init": {"model_type": config["model_type"]} | longest, "vocabulary": str(vocabulary)}, name, folder, None)
+    longest = (
+        {"max_position_embeddings": config["max_position_embeddings"]}
+        if "max_position_embeddings" in config
+        else {}
+    )
+    write_scratch(
+        name,
+        {"init": {"model_type": config["model_type"]} | longest, "vocabulary": str(vocabulary)},
+        name,
+        folder,
+        None,
+    )
     written = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     special = {key: value for key, value in written.items() if key.endswith("_token_id")}
     (folder / CONFIG).write_text(json.dumps(config | special), encoding="utf-8")
     tokenizer_config = json.loads((folder / TOKENIZER_CONFIG).read_text(encoding="utf-8"))
-    if getattr(AutoConfig.from_pretrained(folder, trust_remote_code=False), "type_vocab_size", 0) < 2:
-        tokenizer_config["model_input_names"] = [field for field in tokenizer_config["model_input_names"] if field != "token_type_ids"]
+    if (
+        getattr(AutoConfig.from_pretrained(folder, trust_remote_code=False), "type_vocab_size", 0)
+        < 2
+    ):
+        tokenizer_config["model_input_names"] = [
+            field for field in tokenizer_config["model_input_names"] if field != "token_type_ids"
+        ]
     longest_text = configs.get(TOKENIZER_CONFIG, {}).get("model_max_length")
     tokenizer_config |= {"model_max_length": longest_text} if longest_text else {}
     (folder / TOKENIZER_CONFIG).write_text(json.dumps(tokenizer_config), encoding="utf-8")
@@ -78,30 +111,43 @@ def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> N
     if kind in ("mlm", "clm"):
         write_model(entry[kind]["model"], study, folder, masked=kind == "mlm")
         if not (folder / WEIGHTS).exists():  # of a model that begins without
-            write_weights(folder, json.loads((folder / CONFIG).read_text(encoding="utf-8")), kind == "mlm")
+            write_weights(
+                folder, json.loads((folder / CONFIG).read_text(encoding="utf-8")), kind == "mlm"
+            )
     elif kind == "init":
         size = {"vocab_size": T5_TOKENS} if "tokenizer" in entry else {}
-        written = {key: value for key, value in entry.items() if key != "tokenizer"} | {"vocabulary": str(vocabulary)}
+        written = {key: value for key, value in entry.items() if key != "tokenizer"} | {
+            "vocabulary": str(vocabulary)
+        }
         write_scratch(name, written, name, folder, None)
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         (folder / CONFIG).write_text(json.dumps(config | size), encoding="utf-8")
     elif kind == "esim":
         words = {"encoder": True} if "encoder" in entry else {"vectors": "vectors.txt"}
-        (folder / CONFIG).write_text(json.dumps({"model_type": "esim"} | entry["esim"] | words), encoding="utf-8")
+        (folder / CONFIG).write_text(
+            json.dumps({"model_type": "esim"} | entry["esim"] | words), encoding="utf-8"
+        )
         if "encoder" in entry:
             write_model(entry["encoder"], study, folder / "encoder")
         else:
             numbers = " ".join(["0.01"] * 300)  # as many as GloVe's have
-            (folder / "vectors.txt").write_text("".join(f"{word} {numbers}\n" for word in words_of(vocabulary)), encoding="utf-8")
+            (folder / "vectors.txt").write_text(
+                "".join(f"{word} {numbers}\n" for word in words_of(vocabulary)), encoding="utf-8"
+            )
     else:
         of_pretrained(name, study["configs"].get(name, {}), vocabulary, folder, masked)
 
 
 # ---- the texts
 
+
 def words_of(vocabulary: Path) -> list[str]:
     """The words that every tokenizer of a rehearsal knows."""
-    return [word for word in vocabulary.read_text(encoding="utf-8").split() if word.isalpha() and word.islower()]
+    return [
+        word
+        for word in vocabulary.read_text(encoding="utf-8").split()
+        if word.isalpha() and word.islower()
+    ]
 
 
 def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: bool) -> pa.Table:
@@ -111,23 +157,44 @@ def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: boo
     number, cloze = np.arange(rows), "candidate" in method["inputs"]
     place = number if learns or not cloze else number // CANDIDATES
     if cloze:
-        labels = np.ones(rows) if learns and method["paradigm"] in ONLY_RIGHT else number % CANDIDATES == 0
+        labels = (
+            np.ones(rows)
+            if learns and method["paradigm"] in ONLY_RIGHT
+            else number % CANDIDATES == 0
+        )
     else:
         labels = number % len(method["labels"])
     columns = {"label": pa.array(labels.astype(np.int8))}
     for field, column in method["columns"].items():
-        columns[column] = pa.array([f"r{one}" for one in (place if field == "choice_id" else number)])
+        columns[column] = pa.array(
+            [f"r{one}" for one in (place if field == "choice_id" else number)]
+        )
     for name in method["inputs"]:
         if name == "context":
             halves = [text.split(" ") for text in texts]
-            columns[name] = pa.array([" ".join([*half[: length // 2], "<MASK>", *half[length // 2 :]]) for half in halves])
+            columns[name] = pa.array(
+                [
+                    " ".join([*half[: length // 2], "<MASK>", *half[length // 2 :]])
+                    for half in halves
+                ]
+            )
         else:
-            columns[name] = pa.array([" ".join(text.split(" ")[:2]) for text in texts] if name == "candidate" else texts)
+            columns[name] = pa.array(
+                [" ".join(text.split(" ")[:2]) for text in texts] if name == "candidate" else texts
+            )
     return pa.table(columns)
 
 
-def write_data(method: dict, splits: list[str], training: dict, scored: int, vocabulary: Path, folder: Path) -> None:
+def write_data(
+    method: dict, splits: list[str], training: dict, scored: int, vocabulary: Path, folder: Path
+) -> None:
     """Write a batch to learn from and one to measure on, all texts at least as long as the model reads."""
     folder.mkdir(parents=True)
-    for split, rows, learns in ((splits[0], training.get("batch_size", 8), True), (splits[1], scored, False)):
-        pq.write_table(table_of(method, rows, training["max_length"], vocabulary, learns), folder / f"{split}.parquet")
+    for split, rows, learns in (
+        (splits[0], training.get("batch_size", 8), True),
+        (splits[1], scored, False),
+    ):
+        pq.write_table(
+            table_of(method, rows, training["max_length"], vocabulary, learns),
+            folder / f"{split}.parquet",
+        )

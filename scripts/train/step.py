@@ -26,13 +26,20 @@ def learning_rate(step: int, steps: int, training: dict) -> float:
 def parameter_groups(network, weight_decay: float) -> list[dict]:
     """Weight decay for matrices, none for biases and norms (they have one dimension)."""
     trained = [weight for weight in network.parameters() if weight.requires_grad]
-    return [{"params": [weight for weight in trained if weight.dim() > 1], "weight_decay": weight_decay},
-            {"params": [weight for weight in trained if weight.dim() <= 1], "weight_decay": 0.0}]
+    return [
+        {
+            "params": [weight for weight in trained if weight.dim() > 1],
+            "weight_decay": weight_decay,
+        },
+        {"params": [weight for weight in trained if weight.dim() <= 1], "weight_decay": 0.0},
+    ]
 
 
 def seed_everything(*numbers: int) -> None:
     """Seed torch from several numbers (a run's seed, a step, a process)."""
-    torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1)))
+    torch.manual_seed(
+        int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    )
 
 
 def tokens_that_fit(network, hardware: Hardware, width: int) -> int | None:
@@ -44,24 +51,48 @@ def tokens_that_fit(network, hardware: Hardware, width: int) -> int | None:
     is free now: the parts of a batch decide dropout, and must be the same in every run on such a GPU.
     """
     config = getattr(network, "config", None)
-    sizes = [getattr(config, name, None) for name in ("num_hidden_layers", "hidden_size", "num_attention_heads")]
+    sizes = [
+        getattr(config, name, None)
+        for name in ("num_hidden_layers", "hidden_size", "num_attention_heads")
+    ]
     if not hardware.cuda or not all(sizes):
         return None
     layers, hidden, heads = sizes
     a_layer = 34 * hidden + 5 * heads * width
-    a_token = layers * a_layer if not getattr(network, "is_activation_checkpointing", False) else layers * 2 * hidden + a_layer
+    a_token = (
+        layers * a_layer
+        if not getattr(network, "is_activation_checkpointing", False)
+        else layers * 2 * hidden + a_layer
+    )
     a_token *= 1 if hardware.precision == "bf16" else 2
     beside_weights = hardware.memory - sum(
-        weight.numel() * (WEIGHT_BYTES if weight.requires_grad else FROZEN_BYTES[weight.dtype]) for weight in network.parameters())
+        weight.numel() * (WEIGHT_BYTES if weight.requires_grad else FROZEN_BYTES[weight.dtype])
+        for weight in network.parameters()
+    )
     return max(width, int(SHARE * beside_weights / a_token))
 
 
 class Learner:
     """A network that learns: `step` takes one step with a batch."""
 
-    def __init__(self, accelerator: Accelerator, paradigm, optimizer, network, training: dict, seed: int, steps: int,
-                 precision: str, micro_batch_tokens: int | None):
-        self.accelerator, self.paradigm, self.optimizer, self.network = accelerator, paradigm, optimizer, network
+    def __init__(
+        self,
+        accelerator: Accelerator,
+        paradigm,
+        optimizer,
+        network,
+        training: dict,
+        seed: int,
+        steps: int,
+        precision: str,
+        micro_batch_tokens: int | None,
+    ):
+        self.accelerator, self.paradigm, self.optimizer, self.network = (
+            accelerator,
+            paradigm,
+            optimizer,
+            network,
+        )
         self.training, self.seed, self.steps, self.precision = training, seed, steps, precision
         self.micro_batch_tokens = micro_batch_tokens
         self.compiled = bool(training.get("compile"))
@@ -69,7 +100,9 @@ class Learner:
             for weight in network.parameters():
                 weight.grad = torch.zeros_like(weight) if weight.requires_grad else None
 
-    def step(self, examples: Examples, rows: np.ndarray, epoch: int, step: int, number: int) -> torch.Tensor:
+    def step(
+        self, examples: Examples, rows: np.ndarray, epoch: int, step: int, number: int
+    ) -> torch.Tensor:
         """Learn from a batch; returns the sum of its losses and how many are right, of this process's share: (2,) float64.
 
         epoch, step: the place of the batch, which with the seed and the parts it is taken in decides dropout; number: the step's
@@ -87,10 +120,14 @@ class Learner:
         try:
             self.optimizer.step()
         except torch.OutOfMemoryError:
-            raise TooLarge(f"the optimizer does not fit into the GPU's memory beside the model; {remedies(self.training)}") from None
+            raise TooLarge(
+                f"the optimizer does not fit into the GPU's memory beside the model; {remedies(self.training)}"
+            ) from None
         return sums
 
-    def _gradient(self, examples: Examples, rows: np.ndarray, seeds: tuple[int, ...]) -> torch.Tensor:
+    def _gradient(
+        self, examples: Examples, rows: np.ndarray, seeds: tuple[int, ...]
+    ) -> torch.Tensor:
         """Leave the gradient of a batch's mean loss in the weights; returns the sums of `step`."""
         accelerator, world = self.accelerator, self.accelerator.num_processes
         share = rows[accelerator.process_index :: world]
@@ -102,10 +139,17 @@ class Learner:
         sums = torch.zeros(2, dtype=torch.float64, device=accelerator.device)
         parts = parts_of(examples.lengths, share, self.micro_batch_tokens)
         for place, part in enumerate(parts):
-            batch = collate(examples, part, self.paradigm.padding, accelerator.device,
-                            most=self.training["max_length"] if self.compiled else None)
+            batch = collate(
+                examples,
+                part,
+                self.paradigm.padding,
+                accelerator.device,
+                most=self.training["max_length"] if self.compiled else None,
+            )
             with accelerator.no_sync(self.network) if place + 1 < len(parts) else nullcontext():
-                with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+                with torch.autocast(
+                    accelerator.device.type, torch.bfloat16, enabled=self.precision == "bf16"
+                ):
                     loss, right = self.paradigm.loss(self.network, batch)
                 loss = loss * counts
                 accelerator.backward(loss * world / len(rows))
@@ -117,10 +161,16 @@ class Learner:
         widest = int(lengths.max())
         now = min(self.micro_batch_tokens or widest * len(lengths), widest * len(lengths))
         if self.accelerator.num_processes > 1:  # the others wait for this one's gradient
-            raise TooLarge(f"a step of {now} tokens does not fit into the GPU's memory; {remedies(self.training)}")
+            raise TooLarge(
+                f"a step of {now} tokens does not fit into the GPU's memory; {remedies(self.training)}"
+            )
         if now <= widest:
-            raise TooLarge(f"one text of {widest} tokens does not fit into the GPU's memory; {remedies(self.training)}")
+            raise TooLarge(
+                f"one text of {widest} tokens does not fit into the GPU's memory; {remedies(self.training)}"
+            )
         self.micro_batch_tokens = max(widest, now // 2)
         self.optimizer.zero_grad(set_to_none=not self.compiled)
         torch.cuda.empty_cache()
-        log.warning("out of memory: takes steps in parts of %d tokens from here on", self.micro_batch_tokens)
+        log.warning(
+            "out of memory: takes steps in parts of %d tokens from here on", self.micro_batch_tokens
+        )

@@ -25,12 +25,24 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
     special = {name: str(value) for name, value in tokenizer.special_tokens_map.items()}
     start = getattr(getattr(paradigm.network, "config", None), "decoder_start_token_id", None)
     head = job["head"] and job["head"]["columns"]
-    described = json.dumps([digest_of(table, table.schema.names), tokenizer.model_input_names, special, start, head, job["inputs"],
-                            job["settings"]["training"]["max_length"],
-                            identity(f"scripts.train.paradigms.{job['paradigm']}"),
-                            *([job["prompt"], paradigm.shots] if "prompt" in job else [])])
+    described = json.dumps(
+        [
+            digest_of(table, table.schema.names),
+            tokenizer.model_input_names,
+            special,
+            start,
+            head,
+            job["inputs"],
+            job["settings"]["training"]["max_length"],
+            identity(f"scripts.train.paradigms.{job['paradigm']}"),
+            *([job["prompt"], paradigm.shots] if "prompt" in job else []),
+        ]
+    )
     # What it was last asked to cut or pad stands in the tokenizer as well, and is no property of it.
-    written = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
+    written = json.loads(tokenizer.backend_tokenizer.to_str()) | {
+        "truncation": None,
+        "padding": None,
+    }
     return hashlib.sha256((described + json.dumps(written, sort_keys=True)).encode()).hexdigest()
 
 
@@ -63,8 +75,12 @@ def write(examples: Examples, place: Path) -> None:
             arrays |= {f"{name}.flat": packed.flat, f"{name}.lengths": packed.lengths}
         for name, values in arrays.items():
             np.save(beside / f"{name}.npy", values, allow_pickle=False)
-        facts = {"truncated": examples.truncated, "truncated_choices": examples.truncated_choices, "fields": list(examples.fields),
-                 "sha256": {name: sha256_of(beside / f"{name}.npy") for name in arrays}}
+        facts = {
+            "truncated": examples.truncated,
+            "truncated_choices": examples.truncated_choices,
+            "fields": list(examples.fields),
+            "sha256": {name: sha256_of(beside / f"{name}.npy") for name in arrays},
+        }
         (beside / "facts.json").write_text(json.dumps(facts))
 
 
@@ -72,12 +88,25 @@ def read(place: Path) -> Examples | None:
     """The examples of a folder, mapped into memory, which runs share; None where there are none, or they are damaged."""
     try:
         facts = json.loads((place / "facts.json").read_text())
-        if any(sha256_of(place / f"{name}.npy") != wanted for name, wanted in facts["sha256"].items()):
+        if any(
+            sha256_of(place / f"{name}.npy") != wanted for name, wanted in facts["sha256"].items()
+        ):
             raise ValueError("a file has changed")
-        arrays = {name: np.load(place / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in facts["sha256"]}
-        fields = {name: Ragged.of(arrays[f"{name}.flat"], np.array(arrays[f"{name}.lengths"])) for name in facts["fields"]}
-        return Examples(fields, np.array(arrays["labels"]), np.array(arrays["choices"]), facts["truncated"],
-                        facts["truncated_choices"])
+        arrays = {
+            name: np.load(place / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            for name in facts["sha256"]
+        }
+        fields = {
+            name: Ragged.of(arrays[f"{name}.flat"], np.array(arrays[f"{name}.lengths"]))
+            for name in facts["fields"]
+        }
+        return Examples(
+            fields,
+            np.array(arrays["labels"]),
+            np.array(arrays["choices"]),
+            facts["truncated"],
+            facts["truncated_choices"],
+        )
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:

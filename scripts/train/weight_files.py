@@ -20,23 +20,47 @@ from scripts.train.labels import read_config
 from scripts.train.result import selection_of
 from scripts.train.work import write_json
 
-OF_RUN = ("seconds", "tokens", "tokens_per_second", "micro_batch_tokens", "epochs", "best_epoch", "hardware", "versions", "train_examples",
-        "parameters", "trained_parameters")  # of run.json: what it took to learn them
+OF_RUN = (
+    "seconds",
+    "tokens",
+    "tokens_per_second",
+    "micro_batch_tokens",
+    "epochs",
+    "best_epoch",
+    "hardware",
+    "versions",
+    "train_examples",
+    "parameters",
+    "trained_parameters",
+)  # of run.json: what it took to learn them
 
 
 def write_adapter(network, training: dict, place: Path, base: str) -> None:
     """The adapter, and the modules that have learnt beside it, in peft's format."""
     beside = adapter.learnt_beside(network)
-    names = {name: name.replace(f".{adapter.ADAPTER}.", ".") for name in adapter.trained_state(network)}
-    state = {f"base_model.model.{names[name]}": values.detach().cpu().contiguous() for name, values in adapter.trained_state(network).items()}
+    names = {
+        name: name.replace(f".{adapter.ADAPTER}.", ".") for name in adapter.trained_state(network)
+    }
+    state = {
+        f"base_model.model.{names[name]}": values.detach().cpu().contiguous()
+        for name, values in adapter.trained_state(network).items()
+    }
     save_file(state, place / ADAPTER_FILE, {"format": "pt"})
     adapted = sorted({name.split(".lora_")[0] for name in names if ".lora_" in name})
-    adapter.peft_configuration(network, training, adapted, adapter.whole_modules(network, beside), base).save_pretrained(place)
+    adapter.peft_configuration(
+        network, training, adapted, adapter.whole_modules(network, beside), base
+    ).save_pretrained(place)
 
 
-def write(job: dict, facts: dict, state, paradigm, place: Path, keep: str, merge: bool, card: dict) -> None:
+def write(
+    job: dict, facts: dict, state, paradigm, place: Path, keep: str, merge: bool, card: dict
+) -> None:
     """Write the weights of a trained network; facts: those of its run.json; card: what the card says of model and data."""
-    network, training, epoch = paradigm.network, job["settings"]["training"], facts["best_epoch"] if keep == "best" else state.epoch
+    network, training, epoch = (
+        paradigm.network,
+        job["settings"]["training"],
+        facts["best_epoch"] if keep == "best" else state.epoch,
+    )
     if keep == "best" and state.weights:
         adapter.load_trained_state(network, state.weights)
     shutil.rmtree(place, ignore_errors=True)  # damaged, else it would have been taken
@@ -51,11 +75,28 @@ def write(job: dict, facts: dict, state, paradigm, place: Path, keep: str, merge
         paradigm.tokenizer.backend_tokenizer.no_truncation()
         paradigm.tokenizer.backend_tokenizer.no_padding()
         paradigm.tokenizer.save_pretrained(beside)
-        (beside / "README.md").write_text(model_card(job, facts, state.history, epoch, keep, card), encoding="utf-8")
-        hashes = {str(file.relative_to(beside)): sha256_of(file) for file in sorted(beside.rglob("*")) if file.is_file()}
+        (beside / "README.md").write_text(
+            model_card(job, facts, state.history, epoch, keep, card), encoding="utf-8"
+        )
+        hashes = {
+            str(file.relative_to(beside)): sha256_of(file)
+            for file in sorted(beside.rglob("*"))
+            if file.is_file()
+        }
         learnt = [row for row in state.history if row["split"] in ("train", "held_out")]
-        write_json({"learnt": learnt_digest(job), "digest": job["digest"], "epoch": epoch, "merged": merge, "selection": selection_of(state), "sha256": hashes,
-                    "history": learnt, "run": {key: facts[key] for key in OF_RUN}}, beside / FACTS)
+        write_json(
+            {
+                "learnt": learnt_digest(job),
+                "digest": job["digest"],
+                "epoch": epoch,
+                "merged": merge,
+                "selection": selection_of(state),
+                "sha256": hashes,
+                "history": learnt,
+                "run": {key: facts[key] for key in OF_RUN},
+            },
+            beside / FACTS,
+        )
     log.info("%s: the weights of epoch %d are kept in %s", job["run"], epoch, place)
 
 
@@ -64,7 +105,9 @@ class KeptWeights:
 
     def __init__(self, place: Path):
         self.place = place
-        self.facts = json.loads((place / FACTS).read_text(encoding="utf-8"))  # which kept_facts() has found whole
+        self.facts = json.loads(
+            (place / FACTS).read_text(encoding="utf-8")
+        )  # which kept_facts() has found whole
 
     def model_folder(self, model: Path) -> Path:
         """The folder that a paradigm is made from: these weights, or the model beside which an adapter has learnt."""
@@ -76,8 +119,17 @@ class KeptWeights:
             return
         adapter.prepare(network, training, hardware)
         state = load_file(self.place / ADAPTER_FILE)
-        short = {name.replace(f".{adapter.ADAPTER}.", "."): name for name in adapter.trained_state(network)}
-        adapter.load_trained_state(network, {short[name.removeprefix("base_model.model.")]: values for name, values in state.items()})
+        short = {
+            name.replace(f".{adapter.ADAPTER}.", "."): name
+            for name in adapter.trained_state(network)
+        }
+        adapter.load_trained_state(
+            network,
+            {
+                short[name.removeprefix("base_model.model.")]: values
+                for name, values in state.items()
+            },
+        )
 
 
 # ---- what a run hands on to runs that begin with it
@@ -96,8 +148,17 @@ def write_body(weights_folder: Path, work: Path) -> None:
     folder.mkdir(parents=True)
     prefix = f"{getattr(transformers, read_config(weights_folder)['architectures'][0]).base_model_prefix}."
     weights = load_file(weights_folder / WEIGHTS)
-    save_file({name: values for name, values in weights.items() if name.startswith(prefix)}, folder / WEIGHTS, {"format": "pt"})
+    save_file(
+        {name: values for name, values in weights.items() if name.startswith(prefix)},
+        folder / WEIGHTS,
+        {"format": "pt"},
+    )
     config = {key: value for key, value in read_config(model).items() if key not in OF_LABELS}
-    (folder / CONFIG).write_text(json.dumps(config, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    (folder / CONFIG).write_text(
+        json.dumps(config, indent=1, sort_keys=True) + "\n", encoding="utf-8"
+    )
     for name in (TOKENIZER, TOKENIZER_CONFIG):  # T5 comes without the latter
-        shutil.copyfile(next(place / name for place in (model, weights_folder) if (place / name).exists()), folder / name)
+        shutil.copyfile(
+            next(place / name for place in (model, weights_folder) if (place / name).exists()),
+            folder / name,
+        )

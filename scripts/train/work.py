@@ -27,14 +27,23 @@ EARLIER = ROOT / "resources/earlier_identities.json"
 
 def code_of(paradigm: str) -> str:
     """The identity of the loop with its paradigm, or of what fits the controls ("control"). Raises UserError for no paradigm."""
-    return identity(*(CONTROL if paradigm == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}")))
+    return identity(
+        *(CONTROL if paradigm == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}"))
+    )
 
 
 def with_digest(job: dict) -> dict:
     """The job with the digest over it, and those that it had under what earlier releases called the same code: a run that was
     finished under one of them is not trained again."""
-    earlier = [code for code, today in json.loads(EARLIER.read_text(encoding="utf-8"))["codes"].items() if today == job["code"]]
-    digests = [hashlib.sha256(as_json(job | {"code": code}).encode()).hexdigest() for code in (job["code"], *earlier)]
+    earlier = [
+        code
+        for code, today in json.loads(EARLIER.read_text(encoding="utf-8"))["codes"].items()
+        if today == job["code"]
+    ]
+    digests = [
+        hashlib.sha256(as_json(job | {"code": code}).encode()).hexdigest()
+        for code in (job["code"], *earlier)
+    ]
     return job | {"digest": digests[0], "earlier_digests": digests[1:]}
 
 
@@ -43,7 +52,9 @@ def reads_training(prompt: dict | None, training: dict) -> bool:
     return bool(prompt and (prompt["threshold"] or training.get("shots", 0)))
 
 
-def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
+def describe(
+    run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path
+) -> dict:
     """The job: everything that decides a run's numbers but the hardware, and the digest over it.
 
     method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, fresh_head, inputs and makes_model of the
@@ -51,8 +62,14 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     """
     head = None
     if method["paradigm"] in ("classify", "objectives", "symmetric", "esim"):
-        head = vars(head_of(model, method["labels"], method["merged_labels"],
-                            method["learns"] or method.get("fresh_head", False)))
+        head = vars(
+            head_of(
+                model,
+                method["labels"],
+                method["merged_labels"],
+                method["learns"] or method.get("fresh_head", False),
+            )
+        )
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
     held_out = [method["held_out"]] if method["held_out"] else []
     if method["makes_model"]:
@@ -62,11 +79,30 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     if reads_training(prompt, settings["training"]):
         read = splits
     job = {
-        "run": run, "settings": settings, "splits": splits, "head": head,
-        **{key: method[key] for key in ("columns", "labels", "held_out", "peak", "paradigm", "learns", "inputs", "makes_model")},
+        "run": run,
+        "settings": settings,
+        "splits": splits,
+        "head": head,
+        **{
+            key: method[key]
+            for key in (
+                "columns",
+                "labels",
+                "held_out",
+                "peak",
+                "paradigm",
+                "learns",
+                "inputs",
+                "makes_model",
+            )
+        },
         **({"prompt": prompt} if prompt else {}),
         "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
-        "model_files": {str(file.relative_to(model)): sha256_of(file) for file in sorted(model.rglob("*")) if file.is_file()},
+        "model_files": {
+            str(file.relative_to(model)): sha256_of(file)
+            for file in sorted(model.rglob("*"))
+            if file.is_file()
+        },
         "code": code_of(method["paradigm"]),
     }
     return with_digest(job)
@@ -81,7 +117,9 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
     shutil.rmtree(view, ignore_errors=True)
     for file in files:
         if not (model / file).is_file():
-            raise UserError(f"{model / file}: no such file; fetch the model again with `snakemake --forcerun fetch_model`")
+            raise UserError(
+                f"{model / file}: no such file; fetch the model again with `snakemake --forcerun fetch_model`"
+            )
         (view / file).parent.mkdir(parents=True, exist_ok=True)
         (view / file).symlink_to((model / file).resolve())
     return view
@@ -89,8 +127,12 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
 
 def outputs_of(job: dict) -> list[str]:
     """The files that a finished job hands out: predictions, or the model that it made; both, where others begin with its weights."""
-    return [*([] if job["makes_model"] else ["predictions.parquet"]), *(MADE_MODEL if job["makes_model"] or job.get("hands_on") else []),
-            "history.parquet", "run.json"]
+    return [
+        *([] if job["makes_model"] else ["predictions.parquet"]),
+        *(MADE_MODEL if job["makes_model"] or job.get("hands_on") else []),
+        "history.parquet",
+        "run.json",
+    ]
 
 
 def write_json(value, path: Path) -> None:
@@ -115,10 +157,16 @@ def finished(work: Path, job: dict) -> bool:
             return False
         for name in outputs_of(job):
             if name not in mark["sha256"]:
-                log.info("%s: was trained before others began with it, and its weights were not kept; they are learnt again", work)
+                log.info(
+                    "%s: was trained before others began with it, and its weights were not kept; they are learnt again",
+                    work,
+                )
                 return False
             if sha256_of(work / "result" / name) != mark["sha256"][name]:
-                log.warning("warning: %s has changed since it was written; the run starts anew", work / "result" / name)
+                log.warning(
+                    "warning: %s has changed since it was written; the run starts anew",
+                    work / "result" / name,
+                )
                 return False
         return True
     except FileNotFoundError:
@@ -138,7 +186,9 @@ def refuse_again(work: Path, job: dict, attempt: int) -> None:
     try:
         failure = json.loads((work / "failed.json").read_text(encoding="utf-8"))
         if attempt > 1 and failure["digest"] == job["digest"]:
-            raise UserError(f"{failure['sentence']} (so it was in the attempt before, and nothing has changed)")
+            raise UserError(
+                f"{failure['sentence']} (so it was in the attempt before, and nothing has changed)"
+            )
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         pass
     (work / "failed.json").unlink(missing_ok=True)

@@ -4,8 +4,17 @@ import pandas as pd
 
 
 def call(program, name, fetched, output, provenance="{}", ok=True):
-    done = program(f"scripts.clean.{name}", "--source", name, "--fetched", fetched, "--output", output, "--provenance",
-                   provenance)
+    done = program(
+        f"scripts.clean.{name}",
+        "--source",
+        name,
+        "--fetched",
+        fetched,
+        "--output",
+        output,
+        "--provenance",
+        provenance,
+    )
     assert (done.returncode == 0) == ok, done.stderr
     assert ok or done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
     assert ok or not list(output.glob("*")), "nothing half done is left"

@@ -13,15 +13,26 @@ from tests.clean.cleaned_dialogs import call, counted
 
 CORPUS = {
     "train": {
-        "v_b": {"duration": 10, "timestamps": [[4, 6.5], [0, 3], [4, 5]],
-                "sentences": [" She  eats.", "He\ncooks.", "They\u00a0talk. "]},
-        "v_a": {"duration": 9.5, "timestamps": [[0, 10], [3, 2], [5, 5], [6, 7]],
-                "sentences": ["Late.", "Backwards.", "Still.", " \n "]},
+        "v_b": {
+            "duration": 10,
+            "timestamps": [[4, 6.5], [0, 3], [4, 5]],
+            "sentences": [" She  eats.", "He\ncooks.", "They\u00a0talk. "],
+        },
+        "v_a": {
+            "duration": 9.5,
+            "timestamps": [[0, 10], [3, 2], [5, 5], [6, 7]],
+            "sentences": ["Late.", "Backwards.", "Still.", " \n "],
+        },
         "v_e": {"duration": 3.0, "timestamps": [[0, 1]], "sentences": [""]},
-        "v_n": {"duration": 3.0, "timestamps": [[float("nan"), 1], [1, float("inf")], [1, 2]],
-                "sentences": ["No start.", "No end.", "Timed."]},
+        "v_n": {
+            "duration": 3.0,
+            "timestamps": [[float("nan"), 1], [1, float("inf")], [1, 2]],
+            "sentences": ["No start.", "No end.", "Timed."],
+        },
     },
-    "val_1": {"v_c": {"duration": 5, "timestamps": [[0, 1], [1, 2]], "sentences": ["late. ", "New."]}},
+    "val_1": {
+        "v_c": {"duration": 5, "timestamps": [[0, 1], [1, 2]], "sentences": ["late. ", "New."]}
+    },
     "val_2": {"v_c": {"duration": 5, "timestamps": [[0, 5]], "sentences": ["Other words."]}},
 }
 IDS = {"train_ids": ["v_a", "v_b", "v_e", "v_x", "v_y"], "val_ids": ["v_c", "v_z"]}
@@ -31,13 +42,20 @@ def place(folder, corpus=CORPUS, **changed):
     """Write a corpus; a changed file can be bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, value in ({**corpus, **IDS} | changed).items():
-        (folder / f"{name}.json").write_bytes(value if isinstance(value, bytes) else json.dumps(value).encode())
+        (folder / f"{name}.json").write_bytes(
+            value if isinstance(value, bytes) else json.dumps(value).encode()
+        )
     return folder
 
 
 def cleaned(program, fetched, output):
-    call(program, "activitynet", fetched, output,
-         '{"licence": "none", "sha256": {"train.json": "00"}}')
+    call(
+        program,
+        "activitynet",
+        fetched,
+        output,
+        '{"licence": "none", "sha256": {"train.json": "00"}}',
+    )
     return {split: read_table(output / f"{split}.parquet") for split in ("train", "val_1", "val_2")}
 
 
@@ -57,19 +75,27 @@ def test_what_comes_out_and_is_counted(program, tmp_path):
     assert provenance_of(tmp_path / "out/val_2.parquet")["sha256"] == {"train.json": "00"}
     found = counted(tmp_path / "out")
     assert {key[1:]: count for key, count in found.items() if key[0] == "train" and count} == {
-        ("videos", "read", ""): 4, ("videos", "kept", ""): 3, ("videos", "dropped", "no sentence is left"): 1,
+        ("videos", "read", ""): 4,
+        ("videos", "kept", ""): 3,
+        ("videos", "dropped", "no sentence is left"): 1,
         ("videos", "changed", "not in the order of start times: sorted"): 1,
         ("videos", "noted", "listed in train_ids.json but has no captions"): 2,
         ("videos", "noted", "has captions but is not listed in train_ids.json"): 1,
-        ("sentences", "read", ""): 11, ("sentences", "kept", ""): 7,
+        ("sentences", "read", ""): 11,
+        ("sentences", "kept", ""): 7,
         ("sentences", "dropped", "start or end is not a finite number"): 2,
         ("sentences", "dropped", "text is empty"): 2,
         ("sentences", "changed", "white space at an end of the text: removed"): 3,
         ("sentences", "changed", "line break in the text: made a space"): 2,
         ("sentences", "changed", "several spaces in a row in the text: made one"): 1,
-        ("sentences", "noted", "start is after end"): 1, ("sentences", "noted", "start equals end"): 1,
+        ("sentences", "noted", "start is after end"): 1,
+        ("sentences", "noted", "start equals end"): 1,
         ("sentences", "noted", "end is past the duration of the video"): 2,  # infinity is
-        ("sentences", "noted", "starts together with the one in front: in the order of the file"): 1,  # She eats, they talk
+        (
+            "sentences",
+            "noted",
+            "starts together with the one in front: in the order of the file",
+        ): 1,  # She eats, they talk
     }
     assert found["val_1", "sentences", "noted", "occurs in train too (in upper or lower case)"] == 1
     assert found["val_2", "videos", "noted", "listed in val_ids.json but has no captions"] == 1
@@ -79,11 +105,16 @@ def test_a_video_is_in_one_split_only(program, tmp_path):
     leaking = {**CORPUS["train"], "v_c": CORPUS["val_1"]["v_c"]}
     tables = cleaned(program, place(tmp_path / "in", train=leaking), tmp_path / "out")
     assert "v_c" not in tables["train"]["video_id"].to_pylist() and len(tables["val_1"]) == 2
-    assert counted(tmp_path / "out")["train", "videos", "dropped", "also a video of val_1 or val_2"] == 1
+    assert (
+        counted(tmp_path / "out")["train", "videos", "dropped", "also a video of val_1 or val_2"]
+        == 1
+    )
 
 
 def test_the_released_files(program, mirror, tmp_path):
-    with zipfile.ZipFile(mirror / "cs.stanford.edu/people/ranjaykrishna/densevid/captions.zip") as archive:
+    with zipfile.ZipFile(
+        mirror / "cs.stanford.edu/people/ranjaykrishna/densevid/captions.zip"
+    ) as archive:
         archive.extractall(tmp_path / "in")
     tables = cleaned(program, tmp_path / "in", tmp_path / "out")
     found = counted(tmp_path / "out")
@@ -95,38 +126,61 @@ def test_the_released_files(program, mirror, tmp_path):
     }
     for split, numbers in expected.items():
         ids = "train_ids.json" if split == "train" else "val_ids.json"
-        assert numbers == tuple(found.get((split, *key)) for key in [
-            ("videos", "kept", ""), ("sentences", "kept", ""),
-            ("videos", "changed", "not in the order of start times: sorted"),
-            ("sentences", "changed", "white space at an end of the text: removed"),
-            ("sentences", "changed", "line break in the text: made a space"),
-            ("sentences", "changed", "several spaces in a row in the text: made one"),
-            ("sentences", "noted", "start is after end"), ("sentences", "noted", "start equals end"),
-            ("sentences", "noted", "end is past the duration of the video"),
-            ("videos", "noted", f"listed in {ids} but has no captions"),
-            ("sentences", "noted", "occurs in train too (in upper or lower case)"),
-        ])
-        assert not any(count for key, count in found.items() if key[0] == split and key[2] == "dropped")
+        assert numbers == tuple(
+            found.get((split, *key))
+            for key in [
+                ("videos", "kept", ""),
+                ("sentences", "kept", ""),
+                ("videos", "changed", "not in the order of start times: sorted"),
+                ("sentences", "changed", "white space at an end of the text: removed"),
+                ("sentences", "changed", "line break in the text: made a space"),
+                ("sentences", "changed", "several spaces in a row in the text: made one"),
+                ("sentences", "noted", "start is after end"),
+                ("sentences", "noted", "start equals end"),
+                ("sentences", "noted", "end is past the duration of the video"),
+                ("videos", "noted", f"listed in {ids} but has no captions"),
+                ("sentences", "noted", "occurs in train too (in upper or lower case)"),
+            ]
+        )
+        assert not any(
+            count for key, count in found.items() if key[0] == split and key[2] == "dropped"
+        )
         table = tables[split].to_pandas()
         assert len(table) == numbers[1] and table["video_id"].is_monotonic_increasing
         assert (table["position"] == table.groupby("video_id").cumcount()).all()
         assert (table.groupby("video_id")["start_s"].diff().dropna() >= 0).all()
 
 
-@pytest.mark.parametrize(("name", "content", "said"), [
-    ("val_1", b'{"v_a": {"timestamps": [[0, 1]], "sentences": ["One."]}}',
-     "video v_a: Object missing required field `duration`"),
-    ("val_1", b'{"v_a": {"duration": 5, "timestamps": [[0, 1]], "sentences": ["One.", "Two."]}}',
-     "video v_a: 1 timestamps but 2 sentences"),
-    ("val_1", b'{"v_a": {"duration": 5, "timestamps": [[0, true]], "sentences": ["One."]}}',
-     "Expected `float`, got `bool`"),
-    ("train", b'{}', "train.json: no video in it"),
-    ("train_ids", b'{"v_a": 1}', "train_ids.json: Expected `array`, got `object`"),
-    ("train", b'{"v_a": {"duration"', "broken JSON at line 1, column 20, in or just behind video v_a"),
-    ("train", b'{"v_a": \xff}', "not UTF-8 text at byte 8"),
-    ("train", b'{"v_a": {}, "v_b": {}, "v_a": {}}', "the key v_a occurs twice"),
-    ("val_2", None, "no such file"),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "val_1",
+            b'{"v_a": {"timestamps": [[0, 1]], "sentences": ["One."]}}',
+            "video v_a: Object missing required field `duration`",
+        ),
+        (
+            "val_1",
+            b'{"v_a": {"duration": 5, "timestamps": [[0, 1]], "sentences": ["One.", "Two."]}}',
+            "video v_a: 1 timestamps but 2 sentences",
+        ),
+        (
+            "val_1",
+            b'{"v_a": {"duration": 5, "timestamps": [[0, true]], "sentences": ["One."]}}',
+            "Expected `float`, got `bool`",
+        ),
+        ("train", b"{}", "train.json: no video in it"),
+        ("train_ids", b'{"v_a": 1}', "train_ids.json: Expected `array`, got `object`"),
+        (
+            "train",
+            b'{"v_a": {"duration"',
+            "broken JSON at line 1, column 20, in or just behind video v_a",
+        ),
+        ("train", b'{"v_a": \xff}', "not UTF-8 text at byte 8"),
+        ("train", b'{"v_a": {}, "v_b": {}, "v_a": {}}', "the key v_a occurs twice"),
+        ("val_2", None, "no such file"),
+    ],
+)
 def test_a_broken_file_is_named(program, tmp_path, name, content, said):
     fetched = place(tmp_path / "fetched", **{name: content or b""})
     if content is None:
@@ -135,21 +189,42 @@ def test_a_broken_file_is_named(program, tmp_path, name, content, said):
     assert f"{name}.json" in error and said in error
 
 
-@given(st.dictionaries(st.text(max_size=3), st.lists(st.tuples(
-    st.floats(-5, 99) | st.sampled_from([float("nan"), float("inf")]), st.floats(-5, 99), st.text(max_size=6)),
-    max_size=6), min_size=1, max_size=5))
+@given(
+    st.dictionaries(
+        st.text(max_size=3),
+        st.lists(
+            st.tuples(
+                st.floats(-5, 99) | st.sampled_from([float("nan"), float("inf")]),
+                st.floats(-5, 99),
+                st.text(max_size=6),
+            ),
+            max_size=6,
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
 def test_nothing_is_lost_silently(corpus):
-    videos = {name: Captions(50.0, [(start, end) for start, end, _ in rows], [text for *_, text in rows])
-              for name, rows in corpus.items()}
+    videos = {
+        name: Captions(50.0, [(start, end) for start, end, _ in rows], [text for *_, text in rows])
+        for name, rows in corpus.items()
+    }
     frame, found = clean_split(videos, "s", "train")
     for unit in ("videos", "sentences"):
-        sums = {action: sum(count[-1] for count in found if count[1:3] == (unit, action))
-                for action in ("read", "kept", "dropped")}
+        sums = {
+            action: sum(count[-1] for count in found if count[1:3] == (unit, action))
+            for action in ("read", "kept", "dropped")
+        }
         assert sums["read"] == sums["kept"] + sums["dropped"]
     assert list(frame["video_id"]) == sorted(frame["video_id"])
     for name, rows in frame.groupby("video_id"):
-        kept = [(start, end, " ".join(text.split())) for start, end, text in corpus[name]
-                if text.split() and abs(start) < 100]
+        kept = [
+            (start, end, " ".join(text.split()))
+            for start, end, text in corpus[name]
+            if text.split() and abs(start) < 100
+        ]
         kept.sort(key=lambda row: row[0])
-        assert [tuple(row) for row in rows[["start_s", "end_s", "text"]].itertuples(index=False)] == kept
+        assert [
+            tuple(row) for row in rows[["start_s", "end_s", "text"]].itertuples(index=False)
+        ] == kept
         assert list(rows["position"]) == list(range(len(kept)))

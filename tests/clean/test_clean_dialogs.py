@@ -30,19 +30,35 @@ def daily(mirror, program, tmp_path_factory):
     with zipfile.ZipFile(mirror / DAILYDIALOG) as archive:
         for split in dailydialog.SPLITS:
             (fetched / f"{split}.zip").write_bytes(archive.read(f"ijcnlp_dailydialog/{split}.zip"))
-    return call(program, "dailydialog", fetched, tmp_path_factory.mktemp("daily"), '{"licence": "CC"}')
+    return call(
+        program, "dailydialog", fetched, tmp_path_factory.mktemp("daily"), '{"licence": "CC"}'
+    )
 
 
 def test_dailydialog_is_counted(daily):
     """The numbers were counted from the raw files by other code."""
     counts = counted(daily)
-    assert [counts[split, "dialogs", "kept", ""] for split in dailydialog.SPLITS] == [11118, 1000, 1000]
-    assert [counts[split, "turns", "kept", ""] for split in dailydialog.SPLITS] == [87170, 8069, 7740]
+    assert [counts[split, "dialogs", "kept", ""] for split in dailydialog.SPLITS] == [
+        11118,
+        1000,
+        1000,
+    ]
+    assert [counts[split, "turns", "kept", ""] for split in dailydialog.SPLITS] == [
+        87170,
+        8069,
+        7740,
+    ]
     before = "the same words as one of an earlier split"
-    assert [counts[split, "dialogs", "noted", before] for split in dailydialog.SPLITS] == [0, 118, 159]
+    assert [counts[split, "dialogs", "noted", before] for split in dailydialog.SPLITS] == [
+        0,
+        118,
+        159,
+    ]
     wide = "full-width characters: made plain"
     assert [counts[split, "turns", "changed", wide] for split in dailydialog.SPLITS] == [22, 2, 2]
-    turns = pd.concat([read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS])
+    turns = pd.concat(
+        [read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS]
+    )
     first = turns[turns["turn"] == 0]
     assert len(first) == 13118 and (first["duplicate_of"] == "").sum() == 11963
     marked = first["duplicate_of"] != ""
@@ -65,22 +81,31 @@ def test_dailydialog_keeps_its_words_and_speakers(daily, mirror):
     assert not turns["text"].str.contains("’|  |。").any()
 
 
-@each_row("raw, clean", [
-    ("I don ’ t know , it ' s late .", "I don't know, it's late."),
-    ("at ten o ’ clock , ma ' am", "at ten o'clock, ma'am"),
-    ("in two hours ' time", "in two hours' time"),
-    ("five minutes ’ walk", "five minutes' walk"),
-    ("the articles ' a ' and ' the '", "the articles ' a ' and ' the '"),
-    ("You are right.But when?Now", "You are right. But when? Now"),
-    ("I can ’ t.It ’ s late", "I can't. It's late"),
-    ("at 8 p.m.Any more ? In the U.S. , at 10.30 , www.x.com", "at 8 p.m. Any more? In the U.S., at 10.30, www.x.com"),
-    ("a@b.com , ebay.com , L.A.Hank , Ph.D , 7.45RMB", "a@b.com, ebay.com, L.A.Hank, Ph.D, 7.45RMB"),
-    ("at 5 p . m . or 9A . M . in the U . S .", "at 5 p.m. or 9A.M. in the U.S."),
-    ("Plan B . Is it ? Vitamin C . A lot", "Plan B. Is it? Vitamin C. A lot"),
-    ("Well ... Yes ?! It is .5 or 3 : 30", "Well ... Yes?! It is .5 or 3: 30"),
-    ("ＡＢＣ　１２！ café ½", "ABC 12! café ½"),
-    (" so  much \x7f ", "so much"),
-])
+@each_row(
+    "raw, clean",
+    [
+        ("I don ’ t know , it ' s late .", "I don't know, it's late."),
+        ("at ten o ’ clock , ma ' am", "at ten o'clock, ma'am"),
+        ("in two hours ' time", "in two hours' time"),
+        ("five minutes ’ walk", "five minutes' walk"),
+        ("the articles ' a ' and ' the '", "the articles ' a ' and ' the '"),
+        ("You are right.But when?Now", "You are right. But when? Now"),
+        ("I can ’ t.It ’ s late", "I can't. It's late"),
+        (
+            "at 8 p.m.Any more ? In the U.S. , at 10.30 , www.x.com",
+            "at 8 p.m. Any more? In the U.S., at 10.30, www.x.com",
+        ),
+        (
+            "a@b.com , ebay.com , L.A.Hank , Ph.D , 7.45RMB",
+            "a@b.com, ebay.com, L.A.Hank, Ph.D, 7.45RMB",
+        ),
+        ("at 5 p . m . or 9A . M . in the U . S .", "at 5 p.m. or 9A.M. in the U.S."),
+        ("Plan B . Is it ? Vitamin C . A lot", "Plan B. Is it? Vitamin C. A lot"),
+        ("Well ... Yes ?! It is .5 or 3 : 30", "Well ... Yes?! It is .5 or 3: 30"),
+        ("ＡＢＣ　１２！ café ½", "ABC 12! café ½"),
+        (" so  much \x7f ", "so much"),
+    ],
+)
 def test_repairs(raw, clean):
     texts, changed = dailydialog.repaired(pd.Series([raw]))
     assert texts[0] == clean
@@ -92,18 +117,29 @@ def archived(folder, **texts):
     folder.mkdir(exist_ok=True)
     for split in dailydialog.SPLITS:
         with zipfile.ZipFile(folder / f"{split}.zip", "w") as archive:
-            archive.writestr(f"{split}/dialogues_{split}.txt", texts.get(split, "Hi . __eou__ Hello . __eou__\n"))
+            archive.writestr(
+                f"{split}/dialogues_{split}.txt", texts.get(split, "Hi . __eou__ Hello . __eou__\n")
+            )
     return folder
 
 
 def test_dailydialog_in_small(program, tmp_path):
     """Empty lines and turns are counted and the lines keep their numbers; the same words are marked, whatever the signs."""
-    text = ("Hi ! __eou__ It ’ s late . __eou__\n\nA . __eou__  __eou__ B . __eou__\nopen __eou__ end\n"
-            "hi__eou__it ' s LATE__eou__\n")
-    output = call(program, "dailydialog", archived(tmp_path / "in", train=text, test="Hi ? __eou__ It's late __eou__\n"),
-                  tmp_path / "out")
+    text = (
+        "Hi ! __eou__ It ’ s late . __eou__\n\nA . __eou__  __eou__ B . __eou__\nopen __eou__ end\n"
+        "hi__eou__it ' s LATE__eou__\n"
+    )
+    output = call(
+        program,
+        "dailydialog",
+        archived(tmp_path / "in", train=text, test="Hi ? __eou__ It's late __eou__\n"),
+        tmp_path / "out",
+    )
     train = read_table(output / "train.parquet").to_pandas()
-    assert train["dialog_id"].tolist() == ["train:0"] * 2 + ["train:2"] * 2 + ["train:3"] * 2 + ["train:4"] * 2
+    assert (
+        train["dialog_id"].tolist()
+        == ["train:0"] * 2 + ["train:2"] * 2 + ["train:3"] * 2 + ["train:4"] * 2
+    )
     assert train["turn"].tolist() == [0, 1] * 4
     assert train["text"].tolist()[1:6] == ["It's late.", "A.", "B.", "open", "end"]
     assert train["duplicate_of"].tolist() == [""] * 6 + ["train:0"] * 2
@@ -111,7 +147,15 @@ def test_dailydialog_in_small(program, tmp_path):
     counts = counted(output)
     assert counts["train", "dialogs", "dropped", "no turn is left"] == 1
     assert counts["train", "turns", "dropped", "text is empty"] == 1
-    assert counts["train", "dialogs", "noted", "the line does not end with __eou__: its last text is a turn"] == 1
+    assert (
+        counts[
+            "train",
+            "dialogs",
+            "noted",
+            "the line does not end with __eou__: its last text is a turn",
+        ]
+        == 1
+    )
     assert counts["train", "dialogs", "noted", "the same words as one before in its split"] == 1
     assert counts["test", "dialogs", "noted", "the same words as one of an earlier split"] == 1
 
@@ -123,23 +167,33 @@ def broken(file, how):
     elif how == "missing":
         file.unlink()
     else:
-        member, text = {"absolute": ("/etc/x", b""), 
-                        "other": ("test/dialogues_train.txt", b""),
-                        "latin": ("train/dialogues_train.txt", b"caf\xe9 __eou__\n"),
-                        "twice": ("train/dialogues_train.txt", b"Hi __eou__\n"), "empty": ("train/dialogues_train.txt", b"\n\n"),
-                        "large": ("train/dialogues_train.txt", b"x" * (dailydialog.LARGEST + 1))}[how]
+        member, text = {
+            "absolute": ("/etc/x", b""),
+            "other": ("test/dialogues_train.txt", b""),
+            "latin": ("train/dialogues_train.txt", b"caf\xe9 __eou__\n"),
+            "twice": ("train/dialogues_train.txt", b"Hi __eou__\n"),
+            "empty": ("train/dialogues_train.txt", b"\n\n"),
+            "large": ("train/dialogues_train.txt", b"x" * (dailydialog.LARGEST + 1)),
+        }[how]
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             for _ in range(2 if how == "twice" else 1):
                 archive.writestr(member, text)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize(("how", "said"), [
-    ("truncated", "not a whole zip"), ("missing", "no such file; fetch"),
-    ("absolute", "/etc/x leads out"), 
-    ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"), ("latin", "not UTF-8 text at byte 3"),
-    ("empty", "holds no dialog"), ("twice", "has 2 members train/dialogues_train.txt, and nothing tells which"), ("large", "opens to more than 200,000,000 bytes"),
-])
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("truncated", "not a whole zip"),
+        ("missing", "no such file; fetch"),
+        ("absolute", "/etc/x leads out"),
+        ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"),
+        ("latin", "not UTF-8 text at byte 3"),
+        ("empty", "holds no dialog"),
+        ("twice", "has 2 members train/dialogues_train.txt, and nothing tells which"),
+        ("large", "opens to more than 200,000,000 bytes"),
+    ],
+)
 def test_a_wrong_archive_is_refused(program, tmp_path, how, said):
     fetched = archived(tmp_path / "in")
     broken(fetched / "train.zip", how)
@@ -159,18 +213,28 @@ def timedial(mirror, program, tmp_path_factory):
 
 def test_timedial_is_counted(timedial):
     counts = counted(timedial)
-    assert counts["test", "instances", "kept", ""] == 1104 and counts["extras", "instances", "kept", ""] == 342
+    assert (
+        counts["test", "instances", "kept", ""] == 1104
+        and counts["extras", "instances", "kept", ""] == 342
+    )
     both = counts.groupby(level=["unit", "action", "reason"]).sum()
     assert both["options", "changed", "white space at an end: removed"] == 898
     assert both["turns", "dropped", "text is empty, at the end of the dialog"] == 1056
     assert both["turns", "dropped", "text is empty, before the end of the dialog"] == 0
     assert both["turns", "changed", "no space after the speaker's prefix: put in"] == 1446
-    rules = [both["options", "noted", f"wrong by rule: {rule}"] for rule in ("phrase", "numeral", "open_ended")]
+    rules = [
+        both["options", "noted", f"wrong by rule: {rule}"]
+        for rule in ("phrase", "numeral", "open_ended")
+    ]
     assert rules == [464, 1257, 1171]
 
 
 def bare(text):
-    return re.sub(r"\s", "", unicodedata.normalize("NFKC", text.replace("’", "'").replace("。", ".").replace("、", ",")))
+    return re.sub(
+        r"\s",
+        "",
+        unicodedata.normalize("NFKC", text.replace("’", "'").replace("。", ".").replace("、", ",")),
+    )
 
 
 def test_timedial_as_rows(timedial, mirror):
@@ -181,9 +245,15 @@ def test_timedial_as_rows(timedial, mirror):
         rows = table.to_pandas()
         each = rows.groupby("instance_id", sort=False)
         assert (each["label"].sum() == right).all() and (each["label"].size() == right + 2).all()
-        assert (each["is_original"].sum() == 1).all() and rows.loc[rows["is_original"], "label"].eq(1).all()
-        assert rows.loc[rows["is_original"], "option"].tolist() == [raw[name]["correct1"].strip() for name in each.groups]
-        assert (rows["dialog"].str.count("<MASK>") == 1).all() and (rows["option"] == rows["option"].str.strip()).all()
+        assert (each["is_original"].sum() == 1).all() and rows.loc[rows["is_original"], "label"].eq(
+            1
+        ).all()
+        assert rows.loc[rows["is_original"], "option"].tolist() == [
+            raw[name]["correct1"].strip() for name in each.groups
+        ]
+        assert (rows["dialog"].str.count("<MASK>") == 1).all() and (
+            rows["option"] == rows["option"].str.strip()
+        ).all()
         assert rows["dialog"].str.fullmatch(r"[AB]: \S.*(\n[AB]: \S.*)*").all()
         assert ((rows["rule"] == "") == (rows["label"] == 1)).all()
         # Spacing is repaired, but no other sign of a turn is lost: "’" and full-width signs are made plain.
@@ -194,29 +264,53 @@ def test_timedial_as_rows(timedial, mirror):
 
 def test_the_original_option_is_dailydialogs(timedial, daily):
     """With the original option in place an instance is a dialog of DailyDialog; the authors rewrote 44 times of the day."""
-    turns = pd.concat([read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS])
-    known = set(turns.groupby("dialog_id")["text"].agg("".join).map(lambda text: re.sub(r"[\W_]", "", text).lower()))
+    turns = pd.concat(
+        [read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS]
+    )
+    known = set(
+        turns.groupby("dialog_id")["text"]
+        .agg("".join)
+        .map(lambda text: re.sub(r"[\W_]", "", text).lower())
+    )
     found = {True: 0, False: 0}
     for split in ("test", "extras"):
         for row in read_table(timedial / f"{split}.parquet").to_pandas().itertuples():
-            text = re.sub(r"^[AB]: ", "", row.dialog, flags=re.MULTILINE).replace("<MASK>", row.option)
+            text = re.sub(r"^[AB]: ", "", row.dialog, flags=re.MULTILINE).replace(
+                "<MASK>", row.option
+            )
             found[row.is_original] += re.sub(r"[\W_]", "", text).lower() in known
     assert found == {True: 1402, False: 0}
 
 
-INSTANCE = {"conversation": ["A:How long ?", "B: About <MASK> .", ""], "id": 7, "correct1": "two hours ", "correct2": "none",
-            "incorrect1": "two years", "incorrect1_rule": "Rule 1", "incorrect2": "ten days", "incorrect2_rule": "Rule 3"}
+INSTANCE = {
+    "conversation": ["A:How long ?", "B: About <MASK> .", ""],
+    "id": 7,
+    "correct1": "two hours ",
+    "correct2": "none",
+    "incorrect1": "two years",
+    "incorrect1_rule": "Rule 1",
+    "incorrect2": "ten days",
+    "incorrect2_rule": "Rule 3",
+}
 
 
 def test_timedial_in_small(program, tmp_path):
     """Odd prefixes, a line break, an empty turn in the middle and a speaker who goes on are counted."""
-    one = INSTANCE | {"conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "], "correct2": "3 hours"}
+    one = INSTANCE | {
+        "conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "],
+        "correct2": "3 hours",
+    }
     (tmp_path / "test.json").write_text(json.dumps([one, INSTANCE | {"id": "x"}]))
     output = call(program, "timedial", tmp_path, tmp_path / "out")
     rows = read_table(output / "test.parquet").to_pandas()
     assert rows["dialog"].unique().tolist() == ["A: How long?\nA: About <MASK>."]
     assert rows["option"].tolist() == ["two hours", "3 hours", "two years", "ten days"]
-    assert rows["rule"].tolist() == ["", "", "phrase", "open_ended"] and rows["label"].tolist() == [1, 1, 0, 0]
+    assert rows["rule"].tolist() == ["", "", "phrase", "open_ended"] and rows["label"].tolist() == [
+        1,
+        1,
+        0,
+        0,
+    ]
     assert read_table(output / "extras.parquet")["instance_id"].to_pylist() == ["x"] * 3
     counts = counted(output)
     assert counts["test", "turns", "dropped", "text is empty, before the end of the dialog"] == 1
@@ -224,14 +318,26 @@ def test_timedial_in_small(program, tmp_path):
     assert counts["test", "turns", "noted", "the same speaker as the turn before"] == 1
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"conversation": ["A:<MASK> ?", "B: About <MASK> ."]}, "instance 7: its dialog has more than one <MASK>"),
-    ({"conversation": ["A:<MASK> ?", "Well ."]}, "instance 7: the turn 'Well .' opens with neither A: nor B:"),
-    ({"incorrect1": " two hours"}, "instance 7: the option 'two hours' repeats"),
-    ({"correct2": None}, "instance 7: Object missing required field `correct2`"),
-    ({"incorrect2_rule": "Rule 4"}, "instance 7: incorrect2_rule is 'Rule 4', not one of Rule 1"),
-    ({"id": 8}, "instance 8: its id occurs a second time"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"conversation": ["A:<MASK> ?", "B: About <MASK> ."]},
+            "instance 7: its dialog has more than one <MASK>",
+        ),
+        (
+            {"conversation": ["A:<MASK> ?", "Well ."]},
+            "instance 7: the turn 'Well .' opens with neither A: nor B:",
+        ),
+        ({"incorrect1": " two hours"}, "instance 7: the option 'two hours' repeats"),
+        ({"correct2": None}, "instance 7: Object missing required field `correct2`"),
+        (
+            {"incorrect2_rule": "Rule 4"},
+            "instance 7: incorrect2_rule is 'Rule 4', not one of Rule 1",
+        ),
+        ({"id": 8}, "instance 8: its id occurs a second time"),
+    ],
+)
 def test_a_wrong_instance_is_refused(program, tmp_path, change, said):
     wrong = {key: value for key, value in (INSTANCE | change).items() if value is not None}
     (tmp_path / "test.json").write_text(json.dumps([wrong, INSTANCE | {"id": 8}]))
@@ -239,11 +345,15 @@ def test_a_wrong_instance_is_refused(program, tmp_path, change, said):
     assert said in error and "test.json" in error and "fetch the file again" in error
 
 
-@pytest.mark.parametrize(("content", "said"), [
-    (None, "no such file; fetch"), (b"[]", "holds no list of instances"), 
-    (b"\xff", "not UTF-8 text at byte 0"), 
-    (json.dumps([INSTANCE, INSTANCE])[:-30].encode(), "broken JSON at line 1"),
-])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "no such file; fetch"),
+        (b"[]", "holds no list of instances"),
+        (b"\xff", "not UTF-8 text at byte 0"),
+        (json.dumps([INSTANCE, INSTANCE])[:-30].encode(), "broken JSON at line 1"),
+    ],
+)
 def test_a_wrong_challenge_file_is_refused(program, tmp_path, content, said):
     if content is not None:
         (tmp_path / "test.json").write_bytes(content)

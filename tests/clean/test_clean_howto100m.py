@@ -37,11 +37,17 @@ TRAIN, VAL = (list(IDS[(keyed_uniform(IDS, 0) < 0.1) == is_val]) for is_val in (
 
 def lines(*texts, start=None):
     start = list(range(len(texts))) if start is None else start
-    return {"start": start, "end": [time if time is None else time + 2 for time in start], "text": list(texts)}
+    return {
+        "start": start,
+        "end": [time if time is None else time + 2 for time in start],
+        "text": list(texts),
+    }
 
 
 CORPUS = {
-    TRAIN[0]: lines("so first", "so first you\ncut", " so first you cut  it ", "and then", "and then", "andthen"),
+    TRAIN[0]: lines(
+        "so first", "so first you\ncut", " so first you cut  it ", "and then", "and then", "andthen"
+    ),
     TRAIN[1]: lines("b", NAN, None, 7, "", " \u00a0 ", "c", [1, "}"], {"x": "}"}),
     TRAIN[2]: lines("later", "earlier", "no time", "never", start=[5, 1.5, None, NAN]),
     TRAIN[3]: {"start": [0, 1, 2], "end": [1, 2], "text": ["one", "two", "three", "four"]},
@@ -51,12 +57,16 @@ CORPUS = {
     VAL[0]: lines("only", "these"),
 }
 LISTING = "video_id,task_id,rank,category_1,category_2\n" + "".join(
-    f"{name},1,1,Food and Entertaining,\"Cakes, Pies\"\n" for name in [*TRAIN[:3], "unknown1234", VAL[0]])
+    f'{name},1,1,Food and Entertaining,"Cakes, Pies"\n'
+    for name in [*TRAIN[:3], "unknown1234", VAL[0]]
+)
 
 
 def place(folder, corpus=CORPUS, name="raw_caption.json", listing=LISTING):
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(corpus if isinstance(corpus, bytes) else json.dumps(corpus).encode())
+    (folder / name).write_bytes(
+        corpus if isinstance(corpus, bytes) else json.dumps(corpus).encode()
+    )
     if listing:
         (folder / "HowTo100M_v1.csv").write_text(listing)
     return folder
@@ -70,13 +80,35 @@ def zipped(content, member="raw_caption.json"):
 
 
 def command(fetched, output, *more):
-    return ("scripts.clean.howto100m", "--source", "how", "--fetched", fetched, "--output", output,
-            "--provenance", '{"licence": "none"}', *more)
+    return (
+        "scripts.clean.howto100m",
+        "--source",
+        "how",
+        "--fetched",
+        fetched,
+        "--output",
+        output,
+        "--provenance",
+        '{"licence": "none"}',
+        *more,
+    )
 
 
 def sample(folder, videos):
-    return ("scripts.fetch.samples.captions", "--format", "howto100m", "--videos", videos, "--seed", 1, "--unzipped",
-            "--captions-per-video", 112, "--output", folder)
+    return (
+        "scripts.fetch.samples.captions",
+        "--format",
+        "howto100m",
+        "--videos",
+        videos,
+        "--seed",
+        1,
+        "--unzipped",
+        "--captions-per-video",
+        112,
+        "--output",
+        folder,
+    )
 
 
 def cleaned(program, fetched, output, *more):
@@ -86,10 +118,20 @@ def cleaned(program, fetched, output, *more):
     tables = {}
     for split in ("train", "val"):
         shards = json.loads((output / split / "manifest.json").read_text())["shards"]
-        assert sorted(file.name for file in (output / split).iterdir()) == ["manifest.json", *(shard["file"] for shard in shards)]
+        assert sorted(file.name for file in (output / split).iterdir()) == [
+            "manifest.json",
+            *(shard["file"] for shard in shards),
+        ]
         parts = [read_table(output / split / shard["file"]) for shard in shards]
-        assert shards == [{"file": shard["file"], "sha256": sha256_of(output / split / shard["file"]), "rows": len(part),
-                           "videos": len(part["video_id"].unique())} for shard, part in zip(shards, parts)]
+        assert shards == [
+            {
+                "file": shard["file"],
+                "sha256": sha256_of(output / split / shard["file"]),
+                "rows": len(part),
+                "videos": len(part["video_id"].unique()),
+            }
+            for shard, part in zip(shards, parts)
+        ]
         tables[split] = pa.concat_tables(parts)
     return tables
 
@@ -140,9 +182,15 @@ def test_what_comes_out_and_is_counted(program, tmp_path):
         TRAIN[6]: ["a b c d"],
     }
     assert (rows["position"] == rows.groupby("video_id").cumcount()).all()
-    assert rows[rows["video_id"] == TRAIN[2]][["start_s", "end_s"]].values.tolist() == [[1.5, 3.5], [5, 7]]
+    assert rows[rows["video_id"] == TRAIN[2]][["start_s", "end_s"]].values.tolist() == [
+        [1.5, 3.5],
+        [5, 7],
+    ]
     assert texts_in(tables["val"]) == {VAL[0]: ["only", "these"]}
-    assert provenance_of(tmp_path / "out/train/part-00000.parquet") == {"licence": "none", "split": "train"}
+    assert provenance_of(tmp_path / "out/train/part-00000.parquet") == {
+        "licence": "none",
+        "split": "train",
+    }
     found = (tmp_path / "out/cleaning.csv").read_text().splitlines()[1:]
     assert [line for line in found if not line.endswith(",0")] == COUNTED.strip().splitlines()
     table = read_table(tmp_path / "out/videos.parquet")
@@ -153,26 +201,46 @@ def test_what_comes_out_and_is_counted(program, tmp_path):
 
 def test_an_id_again_no_listing_and_rolling_captions_kept(program, tmp_path):
     again = json.dumps(CORPUS)[:-1] + f', "{TRAIN[0]}": {json.dumps(lines("other"))}}}'
-    tables = cleaned(program, place(tmp_path / "in", again.encode(), listing=None), tmp_path / "out", "--keep-rolling-repeats")
-    assert texts_in(tables["train"])[TRAIN[0]] == ["so first", "so first you cut", "so first you cut it", "and then", "and then", "andthen"]
+    tables = cleaned(
+        program,
+        place(tmp_path / "in", again.encode(), listing=None),
+        tmp_path / "out",
+        "--keep-rolling-repeats",
+    )
+    assert texts_in(tables["train"])[TRAIN[0]] == [
+        "so first",
+        "so first you cut",
+        "so first you cut it",
+        "and then",
+        "and then",
+        "andthen",
+    ]
     found = counted(tmp_path / "out")
-    assert found["train", "captions", "noted", "the next caption repeats it or goes on from it"] == 5
+    assert (
+        found["train", "captions", "noted", "the next caption repeats it or goes on from it"] == 5
+    )
     assert found["all", "videos", "dropped", "the video id occurs a second time"] == 1
     assert not [key for key in found.index if "HowTo100M_v1" in key[3]]
     assert read_table(tmp_path / "out/videos.parquet")["category_1"].null_count == len(CORPUS)
 
 
-@pytest.mark.parametrize(("name", "content", "options"), [
-    ("raw_caption.zip", zipped(json.dumps(CORPUS)), []),
-    ("raw_caption.zip", zipped(json.dumps(CORPUS), "folder/caption.json"), []),
-    ("caption.json", json.dumps(CORPUS, indent=2).encode(), []),
-    ("raw_caption.json", zipped(json.dumps(CORPUS)), ["--processes", 2]),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("raw_caption.zip", zipped(json.dumps(CORPUS)), []),
+        ("raw_caption.zip", zipped(json.dumps(CORPUS), "folder/caption.json"), []),
+        ("caption.json", json.dumps(CORPUS, indent=2).encode(), []),
+        ("raw_caption.json", zipped(json.dumps(CORPUS)), ["--processes", 2]),
+    ],
+)
 def test_every_form_of_the_file_gives_the_same(program, tmp_path, name, content, options):
     cleaned(program, place(tmp_path / "in"), tmp_path / "out/a")
     cleaned(program, place(tmp_path / "other", content, name), tmp_path / "out/b", *options)
     for file in (tmp_path / "out/a").rglob("*.*"):
-        assert file.read_bytes() == (tmp_path / "out/b" / file.relative_to(tmp_path / "out/a")).read_bytes()
+        assert (
+            file.read_bytes()
+            == (tmp_path / "out/b" / file.relative_to(tmp_path / "out/a")).read_bytes()
+        )
 
 
 def test_shards_and_batches_hold_whole_videos(program, tmp_path):
@@ -184,30 +252,53 @@ def test_shards_and_batches_hold_whole_videos(program, tmp_path):
     assert len(shards) > 20 and {shard["videos"] for shard in shards[:-1]} == {70}
     table = read_table(tmp_path / "a/out/videos.parquet").to_pandas()
     assert ((table["split"] == "val") == (keyed_uniform(table["video_id"], 0) < 0.1)).all()
-    assert list(table["video_id"]) == list(json.loads((tmp_path / "in/raw_caption.json").read_text()))
+    assert list(table["video_id"]) == list(
+        json.loads((tmp_path / "in/raw_caption.json").read_text())
+    )
 
 
 # Parsing
 
 texts = st.text(max_size=8) | st.text(st.sampled_from('{}[]",:\\\n aé'), max_size=12)
-values = (texts | st.none() | st.just(NAN) | st.integers(-3, 3) | st.floats() | st.booleans()
-          | st.lists(texts, max_size=2))
+values = (
+    texts
+    | st.none()
+    | st.just(NAN)
+    | st.integers(-3, 3)
+    | st.floats()
+    | st.booleans()
+    | st.lists(texts, max_size=2)
+)
 times = st.lists(st.none() | st.floats(), max_size=4)
 bodies = st.fixed_dictionaries({"start": times, "end": times, "text": st.lists(values, max_size=4)})
 corpora = st.dictionaries(texts, bodies, max_size=5)
 
 
 def parsed(content, chunk=1 << 20):
-    return [(name, video.start, video.end, video.text) for name, video, _ in Videos(io.BytesIO(content), "file", chunk)]
+    return [
+        (name, video.start, video.end, video.text)
+        for name, video, _ in Videos(io.BytesIO(content), "file", chunk)
+    ]
 
 
 @settings(max_examples=3 * settings.default.max_examples, deadline=None)
-@given(corpora, st.integers(1, 40), st.sampled_from([None, 1]), st.booleans(), st.floats(0, 1, exclude_max=True))
+@given(
+    corpora,
+    st.integers(1, 40),
+    st.sampled_from([None, 1]),
+    st.booleans(),
+    st.floats(0, 1, exclude_max=True),
+)
 def test_parsing_equals_json_loads(corpus, chunk, indent, ascii_only, share):
     content = json.dumps(corpus, indent=indent, ensure_ascii=ascii_only).encode()
-    expected = [(name, video["start"], video["end"], video["text"]) for name, video in json.loads(content).items()]
+    expected = [
+        (name, video["start"], video["end"], video["text"])
+        for name, video in json.loads(content).items()
+    ]
     # NaN may be read as null.
-    assert json.dumps(parsed(content, chunk)).replace("NaN", "null") == json.dumps(expected).replace("NaN", "null")
+    assert json.dumps(parsed(content, chunk)).replace("NaN", "null") == json.dumps(
+        expected
+    ).replace("NaN", "null")
     assert all(end <= len(content) for _, _, end in Videos(io.BytesIO(content), "file", chunk))
     with pytest.raises(UserError):
         parsed(content[: int(share * len(content))], chunk)
@@ -217,19 +308,40 @@ GOOD = json.dumps(lines("fine"))
 
 
 @pytest.mark.parametrize("chunk", [3, 1 << 20])
-@each_row("content, said", [
-    ("", "behind its start (byte 0): neither another video nor the closing } follows; fetch it again"),
-    ('{"a": %s, "b": {"start": [' % GOOD, "video b, which begins at byte 57, does not end; the last whole video before it is a"),
-    ('{"a": %s, "b": {"start": [1 2], "end": [], "text": []}}' % GOOD, "video b, which begins at byte 57: broken JSON"),
-    ('{"a": %s, "b": {"start": [1], "text": ["x"]}}' % GOOD, "video b, which begins at byte 57: Object missing"),
-    ('{"a": %s, "b": {"start": ["1"], "end": [1], "text": ["x"]}}' % GOOD, "Expected `float | null`, got `str`"),
-    ('{"a": %s, "b": {"start": [1], "start": [2], "end": [1], "text": ["x"]}}' % GOOD, "the key start occurs twice"),
-    ('{"a": %s, "b": [1]}' % GOOD, "behind video a (byte 50)"),
-    ('{"a": %s, "\\x": {}}' % GOOD, "the video id behind video a (byte 50) cannot be read"),
-    ('{"a": %s, "b' % GOOD, "the file ends too early, behind video a"),
-    ('{"a": %s}}' % GOOD, "behind video a (byte 50)"),
-    ('{"a": {"start": [0], "end": [1], "text": ["raw\nline"]}}', "video a"),
-])
+@each_row(
+    "content, said",
+    [
+        (
+            "",
+            "behind its start (byte 0): neither another video nor the closing } follows; fetch it again",
+        ),
+        (
+            '{"a": %s, "b": {"start": [' % GOOD,
+            "video b, which begins at byte 57, does not end; the last whole video before it is a",
+        ),
+        (
+            '{"a": %s, "b": {"start": [1 2], "end": [], "text": []}}' % GOOD,
+            "video b, which begins at byte 57: broken JSON",
+        ),
+        (
+            '{"a": %s, "b": {"start": [1], "text": ["x"]}}' % GOOD,
+            "video b, which begins at byte 57: Object missing",
+        ),
+        (
+            '{"a": %s, "b": {"start": ["1"], "end": [1], "text": ["x"]}}' % GOOD,
+            "Expected `float | null`, got `str`",
+        ),
+        (
+            '{"a": %s, "b": {"start": [1], "start": [2], "end": [1], "text": ["x"]}}' % GOOD,
+            "the key start occurs twice",
+        ),
+        ('{"a": %s, "b": [1]}' % GOOD, "behind video a (byte 50)"),
+        ('{"a": %s, "\\x": {}}' % GOOD, "the video id behind video a (byte 50) cannot be read"),
+        ('{"a": %s, "b' % GOOD, "the file ends too early, behind video a"),
+        ('{"a": %s}}' % GOOD, "behind video a (byte 50)"),
+        ('{"a": {"start": [0], "end": [1], "text": ["raw\nline"]}}', "video a"),
+    ],
+)
 def test_a_broken_file_names_the_video(chunk, content, said):
     with pytest.raises(UserError) as error:
         parsed(content.encode(), chunk)
@@ -251,30 +363,59 @@ def refused(program, tmp_path, *files, **written):
 
 def test_broken_input_through_the_program(program, tmp_path):
     whole = json.dumps(CORPUS).encode()
-    archive = zipped(json.dumps({f"{name}{number}": lines(os.urandom(90).hex()) for name in TRAIN for number in range(99)}))
+    archive = zipped(
+        json.dumps(
+            {
+                f"{name}{number}": lines(os.urandom(90).hex())
+                for name in TRAIN
+                for number in range(99)
+            }
+        )
+    )
     damaged = archive[:60000] + bytes([archive[60000] ^ 255]) + archive[60001:]
     for content, said in (
-            (whole[:-10], f"video {list(CORPUS)[-1]}"), (b"{}", "no video in it"),
-            (b'{"a": {"start": [0], "end": [1], "text": ["\xff"]}}', "video a, which begins at byte 6: broken JSON ('utf-8'"),
-            ({TRAIN[0]: lines("x")}, "none of its videos with captions falls to val"), (archive[:-4000], "not a whole zip"),
-            (zipped("{}", "else.json"), "needs one of"), (damaged, "raw_caption.json: raw_caption.json: the zip is damaged")):
+        (whole[:-10], f"video {list(CORPUS)[-1]}"),
+        (b"{}", "no video in it"),
+        (
+            b'{"a": {"start": [0], "end": [1], "text": ["\xff"]}}',
+            "video a, which begins at byte 6: broken JSON ('utf-8'",
+        ),
+        ({TRAIN[0]: lines("x")}, "none of its videos with captions falls to val"),
+        (archive[:-4000], "not a whole zip"),
+        (zipped("{}", "else.json"), "needs one of"),
+        (damaged, "raw_caption.json: raw_caption.json: the zip is damaged"),
+    ):
         assert said in refused(program, tmp_path, content)
     assert "columns video_id" in refused(program, tmp_path, listing="a,b\n1,2\n")
     done = program(*command(tmp_path, tmp_path / "none"))
-    assert done.returncode == 1 and "none of raw_caption.zip, raw_caption.json, caption.json" in done.stderr
+    assert (
+        done.returncode == 1
+        and "none of raw_caption.zip, raw_caption.json, caption.json" in done.stderr
+    )
 
 
 @pytest.fixture
 def begun(program, tmp_path):
     """Start the cleaner and return while it writes the first part of a corpus of 30 MB; its process, and those that it started."""
+
     def start(processes):
         program(*sample(tmp_path / "in", 6000))
-        running = subprocess.Popen([sys.executable, "-m", *map(str, command(tmp_path / "in", tmp_path / "out/how", "--processes", processes))],
-                                   cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        running = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                *map(str, command(tmp_path / "in", tmp_path / "out/how", "--processes", processes)),
+            ],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         while not list((tmp_path / "out").glob("how/.*.set/train/.*.parquet")):
             assert running.poll() is None, "the run is to be killed while it writes"
             time.sleep(0.01)
-        return running, list(map(int, Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()))
+        return running, list(
+            map(int, Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split())
+        )
 
     return start
 
@@ -286,7 +427,9 @@ def test_a_killed_run_leaves_nothing_partial(program, tmp_path, begun, processes
     assert len(readers) == processes - 1
     running.kill()
     running.communicate()
-    left, = (tmp_path / "out/how").iterdir()  # hidden, and swept by the next run where it is a minute old
+    (left,) = (
+        tmp_path / "out/how"
+    ).iterdir()  # hidden, and swept by the next run where it is a minute old
     os.utime(left, (0, time.time() - 61))
     cleaned(program, place(tmp_path / "small"), tmp_path / "out/how")
     assert not left.exists()
@@ -302,7 +445,10 @@ def test_a_killed_reader_is_told(tmp_path, begun):
     os.kill(*readers, signal.SIGKILL)
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 1, said
-    assert said.endswith("then give the same command again\n") and "raw_caption.json: the process that reads it was ended" in said
+    assert (
+        said.endswith("then give the same command again\n")
+        and "raw_caption.json: the process that reads it was ended" in said
+    )
     assert not list((tmp_path / "out").glob("*"))
 
 
@@ -314,12 +460,15 @@ def test_what_was_seen_is_told_exactly_even_where_hashes_are_equal(batches, diff
     seen, known = Seen(), set()
     for batch in batches:
         hashes = np.array([ord(name) % different for name in batch], np.uint64)
-        expected = [name not in known and name not in batch[:number] for number, name in enumerate(batch)]
+        expected = [
+            name not in known and name not in batch[:number] for number, name in enumerate(batch)
+        ]
         known.update(batch)
         assert list(seen.new(pa.array(batch, pa.string()), hashes)) == expected
 
 
 # Memory
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
@@ -330,14 +479,20 @@ def test_memory_does_not_grow_with_the_file(program, tmp_path, processes):
         fetched = tmp_path / str(many)
         program(*sample(fetched, many))
         sizes[many] = (fetched / "raw_caption.json").stat().st_size / (1 << 20)
-        peaks[many] = measured(["-m", *command(fetched, tmp_path / f"out{many}", "--processes", processes)])[2]
+        peaks[many] = measured(
+            ["-m", *command(fetched, tmp_path / f"out{many}", "--processes", processes)]
+        )[2]
     grown = sizes[20000] - sizes[5000]
-    assert grown > 60 and peaks[20000] - peaks[5000] < 0.5 * grown and 100 < peaks[20000] < 400, peaks
+    assert grown > 60 and peaks[20000] - peaks[5000] < 0.5 * grown and 100 < peaks[20000] < 400, (
+        peaks
+    )
 
 
 # The vectorised steps against plain loops
 
-some_text = st.text(st.sampled_from("ab "), min_size=1, max_size=4) | st.text(min_size=1, max_size=2)
+some_text = st.text(st.sampled_from("ab "), min_size=1, max_size=4) | st.text(
+    min_size=1, max_size=2
+)
 white_text = st.text(st.sampled_from(" \t\n\x0b\x0c\r\x1c\x1f\x85\xa0\u2002\u3000x"), max_size=6)
 
 
@@ -350,7 +505,9 @@ def test_rolling_captions_as_in_a_loop(rows, skipped):
         if not (stay and stay[-1][0] == video and f"{stay[-1][1]} ".startswith(f"{text} ")):
             stay.append((video, text))
     texts = pa.array(["x"] * skipped + [text for _, text in rows], pa.string()).slice(skipped)
-    found = without_rolling(texts, np.array([video for video, _ in rows], int), np.arange(len(rows)))
+    found = without_rolling(
+        texts, np.array([video for video, _ in rows], int), np.arange(len(rows))
+    )
     assert [rows[row] for row in found] == stay[::-1]
 
 
@@ -363,10 +520,15 @@ def test_spaced_equals_split_and_join(values):
 @settings(deadline=None)
 @given(corpora.filter(len))
 def test_no_caption_is_lost_silently(corpus):
-    read = [(name, Video(video["start"], video["end"], video["text"]), 0) for name, video in corpus.items()]
+    read = [
+        (name, Video(video["start"], video["end"], video["text"]), 0)
+        for name, video in corpus.items()
+    ]
     captions, listed, found = clean_batch(as_batch(read), "s")
     for unit in ("videos", "captions"):
-        sums = {action: sum(count for (_, *key), count in found.items() if key[:2] == [unit, action])
-                for action in ("read", "kept", "dropped")}
+        sums = {
+            action: sum(count for (_, *key), count in found.items() if key[:2] == [unit, action])
+            for action in ("read", "kept", "dropped")
+        }
         assert sums["read"] == sums["kept"] + sums["dropped"]
     assert sum(listed["captions"].to_pylist()) == sum(map(len, captions)) == sums["kept"]

@@ -21,8 +21,14 @@ TALK = [("USER", " A table  for\n5 pm. "), ("SYSTEM", ""), ("SYSTEM", "Today?"),
 
 
 def schema_guided(number, said=TALK):
-    return {"dialogue_id": f"1_{number:05}", "services": ["Restaurants_1"],
-            "turns": [{"speaker": speaker, "utterance": text, "frames": [{"slots": []}]} for speaker, text in said]}
+    return {
+        "dialogue_id": f"1_{number:05}",
+        "services": ["Restaurants_1"],
+        "turns": [
+            {"speaker": speaker, "utterance": text, "frames": [{"slots": []}]}
+            for speaker, text in said
+        ],
+    }
 
 
 def schema_guided_files(folder, train, dev):
@@ -33,8 +39,16 @@ def schema_guided_files(folder, train, dev):
 
 def test_the_listed_part_of_schema_guided_is_read_whole(program, mirror, tmp_path):
     """Every turn, in order, as other code finds them with a regular expression in the raw files, without a parser."""
-    listed = [entry["urls"][0] for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["schema_guided"]["downloads"]]
-    files = {f"{url.split('/')[-2]}_{url.rsplit('_', 1)[1]}": mirror / url.removeprefix("https://") for url in listed}
+    listed = [
+        entry["urls"][0]
+        for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["schema_guided"][
+            "downloads"
+        ]
+    ]
+    files = {
+        f"{url.split('/')[-2]}_{url.rsplit('_', 1)[1]}": mirror / url.removeprefix("https://")
+        for url in listed
+    }
     if not all(file.is_file() for file in files.values()):
         pytest.skip(f"the mirror has not all of {SCHEMA_GUIDED}")
     wanted = ["train_001.json", "train_120.json", "dev_002.json"]
@@ -43,10 +57,15 @@ def test_the_listed_part_of_schema_guided_is_read_whole(program, mirror, tmp_pat
     output = call(program, "schema_guided", tmp_path, tmp_path / "out")
     for split, names in (("train", wanted[:2]), ("validation", wanted[2:])):
         text = "".join(files[name].read_text() for name in names)
-        said = [json.loads(f'"{found}"') for found in re.findall(r'"utterance": "((?:[^"\\]|\\.)*)"', text)]
+        said = [
+            json.loads(f'"{found}"')
+            for found in re.findall(r'"utterance": "((?:[^"\\]|\\.)*)"', text)
+        ]
         rows = read_table(output / f"{split}.parquet").to_pandas()
         assert rows["text"].tolist() == [" ".join(one.split()) for one in said] and len(said) > 1000
-        assert rows["dialog_id"].unique().tolist() == [f"{split}:{name}" for name in re.findall(r'"dialogue_id": "(\w+)"', text)]
+        assert rows["dialog_id"].unique().tolist() == [
+            f"{split}:{name}" for name in re.findall(r'"dialogue_id": "(\w+)"', text)
+        ]
         assert (rows["speaker"] == rows["turn"].mod(2).map({0: "A", 1: "B"})).all()
     assert counted(output)["train", "files", "read", ""] == 2
 
@@ -54,26 +73,51 @@ def test_the_listed_part_of_schema_guided_is_read_whole(program, mirror, tmp_pat
 def test_schema_guided_in_small(program, tmp_path):
     """White space, an empty turn, an empty dialog, the same id in both splits, and the same words again."""
     empty = schema_guided(7, [("USER", " ")])
-    schema_guided_files(tmp_path, [schema_guided(0, [("USER", "Hello.")]), schema_guided(1), empty], [schema_guided(1), schema_guided(2, [("USER", "No.")])])
+    schema_guided_files(
+        tmp_path,
+        [schema_guided(0, [("USER", "Hello.")]), schema_guided(1), empty],
+        [schema_guided(1), schema_guided(2, [("USER", "No.")])],
+    )
     output = call(program, "schema_guided", tmp_path, tmp_path / "out")
-    train, validation = (read_table(output / f"{split}.parquet", schema=DIALOGS).to_pandas() for split in ("train", "validation"))
+    train, validation = (
+        read_table(output / f"{split}.parquet", schema=DIALOGS).to_pandas()
+        for split in ("train", "validation")
+    )
     talk = train[train["dialog_id"] == "train:1_00001"]
-    assert talk["text"].tolist() == ["A table for 5 pm.", "Today?", "Yes."] and talk["turn"].tolist() == [0, 1, 2]
+    assert talk["text"].tolist() == ["A table for 5 pm.", "Today?", "Yes."] and talk[
+        "turn"
+    ].tolist() == [0, 1, 2]
     assert talk["speaker"].tolist() == ["A", "B", "A"] and train["dialog_id"].nunique() == 2
-    assert validation.drop_duplicates("dialog_id").set_index("dialog_id")["duplicate_of"].to_dict() == {
-        "validation:1_00001": "train:1_00001", "validation:1_00002": ""}
+    assert validation.drop_duplicates("dialog_id").set_index("dialog_id")[
+        "duplicate_of"
+    ].to_dict() == {"validation:1_00001": "train:1_00001", "validation:1_00002": ""}
     counts = counted(output)
-    assert counts["train", "dialogs", "dropped", "no turn is left"] == 1 and counts["train", "turns", "dropped", "text is empty"] == 2
+    assert (
+        counts["train", "dialogs", "dropped", "no turn is left"] == 1
+        and counts["train", "turns", "dropped", "text is empty"] == 2
+    )
     assert counts["train", "turns", "changed", "several spaces in a row in the text: made one"] == 1
     assert counts["validation", "dialogs", "noted", "the same words as one before"] == 1
 
 
-@pytest.mark.parametrize(("train", "said"), [
-("{}", "holds no list of dialogs"), 
-    (json.dumps([schema_guided(0), schema_guided(4)])[:-40], "in or just behind dialog 1_00004"),
-    (json.dumps([schema_guided(3, [("ROBOT", "Hi")])]), "dialog 1_00003: Invalid enum value 'ROBOT' - at `$.turns[0].speaker`"),
-    (json.dumps([schema_guided(5), schema_guided(5)]), "dialog 1_00005 was there before, in train_001.json"),
-])
+@pytest.mark.parametrize(
+    ("train", "said"),
+    [
+        ("{}", "holds no list of dialogs"),
+        (
+            json.dumps([schema_guided(0), schema_guided(4)])[:-40],
+            "in or just behind dialog 1_00004",
+        ),
+        (
+            json.dumps([schema_guided(3, [("ROBOT", "Hi")])]),
+            "dialog 1_00003: Invalid enum value 'ROBOT' - at `$.turns[0].speaker`",
+        ),
+        (
+            json.dumps([schema_guided(5), schema_guided(5)]),
+            "dialog 1_00005 was there before, in train_001.json",
+        ),
+    ],
+)
 def test_wrong_schema_guided_is_refused(program, tmp_path, train, said):
     schema_guided_files(tmp_path, [], [schema_guided(1)])
     (tmp_path / "train_001.json").write_text(train)
@@ -83,7 +127,9 @@ def test_wrong_schema_guided_is_refused(program, tmp_path, train, said):
 # Dialogs of one's own
 
 
-SAID = [[f"Is it {number} o'clock ?", " No ,  it is later .", "Thanks .", ""] for number in range(120)]
+SAID = [
+    [f"Is it {number} o'clock ?", " No ,  it is later .", "Thanks .", ""] for number in range(120)
+]
 NAMED = '{"sha256": {"own.%s": null}}'
 
 
@@ -91,12 +137,22 @@ def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
     """A corpus of one's own in one of the two forms."""
     folder.mkdir(exist_ok=True)
     if form == "jsonl":
-        lines = [json.dumps({"dialog_id": f"d{number}", "dialog": turns, "more": 1})
-                 for number, turns in enumerate(dialogs_said)]
+        lines = [
+            json.dumps({"dialog_id": f"d{number}", "dialog": turns, "more": 1})
+            for number, turns in enumerate(dialogs_said)
+        ]
         (folder / "own.jsonl").write_text("\n".join(lines) + "\n")
     else:
-        rows = [{"dialog_id": f"d{number}", "turn": turn, "text": text, **({"speaker": speakers[turn]} if speakers else {})}
-                for number, turns in enumerate(dialogs_said) for turn, text in list(enumerate(turns))[::order]]
+        rows = [
+            {
+                "dialog_id": f"d{number}",
+                "turn": turn,
+                "text": text,
+                **({"speaker": speakers[turn]} if speakers else {}),
+            }
+            for number, turns in enumerate(dialogs_said)
+            for turn, text in list(enumerate(turns))[::order]
+        ]
         pq.write_table(pa.Table.from_pylist(rows), folder / "own.parquet")
     return folder
 
@@ -108,63 +164,107 @@ def test_both_forms_are_the_same(program, tmp_path):
     for form, order in (("jsonl", 1), ("parquet", 1), ("parquet", -1)):
         fetched = own(tmp_path / f"{form}{order}", form, said, order=order)
         output = call(program, "dialogs", fetched, tmp_path / f"out{form}{order}", NAMED % form)
-        tables.append([read_table(output / f"{split}.parquet").to_pandas() for split in dialogs.SPLITS])
+        tables.append(
+            [read_table(output / f"{split}.parquet").to_pandas() for split in dialogs.SPLITS]
+        )
     for pair in tables[1:]:
         for left, right in zip(tables[0], pair):
             pd.testing.assert_frame_equal(left, right)
     train, validation = tables[0]
     both = pd.concat([train, validation])
     assert 5 <= validation["dialog_id"].nunique() <= 35 and both["dialog_id"].nunique() == 180
-    assert both[both["dialog_id"] == "d5"]["text"].tolist() == ["Is it 5 o'clock ?", "No , it is later .", "Thanks ."]
+    assert both[both["dialog_id"] == "d5"]["text"].tolist() == [
+        "Is it 5 o'clock ?",
+        "No , it is later .",
+        "Thanks .",
+    ]
     assert both[both["dialog_id"] == "d5"]["speaker"].tolist() == ["A", "B", "A"]
     marked = both[both["duplicate_of"] != ""].drop_duplicates("dialog_id")
     assert len(marked) == 60, "one of each pair"
     split = both.drop_duplicates("dialog_id").set_index("dialog_id")["split"]
-    twin = {f"d{one}": f"d{one + 120}" for one in range(60)} | {f"d{one + 120}": f"d{one}" for one in range(60)}
+    twin = {f"d{one}": f"d{one + 120}" for one in range(60)} | {
+        f"d{one + 120}": f"d{one}" for one in range(60)
+    }
     for row in marked.itertuples():
         assert row.duplicate_of == twin[row.dialog_id]
-        assert (split[row.duplicate_of], int(row.duplicate_of[1:])) < (row.split, int(row.dialog_id[1:]))
+        assert (split[row.duplicate_of], int(row.duplicate_of[1:])) < (
+            row.split,
+            int(row.dialog_id[1:]),
+        )
     counts = counted(output)
     assert counts.xs(("turns", "dropped", "text is empty"), level=[1, 2, 3]).sum() == 180
-    assert counts.xs(("dialogs", "noted", "the same words as one before"), level=[1, 2, 3]).sum() == 60
+    assert (
+        counts.xs(("dialogs", "noted", "the same words as one before"), level=[1, 2, 3]).sum() == 60
+    )
 
 
 def test_small_pieces_give_the_same(tmp_path, monkeypatch):
     """A dialog that the reading cuts in two is put together."""
-    whole_file = [pd.concat(list(dialogs.turns_of(own(tmp_path / form, form) / f"own.{form}")), ignore_index=True)
-                  for form in ("jsonl", "parquet")]
+    whole_file = [
+        pd.concat(
+            list(dialogs.turns_of(own(tmp_path / form, form) / f"own.{form}")), ignore_index=True
+        )
+        for form in ("jsonl", "parquet")
+    ]
     monkeypatch.setattr(dialogs, "CHUNK", 100)
     monkeypatch.setattr(dialogs, "ROWS", 3)
     for form, wanted in zip(("jsonl", "parquet"), whole_file):
         pieces = list(dialogs.turns_of(tmp_path / form / f"own.{form}"))
         assert len(pieces) > 30
         pd.testing.assert_frame_equal(pd.concat(pieces, ignore_index=True), wanted)
-        assert all(not set(one["dialog_id"]) & set(other["dialog_id"]) for one, other in zip(pieces, pieces[1:]))
+        assert all(
+            not set(one["dialog_id"]) & set(other["dialog_id"])
+            for one, other in zip(pieces, pieces[1:])
+        )
 
 
 def test_speakers_are_told_apart(program, tmp_path):
     names = ["Eve", "Eve", "Bob", "Joe"]
-    output = call(program, "dialogs", own(tmp_path / "in", "parquet", speakers=names), tmp_path / "out", NAMED % "parquet")
+    output = call(
+        program,
+        "dialogs",
+        own(tmp_path / "in", "parquet", speakers=names),
+        tmp_path / "out",
+        NAMED % "parquet",
+    )
     train = read_table(output / "train.parquet").to_pandas()
     assert train["speaker"].tolist()[:3] == ["A", "A", "B"], "the fourth turn is empty"
     crowd = [turns[:3] + ["Hi ."] for turns in SAID]
-    output = call(program, "dialogs", own(tmp_path / "more", "parquet", crowd, names), tmp_path / "out2", NAMED % "parquet")
-    assert read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4] == ["A", "A", "B", "A"]
+    output = call(
+        program,
+        "dialogs",
+        own(tmp_path / "more", "parquet", crowd, names),
+        tmp_path / "out2",
+        NAMED % "parquet",
+    )
+    assert read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4] == [
+        "A",
+        "A",
+        "B",
+        "A",
+    ]
     counts = counted(output)
-    assert counts["train", "dialogs", "noted", "more than two speakers: every other one is A"] == \
-        counts["train", "dialogs", "kept", ""]
+    assert (
+        counts["train", "dialogs", "noted", "more than two speakers: every other one is A"]
+        == counts["train", "dialogs", "kept", ""]
+    )
 
 
 GOOD = json.dumps({"dialog_id": 1, "dialog": ["Hi ."]}) + "\n"
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    (GOOD + '{"dialog": ["Hi ."\n', "line 2: "),
-    (GOOD + '{"dialog": "Hi ."}\n', "line 2: Expected `array`, got `str`"),
-(GOOD * 2, "line 2: dialog_id 1 was there before"),
-    ("", "holds no dialog"), (None, "no such file"), (GOOD, "none of its 1 dialogs falls to"),
-    (b'{"dialog": ["caf\xe9"]}\n', "line 1: "),
-])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD + '{"dialog": ["Hi ."\n', "line 2: "),
+        (GOOD + '{"dialog": "Hi ."}\n', "line 2: Expected `array`, got `str`"),
+        (GOOD * 2, "line 2: dialog_id 1 was there before"),
+        ("", "holds no dialog"),
+        (None, "no such file"),
+        (GOOD, "none of its 1 dialogs falls to"),
+        (b'{"dialog": ["caf\xe9"]}\n', "line 1: "),
+    ],
+)
 def test_wrong_lines_are_refused(program, tmp_path, text, said):
     if text is not None:
         (tmp_path / "own.jsonl").write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -175,14 +275,20 @@ def test_wrong_lines_are_refused(program, tmp_path, text, said):
 ROWS = {"dialog_id": ["a", "a", "b"], "turn": [0, 1, 0], "text": ["x", "y", "z"]}
 
 
-@pytest.mark.parametrize(("columns", "said"), [
-    (None, "own.parquet: not a Parquet file"),
-    ({"text": None}, "no column text; it has dialog_id, turn: rename or add it"),
-    ({"dialog_id": ["a", None, "b"]}, "row 2 has no dialog_id"), 
-    ({"turn": [0, 0, 0]}, "row 2: dialog a has turn 0 a second time"),
-    ({"text": [["x"], ["y"], ["z"]]}, "column text cannot be read: it holds list<element: string>, not text"),
-    ({"dialog_id": ["a", "b", "a"]}, "row 3: dialog_id a was there before"),
-])
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (None, "own.parquet: not a Parquet file"),
+        ({"text": None}, "no column text; it has dialog_id, turn: rename or add it"),
+        ({"dialog_id": ["a", None, "b"]}, "row 2 has no dialog_id"),
+        ({"turn": [0, 0, 0]}, "row 2: dialog a has turn 0 a second time"),
+        (
+            {"text": [["x"], ["y"], ["z"]]},
+            "column text cannot be read: it holds list<element: string>, not text",
+        ),
+        ({"dialog_id": ["a", "b", "a"]}, "row 3: dialog_id a was there before"),
+    ],
+)
 def test_wrong_columns_are_refused(program, tmp_path, columns, said):
     if columns is None:
         (tmp_path / "own.parquet").write_bytes(b"PAR1 and no more")

@@ -22,93 +22,198 @@ from scripts.publish.cards import ABOUT
 from tests.conftest import ROOT
 
 COLUMNS = yaml.safe_load((ROOT / "resources/columns.yaml").read_text())
-STUDY = {"name": "strided_sop", "title": "Order", "paper": "Jain 2020", "labels": ["swapped", "in_order"]}
+STUDY = {
+    "name": "strided_sop",
+    "title": "Order",
+    "paper": "Jain 2020",
+    "labels": ["swapped", "in_order"],
+}
 ROWS = {"train": 5, "val_1": 3, "val_2": 2}
 TERMS = {"licence": "MIT | <b>", "citation": "Me 2026", "sha256": {"a.json": "0"}}
 
 
 def pairs(rows: int) -> pa.Table:
     values = {pa.string(): "a|b", pa.int32(): 1, pa.int8(): 1, pa.float64(): 0.5, pa.bool_(): True}
-    return pa.table({field.name: pa.array([values[field.type]] * rows, field.type) for field in STRIDED_PAIRS})
+    return pa.table(
+        {field.name: pa.array([values[field.type]] * rows, field.type) for field in STRIDED_PAIRS}
+    )
 
 
 @pytest.fixture
 def built(tmp_path, program):
     """Two datasets of a study, of which one is of sample data, and their card."""
-    for path, terms in {"corpus/stride-0": TERMS, "mine/stride-1-hard-True": TERMS | {"licence": "unstated", "sha256": {"sample": {}}}}.items():
+    for path, terms in {
+        "corpus/stride-0": TERMS,
+        "mine/stride-1-hard-True": TERMS | {"licence": "unstated", "sha256": {"sample": {}}},
+    }.items():
         folder = tmp_path / path
         for split, rows in ROWS.items():
             write_table(pairs(rows), folder / f"{split}.parquet", STRIDED_PAIRS, terms)
         (folder / "leakage.csv").write_text("a\n")
-        program("scripts.data.manifest", "--folder", folder, *(f"{split}.parquet" for split in ROWS), "leakage.csv",
-                "--output", folder / "manifest.json")
+        program(
+            "scripts.data.manifest",
+            "--folder",
+            folder,
+            *(f"{split}.parquet" for split in ROWS),
+            "leakage.csv",
+            "--output",
+            folder / "manifest.json",
+        )
     done = card(program, tmp_path)
     assert done.returncode == 0, done.stderr
     return tmp_path
 
 
 def card(program, folder):
-    return program("scripts.data.card", "--build", folder, "--output", folder, "--columns", ROOT / "resources/columns.yaml",
-                   "--study", json.dumps(STUDY), "corpus/stride-0", "mine/stride-1-hard-True")
+    return program(
+        "scripts.data.card",
+        "--build",
+        folder,
+        "--output",
+        folder,
+        "--columns",
+        ROOT / "resources/columns.yaml",
+        "--study",
+        json.dumps(STUDY),
+        "corpus/stride-0",
+        "mine/stride-1-hard-True",
+    )
 
 
 def test_every_split_is_itself_and_labels_have_names(built):
     front, text = (built / "README.md").read_text().split("---\n", 2)[1:]
     told = yaml.safe_load(front)
-    assert [one["config_name"] for one in told["configs"]] == ["corpus-stride-0", "mine-stride-1-hard-True"]
+    assert [one["config_name"] for one in told["configs"]] == [
+        "corpus-stride-0",
+        "mine-stride-1-hard-True",
+    ]
     for one in told["configs"]:
-        found = {file["split"]: pq.read_metadata(built / file["path"]).num_rows for file in one["data_files"]}
+        found = {
+            file["split"]: pq.read_metadata(built / file["path"]).num_rows
+            for file in one["data_files"]
+        }
         assert found == ROWS
     for one in told["dataset_info"]:
         features = {feature["name"]: feature["dtype"] for feature in one["features"]}
-        assert list(features) == STRIDED_PAIRS.names and features["label"] == {"class_label": {"names": {"0": "swapped", "1": "in_order"}}}
+        assert list(features) == STRIDED_PAIRS.names and features["label"] == {
+            "class_label": {"names": {"0": "swapped", "1": "in_order"}}
+        }
         assert {split["name"]: split["num_examples"] for split in one["splits"]} == ROWS
     assert told["license"] == "other", "one of the two states none"
-    assert "SAMPLE DATA" in text and "Me 2026" in text and "unstated" in text and "<b>" not in text and r"MIT \| &lt;b>" in text
-    assert "| val_1 | 3 |" in text and f"| stride | int32 | {COLUMNS['strided_sop']['stride']} |" in text
+    assert (
+        "SAMPLE DATA" in text
+        and "Me 2026" in text
+        and "unstated" in text
+        and "<b>" not in text
+        and r"MIT \| &lt;b>" in text
+    )
+    assert (
+        "| val_1 | 3 |" in text
+        and f"| stride | int32 | {COLUMNS['strided_sop']['stride']} |" in text
+    )
 
 
 def test_croissant_names_every_file_with_its_hash(built):
     told = json.loads((built / "croissant.json").read_text())
     manifest = json.loads((built / "corpus/stride-0/manifest.json").read_text())["files"]
     files = {file["contentUrl"]: file["sha256"] for file in told["distribution"]}
-    assert len(files) == 6 and files["corpus/stride-0/val_1.parquet"] == manifest["val_1.parquet"]["sha256"]
+    assert (
+        len(files) == 6
+        and files["corpus/stride-0/val_1.parquet"] == manifest["val_1.parquet"]["sha256"]
+    )
     named = {file["@id"] for file in told["distribution"]}
-    assert all(field["source"]["fileObject"]["@id"] in named for one in told["recordSet"] for field in one["field"])
-    assert len(told["recordSet"]) == 6 and all(len(one["field"]) == len(STRIDED_PAIRS) for one in told["recordSet"])
+    assert all(
+        field["source"]["fileObject"]["@id"] in named
+        for one in told["recordSet"]
+        for field in one["field"]
+    )
+    assert len(told["recordSet"]) == 6 and all(
+        len(one["field"]) == len(STRIDED_PAIRS) for one in told["recordSet"]
+    )
 
 
-@pytest.mark.parametrize("damage, said", [
-    (lambda manifest: manifest.write_text("{"), "is damaged"), 
-    (lambda manifest: (manifest.parent / "val_1.parquet").write_text("no"), "not a Parquet file")])
+@pytest.mark.parametrize(
+    "damage, said",
+    [
+        (lambda manifest: manifest.write_text("{"), "is damaged"),
+        (
+            lambda manifest: (manifest.parent / "val_1.parquet").write_text("no"),
+            "not a Parquet file",
+        ),
+    ],
+)
 def test_what_is_damaged_is_one_sentence_and_the_card_stays(built, program, damage, said):
     before = (built / "README.md").read_text()
     damage(built / "corpus/stride-0/manifest.json")
     done = card(program, built)
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
+        done.stderr
+    )
     assert (built / "README.md").read_text() == before
 
 
 def test_every_column_is_told():
-    built_by = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE, "hellaswag": CHOICES}
-    assert {name: list(COLUMNS[name]) for name in built_by} == {name: schema.names for name, schema in built_by.items()}
-    measured = {*METRICS.names, *(name for study in (strided_sop, temporal_nli, mctaco, timedial, hellaswag) for name in study.SCHEMA.names)}
+    built_by = {
+        "strided_sop": STRIDED_PAIRS,
+        "temporal_nli": NLI,
+        "mctaco": ANSWERS,
+        "timedial": CLOZE,
+        "hellaswag": CHOICES,
+    }
+    assert {name: list(COLUMNS[name]) for name in built_by} == {
+        name: schema.names for name, schema in built_by.items()
+    }
+    measured = {
+        *METRICS.names,
+        *(
+            name
+            for study in (strided_sop, temporal_nli, mctaco, timedial, hellaswag)
+            for name in study.SCHEMA.names
+        ),
+    }
     assert set(COLUMNS["metrics"]) == measured and set(COLUMNS) == {*built_by, "metrics", "cards"}
     assert list(COLUMNS["cards"])[: len(ABOUT)] == ABOUT
-    assert all(isinstance(text, str) and text for columns in COLUMNS.values()
-               for text in columns.values())
+    assert all(
+        isinstance(text, str) and text for columns in COLUMNS.values() for text in columns.values()
+    )
     docs = (ROOT / "docs/data.md").read_text()
-    assert all(f"| `{name}` | {text} |" in docs for kind in ("metrics", "cards")
-               for name, text in COLUMNS[kind].items())
+    assert all(
+        f"| `{name}` | {text} |" in docs
+        for kind in ("metrics", "cards")
+        for name, text in COLUMNS[kind].items()
+    )
 
 
 def metric_rows(**changed) -> list[dict]:
-    row = {"experiment": "one", "study": "mctaco", "model": "bert", "source": "corpus", "dataset": "default", "method": "train", "seed": None,
-           "split": "test", "slice": "all", "metric": "exact_match", "value": 0.5, "sd": None, "ci_low": 0.402, "ci_high": 0.598, "n": 20,
-           "sample": False}
-    return [row, row | {"metric": "f1", "ci_low": None, "ci_high": None}, row | {"seed": 1, "value": 0.1}, row | {"wording": "w1", "value": 0.2}, row | {"slice": "a=b"},
-            row | {"metric": "exact_match_above_control"}, row | {"model": "human", "value": 0.9}, row | {"sample": True, "source": "mine", "limit": 20},
-            row | changed]
+    row = {
+        "experiment": "one",
+        "study": "mctaco",
+        "model": "bert",
+        "source": "corpus",
+        "dataset": "default",
+        "method": "train",
+        "seed": None,
+        "split": "test",
+        "slice": "all",
+        "metric": "exact_match",
+        "value": 0.5,
+        "sd": None,
+        "ci_low": 0.402,
+        "ci_high": 0.598,
+        "n": 20,
+        "sample": False,
+    }
+    return [
+        row,
+        row | {"metric": "f1", "ci_low": None, "ci_high": None},
+        row | {"seed": 1, "value": 0.1},
+        row | {"wording": "w1", "value": 0.2},
+        row | {"slice": "a=b"},
+        row | {"metric": "exact_match_above_control"},
+        row | {"model": "human", "value": 0.9},
+        row | {"sample": True, "source": "mine", "limit": 20},
+        row | changed,
+    ]
 
 
 def leaderboard(program, folder, rows):
@@ -116,8 +221,19 @@ def leaderboard(program, folder, rows):
     for name in {"method", "scoring", "wording"} - set(METRICS.names):
         schema = schema.append(pa.field(name, pa.string()))
     write_table(pa.Table.from_pylist(rows, schema=schema), folder / "metrics.parquet", schema, {})
-    told = {"models": {"bert": {"hub": "someone/bert", "revision": "abc"}, "other": {}}, "headlines": {"mctaco": "exact_match"}}
-    return program("scripts.publish.leaderboard", "--metrics", folder / "metrics.parquet", "--told", json.dumps(told), "--output", folder / "of")
+    told = {
+        "models": {"bert": {"hub": "someone/bert", "revision": "abc"}, "other": {}},
+        "headlines": {"mctaco": "exact_match"},
+    }
+    return program(
+        "scripts.publish.leaderboard",
+        "--metrics",
+        folder / "metrics.parquet",
+        "--told",
+        json.dumps(told),
+        "--output",
+        folder / "of",
+    )
 
 
 def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
@@ -125,19 +241,38 @@ def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "of/bert.json").read_text())
     task = told["results"]["mctaco:one:corpus:default:train:test"]
-    assert task["exact_match,none"] == task["exact_match,binary"] == 0.5 and task["f1_stderr,none"] == "N/A"
-    assert abs(task["exact_match_stderr,none"] - 0.05) < 1e-9 and task["exact_match_ci_low,none"] == 0.402
+    assert (
+        task["exact_match,none"] == task["exact_match,binary"] == 0.5
+        and task["f1_stderr,none"] == "N/A"
+    )
+    assert (
+        abs(task["exact_match_stderr,none"] - 0.05) < 1e-9
+        and task["exact_match_ci_low,none"] == 0.402
+    )
     assert not [name for name in task if "above_control" in name] and "f1_ci_low,none" not in task
-    assert set(told["results"]) == set(told["n-samples"]) == set(told["versions"]) == {
-        "mctaco:one:corpus:default:train:test", "mctaco:one:mine:default:train:test"}
-    assert told["results"]["mctaco:one:mine:default:train:test"]["alias"].endswith(" [sample data] [at most 20 items]")
+    assert (
+        set(told["results"])
+        == set(told["n-samples"])
+        == set(told["versions"])
+        == {"mctaco:one:corpus:default:train:test", "mctaco:one:mine:default:train:test"}
+    )
+    assert told["results"]["mctaco:one:mine:default:train:test"]["alias"].endswith(
+        " [sample data] [at most 20 items]"
+    )
     assert told["higher_is_better"]["mctaco:one:corpus:default:train:test"] == {"exact_match": True}
-    assert told["n-samples"]["mctaco:one:corpus:default:train:test"] == {"original": 20, "effective": 20}
+    assert told["n-samples"]["mctaco:one:corpus:default:train:test"] == {
+        "original": 20,
+        "effective": 20,
+    }
     assert told["config"]["model_name"] == "someone/bert" and told["config"]["model_sha"] == "abc"
     assert json.loads((tmp_path / "of/other.json").read_text())["config"]["model_name"] == "other"
 
 
 def test_two_numbers_for_one_name_are_refused(program, tmp_path):
     done = leaderboard(program, tmp_path, metric_rows(value=0.7))
-    assert done.returncode == 1 and "stands twice" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (
+        done.returncode == 1
+        and "stands twice" in done.stderr
+        and len(done.stderr.splitlines()) == 1
+    )
     assert not (tmp_path / "of").exists() or not list((tmp_path / "of").iterdir())

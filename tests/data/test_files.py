@@ -16,34 +16,68 @@ from tests.conftest import ROOT
 
 def killed(code: str, folder) -> None:
     """Run code that writes under `folder`, and kill it when it says that it is in the middle."""
-    running = subprocess.Popen([sys.executable, "-c", f"from pathlib import Path\nimport time\nfrom scripts.data.files import *\n{code}\n"
-                                "    print('in the middle', flush=True)\n    time.sleep(60)"], cwd=folder, stdout=subprocess.PIPE, text=True,
-                               env=os.environ | {"PYTHONPATH": str(ROOT)})
+    running = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"from pathlib import Path\nimport time\nfrom scripts.data.files import *\n{code}\n"
+            "    print('in the middle', flush=True)\n    time.sleep(60)",
+        ],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
     assert running.stdout.readline() == "in the middle\n"
     running.kill()
     running.wait()
 
 
-@pytest.mark.parametrize("code", ["with whole(Path('a.txt')) as place:\n    place.write_text('half')",
-                                  "with whole_set(Path('.')) as place:\n    (place / 'a.txt').write_text('half')"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "with whole(Path('a.txt')) as place:\n    place.write_text('half')",
+        "with whole_set(Path('.')) as place:\n    (place / 'a.txt').write_text('half')",
+    ],
+)
 def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
     (tmp_path / "a.txt").write_text("old")
     killed(code, tmp_path)
-    left, = tmp_path.glob(".*")
+    (left,) = tmp_path.glob(".*")
     assert (tmp_path / "a.txt").read_text() == "old"
-    subprocess.run([sys.executable, "-c", f"from pathlib import Path\nfrom scripts.data.files import *\n{code.replace('half', 'new')}"], check=True,
-                   cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"from pathlib import Path\nfrom scripts.data.files import *\n{code.replace('half', 'new')}",
+        ],
+        check=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
     assert left.exists(), "it is not a minute old: the other host's clock may differ"
     os.utime(left, (0, time.time() - 61))
-    subprocess.run([sys.executable, "-c", f"from pathlib import Path\nfrom scripts.data.files import *\n{code.replace('half', 'new')}"], check=True,
-                   cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)})
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"] and (tmp_path / "a.txt").read_text() == "new"
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"from pathlib import Path\nfrom scripts.data.files import *\n{code.replace('half', 'new')}",
+        ],
+        check=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"] and (
+        tmp_path / "a.txt"
+    ).read_text() == "new"
 
 
 def test_what_other_hosts_and_living_processes_write_stays(tmp_path):
     with whole(tmp_path / "a.txt") as place:
         place.write_text("half")
-        ours = tmp_path / place.name.replace(f"-{os.getpid()}.", f"-{os.getppid()}.")  # a process that lives
+        ours = tmp_path / place.name.replace(
+            f"-{os.getpid()}.", f"-{os.getppid()}."
+        )  # a process that lives
         others = tmp_path / ".0123abcd-1.a.txt"
         for path in (ours, others):
             path.write_text("half")
@@ -69,7 +103,9 @@ def test_a_set_of_files_appears_together_or_not_at_all(tmp_path):
         (place / "shards/b").write_text("two")
     with whole_set(folder) as place:
         (place / "shards").mkdir()
-    assert sorted(path.name for path in folder.iterdir()) == ["a", "shards"] and not list((folder / "shards").iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == ["a", "shards"] and not list(
+        (folder / "shards").iterdir()
+    )
     (folder / "c").mkdir()
     with pytest.raises(IsADirectoryError) as error, whole_set(folder) as place:
         (place / "a").write_text("new")
@@ -79,11 +115,24 @@ def test_a_set_of_files_appears_together_or_not_at_all(tmp_path):
 
 ENDS = {
     "raise PermissionError(errno.EACCES, 'no', '/x/y')": (1, "/x/y: permission denied"),
-    "raise OSError(errno.EIO, 'Input/output error', '/x/y')": (1, "/x/y: Input/output error; look after the path and its disk"),
-    "raise OSError('Error writing: [errno 28] No space left on device')": (1, "no space left on the device"),
-    "raise RuntimeError('[enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0')": (1, "most often for want of space"),
-    "raise MemoryError": (1, "out of memory"), "raise KeyboardInterrupt": (130, "stopped by Ctrl-C"),
-    "raise UserError('f.json: video \\x1b[31m\\n\\ud800' + 'x' * 2_000_000 + '; fetch it again')": (1, "fetch it again"),
+    "raise OSError(errno.EIO, 'Input/output error', '/x/y')": (
+        1,
+        "/x/y: Input/output error; look after the path and its disk",
+    ),
+    "raise OSError('Error writing: [errno 28] No space left on device')": (
+        1,
+        "no space left on the device",
+    ),
+    "raise RuntimeError('[enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0')": (
+        1,
+        "most often for want of space",
+    ),
+    "raise MemoryError": (1, "out of memory"),
+    "raise KeyboardInterrupt": (130, "stopped by Ctrl-C"),
+    "raise UserError('f.json: video \\x1b[31m\\n\\ud800' + 'x' * 2_000_000 + '; fetch it again')": (
+        1,
+        "fetch it again",
+    ),
     "open('/dev/full', 'w').write('x' * 100_000)": (1, "no space left on the device"),
 }
 
@@ -92,12 +141,24 @@ ENDS = {
 def test_an_error_is_one_sentence(code, tmp_path):
     """Standard output is a full disk."""
     wanted, said = ENDS[code]
-    program = (f"import errno\nfrom scripts.running.program import *\ndef main(given):\n    {code}\n"
-               f"execute(main, parser('x').parse_args(['--log', {str(tmp_path / 'log')!r}]))")
+    program = (
+        f"import errno\nfrom scripts.running.program import *\ndef main(given):\n    {code}\n"
+        f"execute(main, parser('x').parse_args(['--log', {str(tmp_path / 'log')!r}]))"
+    )
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     assert done.returncode == wanted and said in done.stderr, done.stderr
-    assert len(done.stderr.splitlines()) == 1 and len(done.stderr) < 2000 and done.stderr.isprintable() is False
+    assert (
+        len(done.stderr.splitlines()) == 1
+        and len(done.stderr) < 2000
+        and done.stderr.isprintable() is False
+    )
     assert "\x1b" not in done.stderr and (tmp_path / "log").read_text() == done.stderr
 
 
@@ -105,30 +166,47 @@ def test_an_error_is_one_sentence(code, tmp_path):
 def test_a_log_that_cannot_be_written_hides_no_error(log_only):
     """Snakemake shows the log of a program that failed, and not its terminal; where the log's disk is full, the terminal tells."""
     program = "from scripts.running.program import *\ndef main(given):\n    log.info('begins')\n    raise UserError('f.json: is broken; mend it')\n"
-    done = subprocess.run([sys.executable, "-c", program + "execute(main, parser('x').parse_args(['--log', '/dev/full']))"], cwd=ROOT,
-                          capture_output=True, text=True, env=os.environ | {"TIMESTRIDE_LOG_ONLY": log_only})
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            program + "execute(main, parser('x').parse_args(['--log', '/dev/full']))",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TIMESTRIDE_LOG_ONLY": log_only},
+    )
     assert (done.returncode, done.stderr) == (1, "begins\nerror: f.json: is broken; mend it\n")
 
 
 def test_numbers_have_bounds():
     assert [whole_number(-2, 5)(text) for text in ("-2", "+5", " 0 ")] == [-2, 5, 0]
     assert number(0, 1)("0.5") == 0.5
-    for read, text in [(whole_number(1, 5), text) for text in ("0", "6", "1.0", "", "1_0", "٣", "²", "9" * 99, "nan")] + [
-            (number(0, 1), text) for text in ("nan", "inf", "-0.1", "1.1", "", "x")]:
+    for read, text in [
+        (whole_number(1, 5), text)
+        for text in ("0", "6", "1.0", "", "1_0", "٣", "²", "9" * 99, "nan")
+    ] + [(number(0, 1), text) for text in ("nan", "inf", "-0.1", "1.1", "", "x")]:
         with pytest.raises(Exception, match="is not a (whole )?number from"):
             read(text)
 
 
 def test_a_flipped_bit_in_a_table_is_told(tmp_path):
     file, refused = tmp_path / "a.parquet", 0
-    table = pa.table({"text": [f"caption {row}" for row in range(200)], "score": [row / 7 for row in range(200)]})
+    table = pa.table(
+        {"text": [f"caption {row}" for row in range(200)], "score": [row / 7 for row in range(200)]}
+    )
     write_table(table, file, table.schema, {"licence": "none"})
     whole_file = file.read_bytes()
     for place in range(4, len(whole_file), 7):
-        file.write_bytes(whole_file[:place] + bytes([whole_file[place] ^ 4]) + whole_file[place + 1:])
+        file.write_bytes(
+            whole_file[:place] + bytes([whole_file[place] ^ 4]) + whole_file[place + 1 :]
+        )
         try:
             read = read_table(file, table.column_names)
-            assert read["text"] == table["text"] and read["score"] == table["score"], f"byte {place} was read as data"
+            assert read["text"] == table["text"] and read["score"] == table["score"], (
+                f"byte {place} was read as data"
+            )
         except UserError as error:
             assert str(error).startswith(str(file))
             refused += 1

@@ -19,7 +19,12 @@ def disk(tmp_path):
     """A folder on a disk of its own; disk.resize(bytes) makes it larger or smaller."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], capture_output=True).returncode:
+    if (
+        os.geteuid()
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], capture_output=True
+        ).returncode
+    ):
         pytest.skip("a full disk is played by a small tmpfs, which takes root and mount")
     yield folder
     subprocess.run(["umount", folder], check=True)
@@ -34,7 +39,10 @@ def call(program):
     """Call a program by its name in tests/fuzz_targets.py: what it is given, where it writes, and more arguments."""
 
     def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
-        arguments = [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in TARGETS[name].arguments]
+        arguments = [
+            text.replace("{in}", str(given)).replace("{out}", str(output))
+            for text in TARGETS[name].arguments
+        ]
         return program(TARGETS[name].module, *arguments, *more)
 
     return call
@@ -43,12 +51,18 @@ def call(program):
 def refused(done: subprocess.CompletedProcess, folder) -> None:
     """One sentence on the full disk; no output, whole or half, and nothing left beside one."""
     last = done.stderr.splitlines()[-1]
-    assert done.returncode == 1 and last.startswith("error: ") and "no space left on the device" in last, done.stderr
+    assert (
+        done.returncode == 1
+        and last.startswith("error: ")
+        and "no space left on the device" in last
+    ), done.stderr
     assert "free some, then give the same command again" in last and "Traceback" not in done.stderr
     assert not [path for path in folder.rglob(".*") if path.is_file()]
 
 
-@pytest.mark.parametrize("name", ["build mctaco", "evaluate runs (mctaco)", "mctaco", "temporal_spans (dialogs)"])
+@pytest.mark.parametrize(
+    "name", ["build mctaco", "evaluate runs (mctaco)", "mctaco", "temporal_spans (dialogs)"]
+)
 def test_a_program_leaves_nothing(name, call, disk, tmp_path):
     place(TARGETS[name].files, tmp_path / "in")
     (disk / "filler").write_bytes(bytes(196 * 1024))
@@ -76,15 +90,33 @@ def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
     for space in (4, 36, 60, 124):  # KiB
         subprocess.run(["rm", "-rf", output], check=True)
         resize(disk, f"{space}k")
-        done = call("train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log", "--checkpoint-seconds", 0)
+        done = call(
+            "train",
+            tmp_path / "in",
+            output,
+            "--tokens",
+            disk / "tokens",
+            "--log",
+            output / "log",
+            "--checkpoint-seconds",
+            0,
+        )
         if done.returncode:
             refused(done, disk)
             said.add(done.stderr.splitlines()[-1])
-            assert not list(output.glob("*.parquet")) and not (output / "run.json").exists() or "/out/" in done.stderr
+            assert (
+                not list(output.glob("*.parquet"))
+                and not (output / "run.json").exists()
+                or "/out/" in done.stderr
+            )
         resize(disk, "8m")
-        done = call("train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log")
+        done = call(
+            "train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log"
+        )
         assert done.returncode == 0, done.stderr
         found = read_table(output / "predictions.parquet").to_pandas()
-        assert found["example_id"].equals(wanted["example_id"]) and np.array_equal(np.stack(found["score"]), np.stack(wanted["score"]))
+        assert found["example_id"].equals(wanted["example_id"]) and np.array_equal(
+            np.stack(found["score"]), np.stack(wanted["score"])
+        )
         subprocess.run(["rm", "-rf", disk / "tokens"], check=True)
     assert len(said) >= 2, "the disk filled up at one place only"

@@ -31,10 +31,23 @@ def fetch_fixture(tmp_path, caplog):
     def call(entry: dict, mirror: Path | str = "", manifest: Path | None = None) -> Path:
         (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
         output = tmp_path / "out/mine"
-        model.main(model.arguments().parse_args([
-            "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--output", str(output),
-            "--mirror", str(mirror), "--partial", str(tmp_path / "partial"), *(["--manifest", str(manifest)] if manifest else []),
-        ]))
+        model.main(
+            model.arguments().parse_args(
+                [
+                    "--model",
+                    "mine",
+                    "--models",
+                    str(tmp_path / "models.yaml"),
+                    "--output",
+                    str(output),
+                    "--mirror",
+                    str(mirror),
+                    "--partial",
+                    str(tmp_path / "partial"),
+                    *(["--manifest", str(manifest)] if manifest else []),
+                ]
+            )
+        )
         return output
 
     return call

@@ -57,10 +57,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             first = 0
         if first >= len(content):
             return self.begin(416, Content_Length="0")
-        headers = {"ETag": None if "no version" in step else tag,
-                   "Content-Length": None if "no length" in step else str(len(content) - first),
-                   "Content-Range": f"bytes {first}-{len(content) - 1}/{len(content)}"
-                   if first else None}
+        headers = {
+            "ETag": None if "no version" in step else tag,
+            "Content-Length": None if "no length" in step else str(len(content) - first),
+            "Content-Range": f"bytes {first}-{len(content) - 1}/{len(content)}" if first else None,
+        }
         self.begin(206 if first else 200, **headers)
         self.wfile.write(content[first:CUT] if "cut" in step else content[first:])
 
@@ -142,10 +143,22 @@ def fetch_corpus(tmp_path, caplog):
         sources = tmp_path / "sources.yaml"
         sources.write_text(yaml.safe_dump({"corpus": {"downloads": list(downloads)}}))
         output = tmp_path / "out/corpus"
-        source.main(source.arguments().parse_args([
-            "--source", "corpus", "--sources", str(sources), "--output", str(output), "--mirror", mirror,
-            "--partial", str(tmp_path / "partial"),
-        ]))
+        source.main(
+            source.arguments().parse_args(
+                [
+                    "--source",
+                    "corpus",
+                    "--sources",
+                    str(sources),
+                    "--output",
+                    str(output),
+                    "--mirror",
+                    mirror,
+                    "--partial",
+                    str(tmp_path / "partial"),
+                ]
+            )
+        )
         return {file.name: file.read_bytes() for file in output.iterdir()}
 
     return call
@@ -158,7 +171,12 @@ def refused_corpus(fetch_corpus, tmp_path):
 
 def single(*urls: str, content: bytes | None = BODY) -> dict:
     """A download of one file, pinned to the content; None: not pinned."""
-    return {"urls": list(urls), "file": "captions.json", "bytes": None, "sha256": content and sha256(content)}
+    return {
+        "urls": list(urls),
+        "file": "captions.json",
+        "bytes": None,
+        "sha256": content and sha256(content),
+    }
 
 
 def kept(tmp_path) -> list[str]:
@@ -188,8 +206,10 @@ def archive_fixture(tmp_path):
         (tmp_path / "captions.zip").write_bytes(content)
         return {
             "urls": [(tmp_path / "captions.zip").as_uri()],
-            "members": {name.replace("__", "/"): {"sha256": sha256(wanted), "bytes": len(wanted)}
-                        for name, wanted in members.items()},
+            "members": {
+                name.replace("__", "/"): {"sha256": sha256(wanted), "bytes": len(wanted)}
+                for name, wanted in members.items()
+            },
         }
 
     return make

@@ -18,7 +18,13 @@ from scripts.fetch import facts
 from tests.conftest import ROOT
 from tests.fetch.test_fetch_hub import Hub, serving
 
-SMALL = {"vocab_size": 50, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+SMALL = {
+    "vocab_size": 50,
+    "hidden_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 1,
+    "intermediate_size": 8,
+}
 T5 = {"vocab_size": 50, "d_model": 8, "num_layers": 1, "num_heads": 1, "d_ff": 8, "d_kv": 8}
 
 
@@ -36,10 +42,26 @@ def bert(kind=transformers.BertForMaskedLM, **changed):
 def read(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
     """The facts of an entry, as the program writes them."""
     (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
-    facts.main(facts.arguments().parse_args([
-        "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--place", "`model:` of the configuration (mine)", "--mirror", str(mirror),
-        "--root", str(tmp_path), "--fetched", str(tmp_path / "fetched"), "--output",
-        str(tmp_path / "mine.json")]))
+    facts.main(
+        facts.arguments().parse_args(
+            [
+                "--model",
+                "mine",
+                "--models",
+                str(tmp_path / "models.yaml"),
+                "--place",
+                "`model:` of the configuration (mine)",
+                "--mirror",
+                str(mirror),
+                "--root",
+                str(tmp_path),
+                "--fetched",
+                str(tmp_path / "fetched"),
+                "--output",
+                str(tmp_path / "mine.json"),
+            ]
+        )
+    )
     return json.loads((tmp_path / "mine.json").read_text())
 
 
@@ -54,37 +76,83 @@ def of_folder(folder: Path) -> dict:
     return {"folder": str(folder), "licence": "MIT"}
 
 
-@pytest.mark.parametrize(("network", "kind", "abilities"), [
-    (lambda: bert(), "encoder", ["encoder", "mask_filler"]),
-    (lambda: bert(transformers.BertLMHeadModel, is_decoder=True), "decoder", ["decoder"]),
-    (lambda: transformers.MPNetModel(transformers.MPNetConfig(**SMALL)), "encoder", ["encoder"]),
-    (lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL, tie_word_embeddings=True)), "decoder", ["decoder"]),
-    (lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)), "encoder_decoder", ["encoder_decoder", "span_writer"]),
-    (lambda: transformers.BartForConditionalGeneration(transformers.BartConfig(
-        vocab_size=50, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=1, decoder_attention_heads=1,
-        encoder_ffn_dim=8, decoder_ffn_dim=8, max_position_embeddings=16)), "encoder_decoder", ["encoder_decoder"]),
-])
+@pytest.mark.parametrize(
+    ("network", "kind", "abilities"),
+    [
+        (lambda: bert(), "encoder", ["encoder", "mask_filler"]),
+        (lambda: bert(transformers.BertLMHeadModel, is_decoder=True), "decoder", ["decoder"]),
+        (
+            lambda: transformers.MPNetModel(transformers.MPNetConfig(**SMALL)),
+            "encoder",
+            ["encoder"],
+        ),
+        (
+            lambda: transformers.LlamaForCausalLM(
+                transformers.LlamaConfig(**SMALL, tie_word_embeddings=True)
+            ),
+            "decoder",
+            ["decoder"],
+        ),
+        (
+            lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
+            "encoder_decoder",
+            ["encoder_decoder", "span_writer"],
+        ),
+        (
+            lambda: transformers.BartForConditionalGeneration(
+                transformers.BartConfig(
+                    vocab_size=50,
+                    d_model=8,
+                    encoder_layers=1,
+                    decoder_layers=1,
+                    encoder_attention_heads=1,
+                    decoder_attention_heads=1,
+                    encoder_ffn_dim=8,
+                    decoder_ffn_dim=8,
+                    max_position_embeddings=16,
+                )
+            ),
+            "encoder_decoder",
+            ["encoder_decoder"],
+        ),
+    ],
+)
 def test_kinds_and_sizes(tmp_path, network, kind, abilities):
     """all-mpnet-base-v2 says MPNetForMaskedLM and has lost that head: the weights tell."""
     whole = network()
     folder = saved(tmp_path / "model", whole)
-    config = json.loads((folder / "config.json").read_text()) | {"architectures": ["SomethingForMaskedLM"]}
+    config = json.loads((folder / "config.json").read_text()) | {
+        "architectures": ["SomethingForMaskedLM"]
+    }
     (folder / "config.json").write_text(json.dumps(config))
     known = read(tmp_path, of_folder(folder))
     tensors = load_file(folder / "model.safetensors")
     assert (known["kind"], known["abilities"]) == (kind, abilities)
-    assert known["parameters"] == sum(tensor.numel() for tensor in tensors.values()) and known["bytes"] == 4 * known["parameters"]
-    assert known["model_type"] == whole.config.model_type and known["weights"] == ["model.safetensors"]
+    assert (
+        known["parameters"] == sum(tensor.numel() for tensor in tensors.values())
+        and known["bytes"] == 4 * known["parameters"]
+    )
+    assert known["model_type"] == whole.config.model_type and known["weights"] == [
+        "model.safetensors"
+    ]
 
 
 def test_a_head_of_old_names_and_one_that_is_half_lost(tmp_path):
     folder = saved(tmp_path / "model", bert())
     weights = load_file(folder / "model.safetensors")
-    old = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value for name, value in weights.items()}
+    old = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): value
+        for name, value in weights.items()
+    }
     assert set(old) != set(weights)
     save_file(old, folder / "model.safetensors")
     assert "mask_filler" in read(tmp_path, of_folder(folder))["abilities"]
-    save_file({name: value for name, value in weights.items() if "transform.dense" not in name}, folder / "model.safetensors")
+    save_file(
+        {name: value for name, value in weights.items() if "transform.dense" not in name},
+        folder / "model.safetensors",
+    )
     assert "mask_filler" not in read(tmp_path, of_folder(folder))["abilities"]
 
 
@@ -106,16 +174,22 @@ def test_a_model_from_scratch(tmp_path):
     assert (known["kind"], known["weights"], known["bytes"]) == ("decoder", [], None)
 
 
-@pytest.mark.parametrize(("file", "content", "said"), [
-    ("config.json", None, "mine/config.json could not be had"),
-    ("config.json", b'{"model_type": "dpr"}',
-     "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a decoder of text"),
-    ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
-    ("model.safetensors", None, "mine/model.safetensors could not be had"),
-    ("model.safetensors", b"\xff" * 100, "is no whole safetensors (a header of"),
-    ("model.safetensors", (2).to_bytes(8, "little") + b"[]", "is no whole safetensors"),
-    ("model.safetensors", b"", "is no whole safetensors"),
-])
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("config.json", None, "mine/config.json could not be had"),
+        (
+            "config.json",
+            b'{"model_type": "dpr"}',
+            "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a decoder of text",
+        ),
+        ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
+        ("model.safetensors", None, "mine/model.safetensors could not be had"),
+        ("model.safetensors", b"\xff" * 100, "is no whole safetensors (a header of"),
+        ("model.safetensors", (2).to_bytes(8, "little") + b"[]", "is no whole safetensors"),
+        ("model.safetensors", b"", "is no whole safetensors"),
+    ],
+)
 def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, file, content, said):
     folder = saved(tmp_path / "model", bert())
     (folder / file).unlink()
@@ -140,13 +214,17 @@ ENTRY = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    yield from serving(Hub(saved(tmp_path / "there", bert(vocab_size=40_000))), tmp_path,
-                       monkeypatch)
+    yield from serving(
+        Hub(saved(tmp_path / "there", bert(vocab_size=40_000))), tmp_path, monkeypatch
+    )
 
 
 def test_of_the_hub_only_headers_are_read(tmp_path, server):
     known = read(tmp_path, ENTRY)
-    assert known["abilities"] == ["encoder", "mask_filler"] and known["bytes"] == 4 * known["parameters"] > 1_280_000
+    assert (
+        known["abilities"] == ["encoder", "mask_filler"]
+        and known["bytes"] == 4 * known["parameters"] > 1_280_000
+    )
     assert 0 < server.given <= 100_001
 
 
@@ -178,6 +256,7 @@ def test_what_the_hub_refuses(tmp_path, server, monkeypatch):
 
 # ---- kept
 
+
 @pytest.mark.slow
 def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -189,9 +268,16 @@ def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_p
     first = reader("mine", entry, True)
     assert first["abilities"] == ["encoder", "mask_filler"]
     monkeypatch.setattr(subprocess, "run", None)
-    assert reader("mine", entry | {"title": "Mine", "licence": "other"}, True) == reader("mine", entry, False) == first
+    assert (
+        reader("mine", entry | {"title": "Mine", "licence": "other"}, True)
+        == reader("mine", entry, False)
+        == first
+    )
     saved(folder, transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL)))
-    assert kept_facts("mine", entry, tmp_path) is None and identity(entry, tmp_path) != first["identity"]
+    assert (
+        kept_facts("mine", entry, tmp_path) is None
+        and identity(entry, tmp_path) != first["identity"]
+    )
     assert kept_facts("mine", ENTRY, tmp_path) is None
     (tmp_path / "results/fetch/facts/mine.json").write_text("{")
     assert kept_facts("mine", entry, tmp_path) is None
@@ -200,8 +286,15 @@ def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_p
 def test_the_reader_says_what_the_program_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    with pytest.raises(UserError, match="^mine: folder .* is not there; correct it in `model:` of the configuration"):
-        facts_reader(tmp_path, "", lambda name: "`model:` of the configuration")("mine", of_folder(tmp_path / "nowhere"), True)
+    with pytest.raises(
+        UserError,
+        match="^mine: folder .* is not there; correct it in `model:` of the configuration",
+    ):
+        facts_reader(tmp_path, "", lambda name: "`model:` of the configuration")(
+            "mine", of_folder(tmp_path / "nowhere"), True
+        )
     monkeypatch.setattr(sys, "executable", "false")
-    with pytest.raises(UserError, match="its kind could not be read .*install envs/requirements.txt"):
+    with pytest.raises(
+        UserError, match="its kind could not be read .*install envs/requirements.txt"
+    ):
         facts_reader(tmp_path, "", lambda name: "x")("mine", of_folder(tmp_path), True)

@@ -39,35 +39,53 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
 @pytest.mark.parametrize("place", ["folder", "hub", "named", "mirror"])
 def test_weights_in_shards(fetch, server, folder, tmp_path, place):
     table = shard(folder, "layer.0", "layer.1")
-    files = {"files": dict.fromkeys(["config.json", INDEX, "tokenizer.json", "tokenizer_config.json"])}
+    files = {
+        "files": dict.fromkeys(["config.json", INDEX, "tokenizer.json", "tokenizer_config.json"])
+    }
     if place == "mirror":
-        shutil.copytree(folder,
-                        tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"])
-    fetched = fetch({"folder": here(folder), "named": ENTRY | files}.get(place, ENTRY),
-                    tmp_path / "mirror" if place == "mirror" else "",
-                    manifest=tmp_path / "manifest.json")
+        shutil.copytree(
+            folder, tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"]
+        )
+    fetched = fetch(
+        {"folder": here(folder), "named": ENTRY | files}.get(place, ENTRY),
+        tmp_path / "mirror" if place == "mirror" else "",
+        manifest=tmp_path / "manifest.json",
+    )
     listed = json.loads((tmp_path / "manifest.json").read_text())["files"]
-    assert set(listed) == {"config.json", "tokenizer.json", "tokenizer_config.json", INDEX, *table.values()} and len(set(table.values())) == 3
+    assert (
+        set(listed)
+        == {"config.json", "tokenizer.json", "tokenizer_config.json", INDEX, *table.values()}
+        and len(set(table.values())) == 3
+    )
     assert {file.name for file in fetched.iterdir()} == set(listed)
     assert all((fetched / name).read_bytes() == (folder / name).read_bytes() for name in listed)
 
 
-@pytest.mark.parametrize(("changed", "said"), [
-    ({"more": "model-00001-of-00002.safetensors"},
-     f"{INDEX} names more in model-00001-of-00002.safetensors, but that has no such tensor"),
-    ({"more": "model-00003-of-00002.safetensors"},
-     "model-00003-of-00002.safetensors could not be had"),
-    ({"more": "../model.safetensors"}, "does not name a .safetensors file beside it"),
-    ({"more": "model.bin"}, "does not name a .safetensors file beside it"),
-    (None, "does not name a .safetensors file beside it"),
-    ("00001", "the weights lack 21 of those that config.json promises, embeddings."),
-])
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"more": "model-00001-of-00002.safetensors"},
+            f"{INDEX} names more in model-00001-of-00002.safetensors, but that has no such tensor",
+        ),
+        (
+            {"more": "model-00003-of-00002.safetensors"},
+            "model-00003-of-00002.safetensors could not be had",
+        ),
+        ({"more": "../model.safetensors"}, "does not name a .safetensors file beside it"),
+        ({"more": "model.bin"}, "does not name a .safetensors file beside it"),
+        (None, "does not name a .safetensors file beside it"),
+        ("00001", "the weights lack 21 of those that config.json promises, embeddings."),
+    ],
+)
 def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said):
     table = shard(folder, "layer.0")
     if isinstance(changed, str):
         table = {name: file for name, file in table.items() if changed in file}
-    mend(folder / INDEX,
-         weight_map=table | changed if isinstance(changed, dict) else changed and table)
+    mend(
+        folder / INDEX,
+        weight_map=table | changed if isinstance(changed, dict) else changed and table,
+    )
     assert said in refused(here(folder))
 
 
@@ -82,7 +100,11 @@ def test_a_disk_that_is_too_small(refused, server, folder, monkeypatch, place, c
     monkeypatch.setattr(web.shutil, "disk_usage", lambda _: usage._replace(free=needed - 1))
     said = refused(here(folder) if place == "folder" else ENTRY)
     assert f"mine (its weights) needs {needed:,} bytes more, and {needed - 1:,} are free" in said
-    assert not [path for command, path, _ in server.asked if command == "GET" and path.endswith(".safetensors")]
+    assert not [
+        path
+        for command, path, _ in server.asked
+        if command == "GET" and path.endswith(".safetensors")
+    ]
 
 
 # ---- tokenizers
@@ -91,19 +113,45 @@ def test_a_disk_that_is_too_small(refused, server, folder, monkeypatch, place, c
 def pieces(place: Path, **options) -> None:
     """Train a small SentencePiece model."""
     lines = [line for line in (ROOT / "README.md").read_text().splitlines() if line]
-    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_prefix=str(place.with_suffix("")), vocab_size=300, minloglevel=2,
-                                             hard_vocab_limit=False, **options)
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_prefix=str(place.with_suffix("")),
+        vocab_size=300,
+        minloglevel=2,
+        hard_vocab_limit=False,
+        **options,
+    )
 
 
-DEBERTA = {"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "pad_piece": "[PAD]", "bos_piece": "[CLS]", "eos_piece": "[SEP]", "unk_piece": "[UNK]"}
+DEBERTA = {
+    "pad_id": 0,
+    "bos_id": 1,
+    "eos_id": 2,
+    "unk_id": 3,
+    "pad_piece": "[PAD]",
+    "bos_piece": "[CLS]",
+    "eos_piece": "[SEP]",
+    "unk_piece": "[UNK]",
+}
 
 
 def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -> None:
     """Turn a folder's configuration into another one's, and take its tokenizer away."""
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text("{}")
-    (folder / "config.json").write_text(json.dumps({"model_type": model_type, "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2,
-                                                    "intermediate_size": 8, "vocab_size": vocab_size, "type_vocab_size": 0}))
+    (folder / "config.json").write_text(
+        json.dumps(
+            {
+                "model_type": model_type,
+                "num_hidden_layers": 1,
+                "hidden_size": 8,
+                "num_attention_heads": 2,
+                "intermediate_size": 8,
+                "vocab_size": vocab_size,
+                "type_vocab_size": 0,
+            }
+        )
+    )
 
 
 def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, server, folder, caplog):
@@ -115,21 +163,37 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
     content = json.loads((folder / "config.json").read_text())
     AutoModel.from_config(DebertaV2Config(**content)).save_pretrained(folder)
     fetched = fetch(ENTRY)
-    assert sorted(file.name for file in fetched.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+    assert sorted(file.name for file in fetched.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]
     assert "has no tokenizer.json: written from spm.model" in caplog.text
     tokenizer = AutoTokenizer.from_pretrained(fetched)
     text = "the model's own seed, and 20 runs"
-    cut = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spm.model")).encode(text, out_type=str)
+    cut = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spm.model")).encode(
+        text, out_type=str
+    )
     assert tokenizer.tokenize(text) == cut and len(cut) > 8 and tokenizer.pad_token == "[PAD]"
 
 
-@pytest.mark.parametrize(("file", "content", "said"), [
-    ("spm.model", b"no sentence pieces", "its tokenizer (spm.model) cannot be read"),
-    ("tokenizer.model", None, "what transformers makes of tokenizer.model cuts words otherwise than SentencePiece does"),
-    ("vocab.txt", b"a\nb\n", "transformers reads"),
-])
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("spm.model", b"no sentence pieces", "its tokenizer (spm.model) cannot be read"),
+        (
+            "tokenizer.model",
+            None,
+            "what transformers makes of tokenizer.model cuts words otherwise than SentencePiece does",
+        ),
+        ("vocab.txt", b"a\nb\n", "transformers reads"),
+    ],
+)
 def test_a_tokenizer_that_cannot_be_written_as_json(refused, folder, file, content, said):
-    older(folder, {"spm.model": "deberta-v2", "tokenizer.model": "llama", "vocab.txt": "bert"}[file])
+    older(
+        folder, {"spm.model": "deberta-v2", "tokenizer.model": "llama", "vocab.txt": "bert"}[file]
+    )
     if content is None:
         pieces(folder / file, model_type="bpe")
     else:
@@ -148,11 +212,17 @@ def test_a_model_without_a_tokenizer(refused, server, folder, place):
 def test_a_model_without_a_configuration_of_its_tokenizer(fetch, server, folder, caplog):
     (folder / "tokenizer_config.json").unlink()
     fetched = fetch(ENTRY)
-    assert sorted(file.name for file in fetched.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json"]
+    assert sorted(file.name for file in fetched.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
     assert "mine: has no tokenizer_config.json" in caplog.text
 
 
-def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(refused, server, folder, tmp_path, monkeypatch):
+def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
+    refused, server, folder, tmp_path, monkeypatch
+):
     """A mirror without tokenizer_config.json, and no network: it may have been left out of the mirror."""
     place = tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"]
     place.mkdir(parents=True)
@@ -160,23 +230,43 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(refu
         shutil.copyfile(folder / file, place / file)
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert "mine/tokenizer_config.json: http://127.0.0.1:9 does not answer" in refused(ENTRY, tmp_path / "mirror")
+    assert "mine/tokenizer_config.json: http://127.0.0.1:9 does not answer" in refused(
+        ENTRY, tmp_path / "mirror"
+    )
 
 
 # ---- kinds of models and of weights
 
 
-@pytest.mark.parametrize(("config", "said"), [
-    ({"quantization_config": {"quant_method": "gptq", "bits": 4}},
-     "its weights are quantised ({'quant_method': 'gptq', 'bits': 4})"),
-    ({"quantization": {"group_size": 64, "bits": 4}}, "its weights are quantised"),
-    ({"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}},
-     "has text_config, so it is a model of images or sounds beside text (gemma3)"),
-    ({"model_type": "whisper"}, "is a whisper, which reads input_features, not text"),  # it stands among the causal models
-    ({"model_type": "wav2vec2"}, "a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder"),
-    ({"auto_map": {"AutoModelForCausalLM": "modeling_mine.Mine"}}, "has auto_map, so the model needs code from its own repository"),
-])
-def test_what_is_refused_by_its_configuration_before_anything_else_comes(refused, server, folder, config, said):
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": 4}},
+            "its weights are quantised ({'quant_method': 'gptq', 'bits': 4})",
+        ),
+        ({"quantization": {"group_size": 64, "bits": 4}}, "its weights are quantised"),
+        (
+            {"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}},
+            "has text_config, so it is a model of images or sounds beside text (gemma3)",
+        ),
+        (
+            {"model_type": "whisper"},
+            "is a whisper, which reads input_features, not text",
+        ),  # it stands among the causal models
+        (
+            {"model_type": "wav2vec2"},
+            "a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder",
+        ),
+        (
+            {"auto_map": {"AutoModelForCausalLM": "modeling_mine.Mine"}},
+            "has auto_map, so the model needs code from its own repository",
+        ),
+    ],
+)
+def test_what_is_refused_by_its_configuration_before_anything_else_comes(
+    refused, server, folder, config, said
+):
     mend(folder / "config.json", **config)
     assert said in refused(ENTRY)
     assert {path.rsplit("/")[-1] for _, path, _ in server.asked} == {"config.json"}

@@ -14,8 +14,17 @@ from tests.fetch.fetch_sources import BODY, OTHER, sized, zipped
 def corpus(item: dict, tmp_path) -> tuple:
     """The command that fetches a corpus of one download."""
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"corpus": {"downloads": [item]}}))
-    return ("scripts.fetch.source", "--source", "corpus", "--sources", tmp_path / "sources.yaml",
-            "--output", tmp_path / "out/corpus", "--partial", tmp_path / "partial")
+    return (
+        "scripts.fetch.source",
+        "--source",
+        "corpus",
+        "--sources",
+        tmp_path / "sources.yaml",
+        "--output",
+        tmp_path / "out/corpus",
+        "--partial",
+        tmp_path / "partial",
+    )
 
 
 @pytest.fixture(name="small_device")
@@ -29,13 +38,15 @@ def small_device_fixture(tmp_path, full, size):
     subprocess.run(["umount", tmp_path / full], check=True)
 
 
-@pytest.mark.parametrize(("full", "size"),
-                         [("partial", "800k"), ("out", "800k"), ("partial", "400k")])
+@pytest.mark.parametrize(
+    ("full", "size"), [("partial", "800k"), ("out", "800k"), ("partial", "400k")]
+)
 def test_no_space_on_the_device(program, archive, server, small_device, tmp_path, full, size):
     """Downloads or results lie on a device that is full, or fills up: with room, it works."""
     if size == "800k":
-        command = corpus(archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER),
-                         tmp_path)
+        command = corpus(
+            archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER), tmp_path
+        )
     else:
         server.files["/captions.json"], server.script = BODY, ["no length", "no length"]
         command = corpus(sized(f"{server.url}/captions.json"), tmp_path)
@@ -53,7 +64,11 @@ def test_no_space_on_the_device(program, archive, server, small_device, tmp_path
 def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
     (tmp_path / "partial").write_text("")
     done = program(*corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path))
-    assert done.returncode == 1 and "Traceback" not in done.stderr and str(tmp_path / "partial") in done.stderr
+    assert (
+        done.returncode == 1
+        and "Traceback" not in done.stderr
+        and str(tmp_path / "partial") in done.stderr
+    )
 
 
 AS_NOBODY = """
@@ -70,11 +85,23 @@ execute(main, arguments().parse_args(sys.argv[1:]))
 def test_a_folder_of_another_user(archive, tmp_path, place):
     """As nobody, where the tests run as root, whom nothing is refused."""
     _, *words = corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path)
-    for parent in [tmp_path, *(parent for parent in tmp_path.parents if "pytest-of-" in str(parent))]:
+    for parent in [
+        tmp_path,
+        *(parent for parent in tmp_path.parents if "pytest-of-" in str(parent)),
+    ]:
         parent.chmod(0o755)
     for folder in ("partial", "out"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder).chmod(0o555 if folder == place else 0o777)
-    done = subprocess.run([sys.executable, "-c", AS_NOBODY, *map(str, words)], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1 and "permission denied" in done.stderr and str(tmp_path / place) in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (
+        done.returncode == 1
+        and "permission denied" in done.stderr
+        and str(tmp_path / place) in done.stderr
+    )
     assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) <= 2

@@ -17,30 +17,42 @@ from tests.fetch.fetch_sources import BODY, OTHER, kept, sha256, single, sized, 
 # ---- hostile and failing servers
 
 
-@pytest.mark.parametrize(("step", "size", "said"), [
-    (f"length {10**9}", 600_000, "is more than the 600,000 bytes that"),
-    ("endless", 600_000, "is more than the 600,000 bytes that"),
-    ("bomb", 600_000,
-     "is more than the 600,000 bytes that"),  # of which the length is that of what is packed
-    ("endless", None, "is more than 1,000,000 bytes, with none declared"),
-    (f"length {10**12}", None, "is more than 20,000,000,000 bytes, with none declared"),
-    (f"length {10**15}", 10**15, "needs 1,000,000,000,000,000 bytes more"),
-    ("", 600_001, "and 600,001 bytes, found"),
-    ("endless headers", None, "no answer (ConnectionError) 4 times"),
-    ("length 700000", None, "the connection ended early 4 times"),
-    ("redirect file:///etc/passwd", None,
-     "it redirects to file:///etc/passwd, which is not followed"),
-    ("redirect ftp://127.0.0.1/captions.json", None,
-     "it redirects to ftp://127.0.0.1/captions.json, which is not followed"),
-    ("redirect data:,x", None, "it redirects to data:,x, which is not followed"),
-    ("redirect /captions.json", None, "Exceeded 5 redirects"),
-    ("wait 3600", None, "it asks to wait for 3,600 s, more than 120 s"),
-    (f"wait {formatdate(time.time() + 7200, usegmt=True)}", None, "more than 120 s"),
-    ("silent", None, "no answer (ReadTimeout) 4 times"),
-    ("stall", None, "no byte came for 0.2 s 4 times"),
-    ("drip", None, "fewer than 1,000 bytes a second came"),
-    ("cut", None, "the connection ended early 4 times"),
-])
+@pytest.mark.parametrize(
+    ("step", "size", "said"),
+    [
+        (f"length {10**9}", 600_000, "is more than the 600,000 bytes that"),
+        ("endless", 600_000, "is more than the 600,000 bytes that"),
+        (
+            "bomb",
+            600_000,
+            "is more than the 600,000 bytes that",
+        ),  # of which the length is that of what is packed
+        ("endless", None, "is more than 1,000,000 bytes, with none declared"),
+        (f"length {10**12}", None, "is more than 20,000,000,000 bytes, with none declared"),
+        (f"length {10**15}", 10**15, "needs 1,000,000,000,000,000 bytes more"),
+        ("", 600_001, "and 600,001 bytes, found"),
+        ("endless headers", None, "no answer (ConnectionError) 4 times"),
+        ("length 700000", None, "the connection ended early 4 times"),
+        (
+            "redirect file:///etc/passwd",
+            None,
+            "it redirects to file:///etc/passwd, which is not followed",
+        ),
+        (
+            "redirect ftp://127.0.0.1/captions.json",
+            None,
+            "it redirects to ftp://127.0.0.1/captions.json, which is not followed",
+        ),
+        ("redirect data:,x", None, "it redirects to data:,x, which is not followed"),
+        ("redirect /captions.json", None, "Exceeded 5 redirects"),
+        ("wait 3600", None, "it asks to wait for 3,600 s, more than 120 s"),
+        (f"wait {formatdate(time.time() + 7200, usegmt=True)}", None, "more than 120 s"),
+        ("silent", None, "no answer (ReadTimeout) 4 times"),
+        ("stall", None, "no byte came for 0.2 s 4 times"),
+        ("drip", None, "fewer than 1,000 bytes a second came"),
+        ("cut", None, "the connection ended early 4 times"),
+    ],
+)
 def test_what_a_server_must_not_do(refused_corpus, server, tmp_path, monkeypatch, step, size, said):
     """It costs bounded bytes and time, and ends in one sentence."""
     monkeypatch.setattr(web, "UNDECLARED", 1_000_000)
@@ -51,24 +63,34 @@ def test_what_a_server_must_not_do(refused_corpus, server, tmp_path, monkeypatch
     started = time.monotonic()
     told = refused_corpus(single(f"{server.url}/captions.json", content=None) | {"bytes": size})
     assert said in told
-    assert any(remedy in told for remedy in ("sources.yaml (corpus)", "TIMESTRIDE_MIRROR",
-                                             "free some"))
+    assert any(
+        remedy in told for remedy in ("sources.yaml (corpus)", "TIMESTRIDE_MIRROR", "free some")
+    )
     assert time.monotonic() - started < 10 and len(server.asked) < 15 and server.sent < 50_000_000
     assert ".whole" not in kept(tmp_path)
-    assert (".part" not in kept(tmp_path) or "early" in said or "came" in said)
+    assert ".part" not in kept(tmp_path) or "early" in said or "came" in said
 
 
 def test_a_wait_is_logged_and_kept(fetch_corpus, server, caplog, monkeypatch):
     waited = []
     monkeypatch.setattr(web.time, "sleep", waited.append)
-    server.files["/captions.json"], server.script = BODY, ["wait 7", "wait soon", "wait Mon, 01 Jan 2001 00:00:00 GMT"]
+    server.files["/captions.json"], server.script = (
+        BODY,
+        ["wait 7", "wait soon", "wait Mon, 01 Jan 2001 00:00:00 GMT"],
+    )
     assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
-    assert waited == [7, 0, 0] and "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
+    assert (
+        waited == [7, 0, 0] and "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
+    )
 
 
 def test_https_does_not_lead_to_http():
     answer = requests.Response()
-    answer.status_code, answer.url, answer.headers["Location"] = 302, "https://example.invalid/a", "http://example.invalid/a"
+    answer.status_code, answer.url, answer.headers["Location"] = (
+        302,
+        "https://example.invalid/a",
+        "http://example.invalid/a",
+    )
     with pytest.raises(web.NoAnswer, match="from https to http"):
         web.session().get_redirect_target(answer)
 
@@ -86,7 +108,10 @@ def test_a_file_url_of_another_size(refused_corpus, tmp_path):
 
 def test_members_are_opened(fetch_corpus, archive, tmp_path):
     content = zipped(deep__train=BODY, val=OTHER, unused=b"").getvalue()
-    assert fetch_corpus(archive(content, deep__train=BODY, val=OTHER)) == {"train": BODY, "val": OTHER}
+    assert fetch_corpus(archive(content, deep__train=BODY, val=OTHER)) == {
+        "train": BODY,
+        "val": OTHER,
+    }
     assert kept(tmp_path) == []
 
 
@@ -106,36 +131,66 @@ def with_entry(name: str, mode: int = 0) -> bytes:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize(("content", "members", "said"), [
-    (lambda: WHOLE[:-4000], {"train": BODY}, "truncated or damaged"),
-    (lambda: WHOLE[: len(WHOLE) // 2], {"train": BODY}, "truncated or damaged"),
-    (lambda: b"", {"train": BODY}, "truncated or damaged"),
-    (lambda: b"<html>not found</html>", {"train": BODY}, "truncated or damaged"),
-    (lambda: WHOLE[:1000] + bytes(100) + WHOLE[1100:], {"train": BODY}, "truncated or damaged"),
-    (lambda: WHOLE[:END] + BEFORE_IT + WHOLE[END + 4 :], {"train": BODY}, "truncated or damaged"),
-    (lambda: WHOLE, {"train": BODY, "val_9": OTHER},
-     "member val_9 is missing from the archive, which holds train;"),
-    (lambda: zipped(train=BODY, val=BODY).getvalue(), {"train": BODY, "val": OTHER},
-     f"(expected sha256 {sha256(OTHER)}"),
-    (lambda: with_entry("../train"), {"train": BODY},
-     "entry ../train leads out of the archive's folder"),
-    (lambda: with_entry("a/../../train"), {"train": BODY}, "leads out of the archive's folder"),
-    (lambda: with_entry("..\\train"), {"train": BODY}, "leads out of the archive's folder"),
-    (lambda: with_entry("/etc/train"), {"train": BODY}, "leads out of the archive's folder"),
-    (lambda: with_entry("C:/train"), {"train": BODY}, "leads out of the archive's folder"),
-    (lambda: with_entry("val", stat.S_IFLNK | 0o777), {"train": BODY}, "entry val is a link"),
-    (lambda: with_entry("train"), {"train": BODY}, "entry train is there twice"),
-    (lambda: zipped(train=bytes(50_000_000)).getvalue(), {"train": b"small"},
-     "opens to more than the 5 bytes"),
-    (lambda: zipped(train=bytes(10**6)).getvalue().replace(struct.pack("<I", 10**6),
-                                                           struct.pack("<I", 5)),
-     {"train": bytes(5)},
-     "captions.zip"),  # a header that lies about the size
-    (lambda: zipped(train=BODY, val=bytes(5),
-                    unused=random.Random(4).randbytes(3_000_000)).getvalue(), {"val": bytes(5)},
-     "is more than the 1,000,050 bytes"),
-])
-def test_an_archive_that_is_refused(refused_corpus, fetch_corpus, archive, tmp_path, content, members, said):
+@pytest.mark.parametrize(
+    ("content", "members", "said"),
+    [
+        (lambda: WHOLE[:-4000], {"train": BODY}, "truncated or damaged"),
+        (lambda: WHOLE[: len(WHOLE) // 2], {"train": BODY}, "truncated or damaged"),
+        (lambda: b"", {"train": BODY}, "truncated or damaged"),
+        (lambda: b"<html>not found</html>", {"train": BODY}, "truncated or damaged"),
+        (lambda: WHOLE[:1000] + bytes(100) + WHOLE[1100:], {"train": BODY}, "truncated or damaged"),
+        (
+            lambda: WHOLE[:END] + BEFORE_IT + WHOLE[END + 4 :],
+            {"train": BODY},
+            "truncated or damaged",
+        ),
+        (
+            lambda: WHOLE,
+            {"train": BODY, "val_9": OTHER},
+            "member val_9 is missing from the archive, which holds train;",
+        ),
+        (
+            lambda: zipped(train=BODY, val=BODY).getvalue(),
+            {"train": BODY, "val": OTHER},
+            f"(expected sha256 {sha256(OTHER)}",
+        ),
+        (
+            lambda: with_entry("../train"),
+            {"train": BODY},
+            "entry ../train leads out of the archive's folder",
+        ),
+        (lambda: with_entry("a/../../train"), {"train": BODY}, "leads out of the archive's folder"),
+        (lambda: with_entry("..\\train"), {"train": BODY}, "leads out of the archive's folder"),
+        (lambda: with_entry("/etc/train"), {"train": BODY}, "leads out of the archive's folder"),
+        (lambda: with_entry("C:/train"), {"train": BODY}, "leads out of the archive's folder"),
+        (lambda: with_entry("val", stat.S_IFLNK | 0o777), {"train": BODY}, "entry val is a link"),
+        (lambda: with_entry("train"), {"train": BODY}, "entry train is there twice"),
+        (
+            lambda: zipped(train=bytes(50_000_000)).getvalue(),
+            {"train": b"small"},
+            "opens to more than the 5 bytes",
+        ),
+        (
+            lambda: (
+                zipped(train=bytes(10**6))
+                .getvalue()
+                .replace(struct.pack("<I", 10**6), struct.pack("<I", 5))
+            ),
+            {"train": bytes(5)},
+            "captions.zip",
+        ),  # a header that lies about the size
+        (
+            lambda: zipped(
+                train=BODY, val=bytes(5), unused=random.Random(4).randbytes(3_000_000)
+            ).getvalue(),
+            {"val": bytes(5)},
+            "is more than the 1,000,050 bytes",
+        ),
+    ],
+)
+def test_an_archive_that_is_refused(
+    refused_corpus, fetch_corpus, archive, tmp_path, content, members, said
+):
     """Nothing of it stays, so that the next fetch brings the right one."""
     told = refused_corpus(archive(content(), **members))
     assert said in told and "captions.zip" in told and kept(tmp_path) == []

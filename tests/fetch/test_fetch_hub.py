@@ -39,7 +39,9 @@ class Hub(http.server.ThreadingHTTPServer):
 class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
         self.send_response(status)
-        for name, value in ({"X_Repo_Commit": COMMIT, "Content_Length": str(len(body))} | headers).items():
+        for name, value in (
+            {"X_Repo_Commit": COMMIT, "Content_Length": str(len(body))} | headers
+        ).items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         if self.command == "GET":
@@ -55,11 +57,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.connection.close()
         path = self.path.removeprefix("/huggingface.co").lstrip("/")
         owner, name, _, revision, file = path.split("/", 4)
-        for wrong, status, code in (("gated" in state and not token, 401, "GatedRepo"),
-                                    ("forbidden" in state, 403, "Forbidden"),
-                                    ((owner, name) != ("me", "mine"), 401, "RepoNotFound"),
-                                    (revision not in (COMMIT, "main"), 404, "RevisionNotFound"),
-                                    (not (server.folder / file).is_file(), 404, "EntryNotFound")):
+        for wrong, status, code in (
+            ("gated" in state and not token, 401, "GatedRepo"),
+            ("forbidden" in state, 403, "Forbidden"),
+            ((owner, name) != ("me", "mine"), 401, "RepoNotFound"),
+            (revision not in (COMMIT, "main"), 404, "RevisionNotFound"),
+            (not (server.folder / file).is_file(), 404, "EntryNotFound"),
+        ):
             if wrong:
                 return self.answer(status, X_Error_Code=code)
         self.serve((server.folder / file).read_bytes(), ranged, file.endswith(".safetensors"))
@@ -69,7 +73,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve(self, body: bytes, ranged: str | None, large: bool) -> None:
         state = self.server.state
         stored = hashlib.sha256(body).hexdigest() if large else git_hash(body)
-        headers = {"ETag": f'"{stored}"'} | ({"X_Linked_Etag": f'"{stored}"', "X_Linked_Size": str(len(body))} if large else {})
+        headers = {"ETag": f'"{stored}"'} | (
+            {"X_Linked_Etag": f'"{stored}"', "X_Linked_Size": str(len(body))} if large else {}
+        )
         first, last = (ranged or "bytes=0-").removeprefix("bytes=").split("-")
         part = body[int(first) : int(last) + 1 if last else None]
         if ranged:
@@ -118,22 +124,35 @@ def pinned(folder: Path) -> dict:
 
 def spare(tmp_path: Path) -> list[Path]:
     """What is left of downloads that did not end."""
-    return [file for place in ("partial", "cache") for file in tmp_path.glob(f"{place}/**/*") if file.name.endswith(("incomplete", "part"))]
+    return [
+        file
+        for place in ("partial", "cache")
+        for file in tmp_path.glob(f"{place}/**/*")
+        if file.name.endswith(("incomplete", "part"))
+    ]
 
 
 def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
     fetched = fetch(ENTRY | {"revision": "main"})
     assert {file.name: file.read_bytes() for file in fetched.iterdir()} == {
-        file.name: file.read_bytes() for file in folder.iterdir()}
-    assert f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text and "pin it in" in caplog.text
+        file.name: file.read_bytes() for file in folder.iterdir()
+    }
+    assert (
+        f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text
+        and "pin it in" in caplog.text
+    )
     assert f"revision main is commit {COMMIT} now: pin it in" in caplog.text
-    assert f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text and spare(tmp_path) == []
+    assert (
+        f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text
+        and spare(tmp_path) == []
+    )
     assert not any(file.is_symlink() for file in fetched.iterdir())
 
 
 @pytest.mark.parametrize("entry", [pinned, lambda folder: ENTRY], ids=["pinned", "not pinned"])
-def test_the_cache_is_used_and_a_damaged_one_is_mended(fetch, refused, server, folder, tmp_path,
-                                                       caplog, entry):
+def test_the_cache_is_used_and_a_damaged_one_is_mended(
+    fetch, refused, server, folder, tmp_path, caplog, entry
+):
     """Known by the pinned hash or, without one, by the hash that the cache stores a file under."""
     entry = entry(folder)
     fetch(entry)
@@ -168,20 +187,30 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
     assert "Bearer hf_secret" in server.tokens and "hf_secret" not in caplog.text
 
 
-@pytest.mark.parametrize(("state", "change", "said"), [
-    ("forbidden", {}, "refuses me/mine (HTTP 403)"),
-    ("", {"hub": "you/yours"}, "shows no model you/yours: correct hub in"),
-    ("", {"revision": "0" * 40}, f"me/mine has no revision {'0' * 40}"),
-    ("", {"files": dict.fromkeys([*DEFAULT_FILES, "vocab.txt"])},
-     f"mine/vocab.txt: me/mine has no such file at {COMMIT}"),
-    ("", {"files": dict.fromkeys(DEFAULT_FILES) | {"config.json": "0" * 64}}, "/config.json from"),
-    ("", {"hub": "not a name"}, "(an id on huggingface.co, ORG/NAME)"),
-    ("silent", {}, "does not give it (RemoteProtocolError"),
-    ("wrong", {}, "is not what the hub names by its hash"),
-    ("endless", {}, "it was stopped and removed"),
-    ("pickled", {}, "me/mine has its weights as pytorch_model.bin only"),
-    ("away", {}, "http://127.0.0.1:9 does not answer and neither the mirror nor the cache"),
-])
+@pytest.mark.parametrize(
+    ("state", "change", "said"),
+    [
+        ("forbidden", {}, "refuses me/mine (HTTP 403)"),
+        ("", {"hub": "you/yours"}, "shows no model you/yours: correct hub in"),
+        ("", {"revision": "0" * 40}, f"me/mine has no revision {'0' * 40}"),
+        (
+            "",
+            {"files": dict.fromkeys([*DEFAULT_FILES, "vocab.txt"])},
+            f"mine/vocab.txt: me/mine has no such file at {COMMIT}",
+        ),
+        (
+            "",
+            {"files": dict.fromkeys(DEFAULT_FILES) | {"config.json": "0" * 64}},
+            "/config.json from",
+        ),
+        ("", {"hub": "not a name"}, "(an id on huggingface.co, ORG/NAME)"),
+        ("silent", {}, "does not give it (RemoteProtocolError"),
+        ("wrong", {}, "is not what the hub names by its hash"),
+        ("endless", {}, "it was stopped and removed"),
+        ("pickled", {}, "me/mine has its weights as pytorch_model.bin only"),
+        ("away", {}, "http://127.0.0.1:9 does not answer and neither the mirror nor the cache"),
+    ],
+)
 def test_what_the_hub_refuses(refused, server, folder, tmp_path, state, change, said, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _: None)
     server.state.add(state)
@@ -210,7 +239,9 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
     fetch(pinned(folder), mirror)
     assert server.asked == []
     fetch(ENTRY, mirror)
-    assert {path for _, path, _ in server.asked} == {f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES}
+    assert {path for _, path, _ in server.asked} == {
+        f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES
+    }
 
 
 def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
@@ -219,15 +250,25 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
     told.write_text(json.dumps({"models": {"mine": entry}, "sources": {}, "fetched": []}))
 
     def ask(place: object) -> list[str]:
-        done = program("scripts.fetch.reachable", "--study", told, f"--mirror={place}", "--output",
-                       tmp_path / "found.json",
-                       HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "home"))
+        done = program(
+            "scripts.fetch.reachable",
+            "--study",
+            told,
+            f"--mirror={place}",
+            "--output",
+            tmp_path / "found.json",
+            HF_ENDPOINT="http://127.0.0.1:9",
+            HF_HUB_OFFLINE="1",
+            HF_HOME=str(tmp_path / "home"),
+        )
         assert done.returncode == 0, done.stderr
         return json.loads((tmp_path / "found.json").read_text())["missing"]
 
     assert ask(mirror) == []
     (mirror / "huggingface.co/me/mine/resolve/main/model.safetensors").unlink()
-    assert ask(mirror) == ["mine: me/mine has no model.safetensors, or is out of reach; put it there, into the mirror, or take another model"]
+    assert ask(mirror) == [
+        "mine: me/mine has no model.safetensors, or is out of reach; put it there, into the mirror, or take another model"
+    ]
 
 
 # ---- as the user's environment has it
@@ -238,12 +279,29 @@ def test_the_environment_is_honoured(program, server, folder, tmp_path):
     (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": ENTRY}))
     for offline in ("0", "1"):
         before = len(server.asked)
-        done = program("scripts.fetch.model", "--model", "mine", "--models",
-                       tmp_path / "models.yaml", "--output", tmp_path / "out/mine", "--partial",
-                       tmp_path / "partial", "--mirror=", HF_HUB_OFFLINE=offline,
-                       HF_HOME=str(tmp_path / "home"), HF_TOKEN="hf_secret",
-                       HF_ENDPOINT=server.url)
+        done = program(
+            "scripts.fetch.model",
+            "--model",
+            "mine",
+            "--models",
+            tmp_path / "models.yaml",
+            "--output",
+            tmp_path / "out/mine",
+            "--partial",
+            tmp_path / "partial",
+            "--mirror=",
+            HF_HUB_OFFLINE=offline,
+            HF_HOME=str(tmp_path / "home"),
+            HF_TOKEN="hf_secret",
+            HF_ENDPOINT=server.url,
+        )
         assert done.returncode == 0 and "hf_secret" not in done.stderr, done.stderr
         assert (len(server.asked) > before) == (offline == "0")
-    tokens = {token for (_, path, _), token in zip(server.asked, server.tokens, strict=True) if path.startswith("/me/mine/")}
-    assert tokens == {"Bearer hf_secret"} and list((tmp_path / "home/hub").glob("models--me--mine/snapshots/*"))
+    tokens = {
+        token
+        for (_, path, _), token in zip(server.asked, server.tokens, strict=True)
+        if path.startswith("/me/mine/")
+    }
+    assert tokens == {"Bearer hf_secret"} and list(
+        (tmp_path / "home/hub").glob("models--me--mine/snapshots/*")
+    )

@@ -34,28 +34,57 @@ ROWS = len(model.vocabulary(WORDS))
 HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 
-@pytest.mark.parametrize(("entry", "said"), [
-    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
-    (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
-    ({"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"}, "fetch the model nowhere first"),
-    ({"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by an MLM stage, not fetched"),
-    ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
-    ({"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"}, "no/words.txt: no such file"),
-    (TINY | {"init": TINY["init"] | {"num_hiden_layers": 2}}, "did you mean num_hidden_layers?"),
-    (TINY | {"init": TINY["init"] | {"hidden_size": "wide"}}, "no configuration that transformers"),
-    (TINY | {"init": {"hidden_size": 128}}, "key model_type is missing at mine.init"),
-    (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
-    (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
-    (HUB | {"files": dict.fromkeys(SCRATCH_FILES)}, "key model.safetensors is missing (weights come as safetensors only), or model.safetensors.index.json"),
-    (HUB | {"files": dict.fromkeys(["config.json", "model.safetensors", "merges.txt"])}, "no tokenizer is named: tokenizer.json, or"),
-    (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "../vocab.txt"])}, "has a folder in its name"),
-])
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
+        (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
+        (
+            {"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"},
+            "fetch the model nowhere first",
+        ),
+        (
+            {"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"},
+            "made by an MLM stage, not fetched",
+        ),
+        ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
+        (
+            {"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"},
+            "no/words.txt: no such file",
+        ),
+        (
+            TINY | {"init": TINY["init"] | {"num_hiden_layers": 2}},
+            "did you mean num_hidden_layers?",
+        ),
+        (
+            TINY | {"init": TINY["init"] | {"hidden_size": "wide"}},
+            "no configuration that transformers",
+        ),
+        (TINY | {"init": {"hidden_size": 128}}, "key model_type is missing at mine.init"),
+        (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
+        (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
+        (
+            HUB | {"files": dict.fromkeys(SCRATCH_FILES)},
+            "key model.safetensors is missing (weights come as safetensors only), or model.safetensors.index.json",
+        ),
+        (
+            HUB | {"files": dict.fromkeys(["config.json", "model.safetensors", "merges.txt"])},
+            "no tokenizer is named: tokenizer.json, or",
+        ),
+        (
+            HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "../vocab.txt"])},
+            "has a folder in its name",
+        ),
+    ],
+)
 def test_entries_that_are_refused(refused, entry, said):
     assert said in refused(entry)
 
 
 def test_the_snakefile_reads_entries_without_heavy_imports():
-    code = "import sys, scripts.plan.models; print({'torch', 'requests', 'pandas'} & set(sys.modules))"
+    code = (
+        "import sys, scripts.plan.models; print({'torch', 'requests', 'pandas'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "set()\n"
 
@@ -69,7 +98,9 @@ def test_a_model_from_scratch(fetch, tmp_path):
     config = json.loads((fetched / "config.json").read_text())
     assert config["num_hidden_layers"] == 2 and config["vocab_size"] == len(model.vocabulary(WORDS))
     first = {file.name: file.read_bytes() for file in fetched.iterdir()}
-    assert first == {file.name: file.read_bytes() for file in fetch(TINY).iterdir()}, "the same every time"
+    assert first == {file.name: file.read_bytes() for file in fetch(TINY).iterdir()}, (
+        "the same every time"
+    )
     assert not list((tmp_path / "partial").rglob("*.json"))
 
 
@@ -111,49 +142,96 @@ def header(file: Path, change) -> bytes:
 
 
 def lying(table: dict) -> dict:
-    return table | {"bert.encoder.layer.1.output.dense.bias": {"dtype": "F32", "shape": [10**9], "data_offsets": [0, 512]}}
+    return table | {
+        "bert.encoder.layer.1.output.dense.bias": {
+            "dtype": "F32",
+            "shape": [10**9],
+            "data_offsets": [0, 512],
+        }
+    }
 
 
-@pytest.mark.parametrize(("file", "spoil", "said"), [
-    ("config.json", lambda _: b"[]", "not a JSON object"),
-    ("config.json", lambda _: b"{}", "lacks model_type"),
-    ("config.json", lambda _: b'{"model_type": "bert", "model_type": "t5"}', "a key stands twice"),
-    ("config.json", lambda _: b"[" * 100_000, "config.json is not JSON"),
-    ("config.json", lambda _: b"\xff\xfe", "config.json is not JSON"),
-    ("config.json", lambda _: b'{"model_type": "brt"}',
-     "model_type brt, which is no configuration that transformers knows; did you mean bert?"),
-    ("config.json", lambda _: b'{"model_type": ["bert"]}',
-     "which is no configuration that transformers knows"),
-    ("config.json", lambda _: b'{"model_type": "bert", "num_hidden_layers": 0}',
-     "has num_hidden_layers 0"),
-    ("config.json", lambda _: b'{"model_type": "bert", "vocab_size": 1e30}', "config.json"),
-    ("config.json", lambda _: b'{"model_type": "bert", "num_attention_heads": -12}',
-     "has num_attention_heads -12"),
-    ("config.json", lambda _: b'{"model_type": "clip"}', "so it is no model of text"),
-    ("config.json", lambda _: b'{"model_type": "bert", "text_config": [{"auto_map": {}}]}',
-     "config.json has auto_map"),
-    ("tokenizer_config.json", lambda _: b'{"auto_map": {}}',
-     "tokenizer_config.json has auto_map, so the model needs code"),
-    ("tokenizer_config.json", lambda file: file.read_bytes().replace(b"pad_token", b"no_token"),
-     "has no padding token"),
-    ("tokenizer.json", lambda _: b'{"model": 1}', "tokenizer.json is no tokenizer"),
-    ("tokenizer.json",
-     lambda file: file.read_bytes().replace(b'"unk_token": "[UNK]"', b'"unk_token": "[NONE]"'),
-     "cannot read every text (WordPiece"),
-    ("model.safetensors", lambda _: b"not tensors at all", "no whole safetensors"),
-    ("model.safetensors", lambda file: file.read_bytes()[:-8], "no whole safetensors"),
-    ("model.safetensors", lambda file: file.read_bytes() + b"more", "no whole safetensors"),
-    ("model.safetensors", lambda _: b"", "no whole safetensors"),
-    ("model.safetensors", lambda file: (10**15).to_bytes(8, "little") + file.read_bytes()[8:],
-     "no whole safetensors"),
-    ("model.safetensors", lambda file: header(file, lying), "no whole safetensors"),
-    ("model.safetensors", lambda file: file.rename(file.with_name("pytorch_model.bin")),
-     "pytorch_model.bin only, a pickle, which can run code"),
-    ("model.safetensors", lambda file: file.rename(file.with_name("pytorch_model.bin.index.json")),
-     "pytorch_model.bin only"),
-    ("model.safetensors", Path.unlink, "mine/model.safetensors could not be had"),
-    ("config.json", lambda file: shutil.rmtree(file.parent), "is not there; correct it in"),
-])
+@pytest.mark.parametrize(
+    ("file", "spoil", "said"),
+    [
+        ("config.json", lambda _: b"[]", "not a JSON object"),
+        ("config.json", lambda _: b"{}", "lacks model_type"),
+        (
+            "config.json",
+            lambda _: b'{"model_type": "bert", "model_type": "t5"}',
+            "a key stands twice",
+        ),
+        ("config.json", lambda _: b"[" * 100_000, "config.json is not JSON"),
+        ("config.json", lambda _: b"\xff\xfe", "config.json is not JSON"),
+        (
+            "config.json",
+            lambda _: b'{"model_type": "brt"}',
+            "model_type brt, which is no configuration that transformers knows; did you mean bert?",
+        ),
+        (
+            "config.json",
+            lambda _: b'{"model_type": ["bert"]}',
+            "which is no configuration that transformers knows",
+        ),
+        (
+            "config.json",
+            lambda _: b'{"model_type": "bert", "num_hidden_layers": 0}',
+            "has num_hidden_layers 0",
+        ),
+        ("config.json", lambda _: b'{"model_type": "bert", "vocab_size": 1e30}', "config.json"),
+        (
+            "config.json",
+            lambda _: b'{"model_type": "bert", "num_attention_heads": -12}',
+            "has num_attention_heads -12",
+        ),
+        ("config.json", lambda _: b'{"model_type": "clip"}', "so it is no model of text"),
+        (
+            "config.json",
+            lambda _: b'{"model_type": "bert", "text_config": [{"auto_map": {}}]}',
+            "config.json has auto_map",
+        ),
+        (
+            "tokenizer_config.json",
+            lambda _: b'{"auto_map": {}}',
+            "tokenizer_config.json has auto_map, so the model needs code",
+        ),
+        (
+            "tokenizer_config.json",
+            lambda file: file.read_bytes().replace(b"pad_token", b"no_token"),
+            "has no padding token",
+        ),
+        ("tokenizer.json", lambda _: b'{"model": 1}', "tokenizer.json is no tokenizer"),
+        (
+            "tokenizer.json",
+            lambda file: file.read_bytes().replace(
+                b'"unk_token": "[UNK]"', b'"unk_token": "[NONE]"'
+            ),
+            "cannot read every text (WordPiece",
+        ),
+        ("model.safetensors", lambda _: b"not tensors at all", "no whole safetensors"),
+        ("model.safetensors", lambda file: file.read_bytes()[:-8], "no whole safetensors"),
+        ("model.safetensors", lambda file: file.read_bytes() + b"more", "no whole safetensors"),
+        ("model.safetensors", lambda _: b"", "no whole safetensors"),
+        (
+            "model.safetensors",
+            lambda file: (10**15).to_bytes(8, "little") + file.read_bytes()[8:],
+            "no whole safetensors",
+        ),
+        ("model.safetensors", lambda file: header(file, lying), "no whole safetensors"),
+        (
+            "model.safetensors",
+            lambda file: file.rename(file.with_name("pytorch_model.bin")),
+            "pytorch_model.bin only, a pickle, which can run code",
+        ),
+        (
+            "model.safetensors",
+            lambda file: file.rename(file.with_name("pytorch_model.bin.index.json")),
+            "pytorch_model.bin only",
+        ),
+        ("model.safetensors", Path.unlink, "mine/model.safetensors could not be had"),
+        ("config.json", lambda file: shutil.rmtree(file.parent), "is not there; correct it in"),
+    ],
+)
 def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
     content = spoil(folder / file)
     if isinstance(content, bytes):
@@ -161,14 +239,32 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
     assert said in refused(here(folder))
 
 
-@pytest.mark.parametrize(("tensors", "said"), [
-    (weights(rows=1000), f"embeddings.word_embeddings.weight is [1000, 128] numbers in the weights, but [{ROWS}, 128] by config.json"),
-    (weights(layers=1), "the weights lack 16 of those that config.json promises, encoder.layer.1.attention.output.LayerNorm.bias first"),
-    ({name: tensor for name,
-      tensor in weights().items() if "layer.0.output.dense.weight" not in name},
-     "the weights lack 1 of those that config.json promises, encoder.layer.0.output.dense.weight"),
-    (weights() | {"bert.encoder.layer.0.output.dense.weight": numpy.zeros((128, 64), "uint8")}, "is of type U8, so the weights are quantised"),
-])
+@pytest.mark.parametrize(
+    ("tensors", "said"),
+    [
+        (
+            weights(rows=1000),
+            f"embeddings.word_embeddings.weight is [1000, 128] numbers in the weights, but [{ROWS}, 128] by config.json",
+        ),
+        (
+            weights(layers=1),
+            "the weights lack 16 of those that config.json promises, encoder.layer.1.attention.output.LayerNorm.bias first",
+        ),
+        (
+            {
+                name: tensor
+                for name, tensor in weights().items()
+                if "layer.0.output.dense.weight" not in name
+            },
+            "the weights lack 1 of those that config.json promises, encoder.layer.0.output.dense.weight",
+        ),
+        (
+            weights()
+            | {"bert.encoder.layer.0.output.dense.weight": numpy.zeros((128, 64), "uint8")},
+            "is of type U8, so the weights are quantised",
+        ),
+    ],
+)
 def test_weights_that_lack_what_the_configuration_promises(refused, folder, tensors, said):
     save_file(tensors, folder / "model.safetensors")
     assert said in refused(here(folder))
@@ -214,22 +310,42 @@ for folder in sys.argv[1:]:
 def loads(*folders: Path) -> None:
     """Load models in a process of its own, with the hub off."""
     environment = {"PATH": "/usr/bin:/bin", "HF_HUB_OFFLINE": "1", "HOME": str(folders[0])}
-    done = subprocess.run([sys.executable, "-c", LOAD, *map(str, folders)], env=environment,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *map(str, folders)],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0 and done.stdout.count("loaded") == len(folders), done.stderr
 
 
 @pytest.mark.models
 def test_a_model_from_scratch_loads(program, tmp_path):
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", tmp_path / "tiny_bert",
-                   "--partial", tmp_path / "partial")
+    done = program(
+        "scripts.fetch.model",
+        "--model",
+        "tiny_bert",
+        "--output",
+        tmp_path / "tiny_bert",
+        "--partial",
+        tmp_path / "partial",
+    )
     assert done.returncode == 0, done.stderr
     loads(tmp_path / "tiny_bert")
 
 
 def test_the_real_encoder_loads(program, mirror, tmp_path):
-    done = program("scripts.fetch.model", "--model", "minilm", "--mirror", mirror,
-                   "--output", tmp_path / "minilm", "--partial", tmp_path / "partial")
+    done = program(
+        "scripts.fetch.model",
+        "--model",
+        "minilm",
+        "--mirror",
+        mirror,
+        "--output",
+        tmp_path / "minilm",
+        "--partial",
+        tmp_path / "partial",
+    )
     assert done.returncode == 0, done.stderr
     loads(tmp_path / "minilm")
 
@@ -242,33 +358,60 @@ def test_a_model_that_decodes_has_the_sentinel_and_starts_from_padding(fetch):
     config = json.loads((fetched / "config.json").read_text())
     pieces = json.loads((fetched / "tokenizer.json").read_text())["model"]["vocab"]
     assert config["decoder_start_token_id"] == config["pad_token_id"] == pieces["[PAD]"]
-    assert config["vocab_size"] == len(pieces) and "<extra_id_0>" in pieces and config["eos_token_id"] == pieces["[SEP]"]
+    assert (
+        config["vocab_size"] == len(pieces)
+        and "<extra_id_0>" in pieces
+        and config["eos_token_id"] == pieces["[SEP]"]
+    )
 
 
 def test_the_released_tokenizer_of_t5(fetch, mirror):
     fetched = fetch(MODELS["small_t5_scratch"], mirror)
     tokenizer = Tokenizer.from_file(str(fetched / "tokenizer.json"))
-    assert tokenizer.get_vocab_size() == json.loads((fetched / "config.json").read_text())["vocab_size"] == 32_100
+    assert (
+        tokenizer.get_vocab_size()
+        == json.loads((fetched / "config.json").read_text())["vocab_size"]
+        == 32_100
+    )
     assert tokenizer.encode("<extra_id_0> forty-eight hours").tokens == [
-        "<extra_id_0>", "▁forty", "-", "e", "ight", "▁hours", "</s>"]
+        "<extra_id_0>",
+        "▁forty",
+        "-",
+        "e",
+        "ight",
+        "▁hours",
+        "</s>",
+    ]
 
 
 def test_a_tokenizer_of_t5_that_is_none(refused, tmp_path):
     place = tmp_path / "mirror/huggingface.co/me/t5/resolve/main/spiece.model"
     place.parent.mkdir(parents=True)
     place.write_bytes(b"no sentence pieces")
-    entry = MODELS["small_t5_scratch"] | {"tokenizer": {"hub": "me/t5", "revision": "main", "file": "spiece.model", "sha256": None}}
+    entry = MODELS["small_t5_scratch"] | {
+        "tokenizer": {"hub": "me/t5", "revision": "main", "file": "spiece.model", "sha256": None}
+    }
     assert "no SentencePiece model of T5" in refused(entry, tmp_path / "mirror")
 
 
 def test_esim_over_vectors_and_over_an_encoder(fetch, folder, tmp_path):
     (tmp_path / "glove.txt").write_text("two 0.1 0.2\nhours 0.3 0.4\n")
     vectors = {"urls": [(tmp_path / "glove.txt").as_uri()], "file": "glove.txt", "sha256": None}
-    fetched = fetch({"esim": {"hidden_size": 3, "lower_case": False}, "vectors": vectors, "licence": "MIT"})
+    fetched = fetch(
+        {"esim": {"hidden_size": 3, "lower_case": False}, "vectors": vectors, "licence": "MIT"}
+    )
     assert json.loads((fetched / "config.json").read_text()) == {
-        "model_type": "esim", "hidden_size": 3, "lower_case": False, "vectors": "glove.txt"}
+        "model_type": "esim",
+        "hidden_size": 3,
+        "lower_case": False,
+        "vectors": "glove.txt",
+    }
     assert (fetched / "glove.txt").read_text().startswith("two ")
     shutil.copytree(folder, tmp_path / "out/encoder")
     fetched = fetch({"esim": {"hidden_size": 3}, "encoder": "encoder", "licence": "MIT"})
-    assert json.loads((fetched / "config.json").read_text()) == {"model_type": "esim", "hidden_size": 3, "encoder": True}
+    assert json.loads((fetched / "config.json").read_text()) == {
+        "model_type": "esim",
+        "hidden_size": 3,
+        "encoder": True,
+    }
     assert {file.name for file in (fetched / "encoder").iterdir()} == set(DEFAULT_FILES)

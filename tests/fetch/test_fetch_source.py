@@ -18,7 +18,9 @@ def test_a_cut_connection_goes_on_where_it_stopped(fetch_corpus, server, tmp_pat
     assert condition == f'"{sha256(BODY)[:8]}"' and kept(tmp_path) == []
 
 
-def test_a_second_start_goes_on_where_the_first_stopped(fetch_corpus, refused_corpus, server, tmp_path):
+def test_a_second_start_goes_on_where_the_first_stopped(
+    fetch_corpus, refused_corpus, server, tmp_path
+):
     server.files["/captions.json"], server.script = BODY, ["cut"] + ["busy"] * 20
     assert "HTTP 503" in refused_corpus(single(f"{server.url}/captions.json"))
     assert kept(tmp_path) == [".part", ".version"]
@@ -27,27 +29,38 @@ def test_a_second_start_goes_on_where_the_first_stopped(fetch_corpus, refused_co
     assert len(server.asked) == 1 and int(server.asked[0][1][6:-1]) > 0
 
 
-@pytest.mark.parametrize(("steps", "ranged"), [
-    (["busy", "busy"], [False, False, False]),
-    (["redirect /captions.json"], [False, False]),
-    (["cut", "no ranges"], [False, True]),
-    (["cut, no version", ""], [False, False]),  # pieces of no known version are thrown away
-])
+@pytest.mark.parametrize(
+    ("steps", "ranged"),
+    [
+        (["busy", "busy"], [False, False, False]),
+        (["redirect /captions.json"], [False, False]),
+        (["cut", "no ranges"], [False, True]),
+        (["cut, no version", ""], [False, False]),  # pieces of no known version are thrown away
+    ],
+)
 def test_what_servers_do(fetch_corpus, server, steps, ranged):
     server.files["/captions.json"], server.script = BODY, steps
     assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
     assert [bool(asked) for _, asked, _ in server.asked] == ranged
 
 
-@pytest.mark.parametrize(("new", "step"),
-                         [(OTHER, ""), (OTHER, "no conditions"), (OTHER[:1000], "no conditions"),
-                                           (OTHER, "no conditions, no version")])
+@pytest.mark.parametrize(
+    ("new", "step"),
+    [
+        (OTHER, ""),
+        (OTHER, "no conditions"),
+        (OTHER[:1000], "no conditions"),
+        (OTHER, "no conditions, no version"),
+    ],
+)
 def test_a_changed_file_is_never_spliced(fetch_corpus, refused_corpus, server, caplog, new, step):
     """Not even where the server goes on in the new version, whether its ETag shows that or not."""
     server.files["/captions.json"], server.script = BODY, ["cut"] + ["busy"] * 20
     refused_corpus(single(f"{server.url}/captions.json"))
     server.files["/captions.json"], server.script = new, [step]
-    assert fetch_corpus(single(f"{server.url}/captions.json", content=None)) == {"captions.json": new}
+    assert fetch_corpus(single(f"{server.url}/captions.json", content=None)) == {
+        "captions.json": new
+    }
     assert sha256(new) in caplog.text and "pin it in" in caplog.text
 
 
@@ -68,13 +81,18 @@ def test_a_wrong_hash(refused_corpus, server, tmp_path):
     assert kept(tmp_path) == []
 
 
-def test_a_verified_file_stays_when_a_later_one_fails(fetch_corpus, refused_corpus, server, tmp_path):
+def test_a_verified_file_stays_when_a_later_one_fails(
+    fetch_corpus, refused_corpus, server, tmp_path
+):
     server.files["/captions.json"], server.files["/other.json"] = BODY, OTHER
     missing = single(f"{server.url}/late.json", content=OTHER) | {"file": "other.json"}
     assert "other.json" in refused_corpus(single(f"{server.url}/captions.json"), missing)
     asked = len(server.asked)
     late = missing | {"urls": [f"{server.url}/other.json"]}
-    assert set(fetch_corpus(single(f"{server.url}/captions.json"), late)) == {"captions.json", "other.json"}
+    assert set(fetch_corpus(single(f"{server.url}/captions.json"), late)) == {
+        "captions.json",
+        "other.json",
+    }
     assert [path for path, *_ in server.asked[asked:]] == ["/other.json"] and kept(tmp_path) == []
 
 
@@ -119,18 +137,27 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
 # ---- entries
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"urls": None}, "corpus: 0.urls: None is not of type 'array'"),
-    ({"members": {}},
-     "an archive lists its members; a single file has file, sha256 and bytes itself"),
-    ({"urls": ["ftp://example.invalid/captions.json"]},
-     "(an address: https://…, http://… or file:///…)"),
-    ({"urls": ["https://[example.invalid/captions.json"]},
-     "(an address: https://…, http://… or file:///…)"),
-    ({"file": ".."}, "is called '..', which is no name"),
-    ({"bytes": -1}, "0.bytes: -1 is less than the minimum"),
-    ({"sha256": "0"}, "sixty-four hexadecimal digits"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"urls": None}, "corpus: 0.urls: None is not of type 'array'"),
+        (
+            {"members": {}},
+            "an archive lists its members; a single file has file, sha256 and bytes itself",
+        ),
+        (
+            {"urls": ["ftp://example.invalid/captions.json"]},
+            "(an address: https://…, http://… or file:///…)",
+        ),
+        (
+            {"urls": ["https://[example.invalid/captions.json"]},
+            "(an address: https://…, http://… or file:///…)",
+        ),
+        ({"file": ".."}, "is called '..', which is no name"),
+        ({"bytes": -1}, "0.bytes: -1 is less than the minimum"),
+        ({"sha256": "0"}, "sixty-four hexadecimal digits"),
+    ],
+)
 def test_entries_that_are_refused(refused_corpus, change, said):
     assert said in refused_corpus(single("https://example.invalid/captions.json") | change)
 
@@ -143,9 +170,13 @@ def test_files_of_one_name(refused_corpus, archive):
 # ---- the program
 
 
-@pytest.mark.parametrize(("source", "said"), [("activitynt", "did you mean activitynet?"),
-                                              ("sample_activitynet",
-                                               "scripts.fetch.samples.captions")])
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("activitynt", "did you mean activitynet?"),
+        ("sample_activitynet", "scripts.fetch.samples.captions"),
+    ],
+)
 def test_what_cannot_be_fetched(program, tmp_path, source, said):
     done = program("scripts.fetch.source", "--source", source, "--output", tmp_path / "out")
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
@@ -154,9 +185,19 @@ def test_what_cannot_be_fetched(program, tmp_path, source, said):
 
 def test_the_real_corpora(program, mirror, tmp_path):
     for name, count in {"activitynet": 5, "hirest": 2}.items():
-        done = program("scripts.fetch.source", "--source", name, "--mirror", mirror,
-                       "--output", tmp_path / name, "--partial", tmp_path / "partial",
-                       "--log", tmp_path / f"{name}.log")
+        done = program(
+            "scripts.fetch.source",
+            "--source",
+            name,
+            "--mirror",
+            mirror,
+            "--output",
+            tmp_path / name,
+            "--partial",
+            tmp_path / "partial",
+            "--log",
+            tmp_path / f"{name}.log",
+        )
         assert done.returncode == 0, done.stderr
         assert len(list((tmp_path / name).iterdir())) == count
         assert "files" in (tmp_path / f"{name}.log").read_text()

@@ -29,21 +29,41 @@ PINNED = {
 # What the cleaners count, beside white space.
 QUIRKS = {
     "sample_activitynet": [
-        "not in the order of start times: sorted", "line break in the text: made a space",
-        "several spaces in a row in the text: made one", "start is after end", "start equals end",
-        "end is past the duration of the video", "listed in train_ids.json but has no captions",
-        "listed in val_ids.json but has no captions", "occurs in train too (in upper or lower case)"],
+        "not in the order of start times: sorted",
+        "line break in the text: made a space",
+        "several spaces in a row in the text: made one",
+        "start is after end",
+        "start equals end",
+        "end is past the duration of the video",
+        "listed in train_ids.json but has no captions",
+        "listed in val_ids.json but has no captions",
+        "occurs in train too (in upper or lower case)",
+    ],
     "sample_howto100m": [
-        "lists of different lengths: cut to the shortest", "text is missing (null or NaN)", "text is not text",
-        "text is empty", "of these, text on several lines", "not in the order of start times: sorted",
-        "the next caption repeats it or goes on from it", "begins before the one in front ends",
-        "not in HowTo100M_v1.csv", "in HowTo100M_v1.csv but without captions"],
+        "lists of different lengths: cut to the shortest",
+        "text is missing (null or NaN)",
+        "text is not text",
+        "text is empty",
+        "of these, text on several lines",
+        "not in the order of start times: sorted",
+        "the next caption repeats it or goes on from it",
+        "begins before the one in front ends",
+        "not in HowTo100M_v1.csv",
+        "in HowTo100M_v1.csv but without captions",
+    ],
     "sample_dialogs": [
-        "full-width characters: made plain", "no space after a full stop between words: put in",
-        "a spaced apostrophe in a contraction: closed", "the same words as one of an earlier split"],
+        "full-width characters: made plain",
+        "no space after a full stop between words: put in",
+        "a spaced apostrophe in a contraction: closed",
+        "the same words as one of an earlier split",
+    ],
     "sample_challenge": [
-        "text is empty, at the end of the dialog", "white space at an end: removed", "wrong by rule: phrase",
-        "wrong by rule: numeral", "wrong by rule: open_ended"],
+        "text is empty, at the end of the dialog",
+        "white space at an end: removed",
+        "wrong by rule: phrase",
+        "wrong by rule: numeral",
+        "wrong by rule: open_ended",
+    ],
     "sample_mctaco": ["a soft hyphen in a text", "a wide space in a text", 'a " in a text'],
 }
 RIGHT, WRONG = ("correct1", "correct2"), ("incorrect1", "incorrect2")
@@ -52,13 +72,29 @@ RIGHT, WRONG = ("correct1", "correct2"), ("incorrect1", "incorrect2")
 @pytest.fixture(scope="module")
 def samples(program, tmp_path_factory):
     """The folder of a source (and of other options), written and cleaned as the workflow does."""
+
     @cache
     def of(source, **changed):
         folder, entry = tmp_path_factory.mktemp(source), SOURCES[source]
-        options = [part for name, value in {**entry["sample"], **changed}.items() for part in (f"--{name}", value)]
-        for name, *rest in ((f"fetch.samples.{entry['sampler']}", *options, "--output", folder / "fetch"),
-                            (f"clean.{entry['cleaner']}", "--source", source, "--fetched", folder / "fetch", "--output",
-                             folder / "clean", "--provenance", "{}")):
+        options = [
+            part
+            for name, value in {**entry["sample"], **changed}.items()
+            for part in (f"--{name}", value)
+        ]
+        for name, *rest in (
+            (f"fetch.samples.{entry['sampler']}", *options, "--output", folder / "fetch"),
+            (
+                f"clean.{entry['cleaner']}",
+                "--source",
+                source,
+                "--fetched",
+                folder / "fetch",
+                "--output",
+                folder / "clean",
+                "--provenance",
+                "{}",
+            ),
+        ):
             done = program(f"scripts.{name}", *rest)
             assert done.returncode == 0, done.stderr
         assert {file.name for file in (folder / "fetch").iterdir()} == set(entry["files"])
@@ -69,8 +105,10 @@ def samples(program, tmp_path_factory):
 
 @pytest.mark.parametrize("source", PINNED)
 def test_the_same_bytes_on_every_machine(samples, source):
-    hashes, others = ([sha256_of(folder / "fetch" / name) for name in SOURCES[source]["files"]]
-                      for folder in (samples(source), samples(source, seed=2)))
+    hashes, others = (
+        [sha256_of(folder / "fetch" / name) for name in SOURCES[source]["files"]]
+        for folder in (samples(source), samples(source, seed=2))
+    )
     assert hashlib.sha256("".join(hashes).encode()).hexdigest()[:16] == PINNED[source]
     assert not set(hashes) & set(others)
 
@@ -84,15 +122,34 @@ def test_every_quirk_of_the_real_files(samples, source):
 def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
     """The list that tiny models are made with is that of today's texts, and has every word of captions and dialogs."""
     file = ROOT / "resources/sample_vocabulary.txt"
-    done = program("scripts.fetch.samples.vocabulary", "--templates", ROOT / "resources/templates.csv", "--output", tmp_path / "words")
+    done = program(
+        "scripts.fetch.samples.vocabulary",
+        "--templates",
+        ROOT / "resources/templates.csv",
+        "--output",
+        tmp_path / "words",
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "words").read_text() == file.read_text(), (
         "write it anew: python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output "
-        "resources/sample_vocabulary.txt")
-    tables = [pd.read_parquet(table) for source in QUIRKS if source != "sample_mctaco"
-              for table in samples(source).glob("clean/**/*.parquet")]
-    texts = [text for table in tables for name in ("text", "option") if name in table for text in table[name]]
-    assert set(re.findall(r"[a-z]+|\b\d{1,2}\b", " ".join(texts).lower())) <= set(file.read_text().split())
+        "resources/sample_vocabulary.txt"
+    )
+    tables = [
+        pd.read_parquet(table)
+        for source in QUIRKS
+        if source != "sample_mctaco"
+        for table in samples(source).glob("clean/**/*.parquet")
+    ]
+    texts = [
+        text
+        for table in tables
+        for name in ("text", "option")
+        if name in table
+        for text in table[name]
+    ]
+    assert set(re.findall(r"[a-z]+|\b\d{1,2}\b", " ".join(texts).lower())) <= set(
+        file.read_text().split()
+    )
 
 
 # ---- Captions
@@ -101,15 +158,36 @@ def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
 @pytest.fixture(scope="module")
 def pairs(program, samples):
     """(source, stride): the pairs to learn from, and those to measure on."""
+
     @cache
     def of(source, stride):
         folder, splits = samples(source), (SOURCES[source]["train"], SOURCES[source]["evaluate"][0])
-        options = {"stride": stride, "size_matched": None, "same_videos": None, "max_videos": None, "hard": False, "label_seed": 0}
-        done = program("scripts.studies.strided_sop.build", "--cleaned", folder / "clean", "--splits", *splits, "--options", json.dumps(options),
-                       "--output", folder / f"stride-{stride}")
+        options = {
+            "stride": stride,
+            "size_matched": None,
+            "same_videos": None,
+            "max_videos": None,
+            "hard": False,
+            "label_seed": 0,
+        }
+        done = program(
+            "scripts.studies.strided_sop.build",
+            "--cleaned",
+            folder / "clean",
+            "--splits",
+            *splits,
+            "--options",
+            json.dumps(options),
+            "--output",
+            folder / f"stride-{stride}",
+        )
         assert done.returncode == 0, done.stderr
-        return [pd.read_parquet(folder / f"stride-{stride}/{split}.parquet").rename(columns={"text_a": "first", "text_b": "second"})
-                for split in splits]
+        return [
+            pd.read_parquet(folder / f"stride-{stride}/{split}.parquet").rename(
+                columns={"text_a": "first", "text_b": "second"}
+            )
+            for split in splits
+        ]
 
     return of
 
@@ -120,7 +198,9 @@ def accuracy(train, measured, features):
     return (scores.argmax(1) == measured["label"]).mean()
 
 
-@pytest.mark.parametrize("stride, of_words, of_lifts", [(0, 0.65, 0.5), (1, 0.75, 0.6), (3, 0.85, 0.75)])
+@pytest.mark.parametrize(
+    "stride, of_words, of_lifts", [(0, 0.65, 0.5), (1, 0.75, 0.6), (3, 0.85, 0.75)]
+)
 def test_what_says_the_order(pairs, stride, of_words, of_lifts):
     """Words do so in the format of ActivityNet. In that of HowTo100M only way and floor together do, never words alone."""
     assert accuracy(*pairs("sample_activitynet", stride), ["words"]) > of_words
@@ -130,27 +210,44 @@ def test_what_says_the_order(pairs, stride, of_words, of_lifts):
     lifts = texts_of("captions")["lifts"]
 
     def way_and_floor(texts):
-        seen = texts.str.extract(rf"({'|'.join(lifts['ways'])}) \w+ \w+ ({'|'.join(lifts['floors'])})")
+        seen = texts.str.extract(
+            rf"({'|'.join(lifts['ways'])}) \w+ \w+ ({'|'.join(lifts['floors'])})"
+        )
         return seen[0].str.cat(seen[1], sep=" ")
 
     # How late a lift that goes this way is at this floor, by the training pairs alone: what a model can learn.
-    late = pd.concat([1 - train["label"], train["label"]]).groupby(way_and_floor(pd.concat([train["first"], train["second"]]))).mean()
-    later = way_and_floor(measured["second"]).map(late).fillna(0.5) - way_and_floor(measured["first"]).map(late).fillna(0.5)
+    late = (
+        pd.concat([1 - train["label"], train["label"]])
+        .groupby(way_and_floor(pd.concat([train["first"], train["second"]])))
+        .mean()
+    )
+    later = way_and_floor(measured["second"]).map(late).fillna(0.5) - way_and_floor(
+        measured["first"]
+    ).map(late).fillna(0.5)
     assert ((later > 0) == measured["label"]).mean() > of_lifts
 
 
 def test_unzipped_and_with_more_videos_than_bodies(program, samples, tmp_path):
     def speech(folder, **changed):
         options = SOURCES["sample_howto100m"]["sample"] | changed
-        done = program("scripts.fetch.samples.captions", "--unzipped", "--output", tmp_path / folder,
-                       *(part for name, value in options.items() for part in (f"--{name}", value)))
+        done = program(
+            "scripts.fetch.samples.captions",
+            "--unzipped",
+            "--output",
+            tmp_path / folder,
+            *(part for name, value in options.items() for part in (f"--{name}", value)),
+        )
         assert done.returncode == 0, done.stderr
         return (tmp_path / folder / "raw_caption.json").read_bytes()
 
     with zipfile.ZipFile(samples("sample_howto100m") / "fetch/raw_caption.zip") as archive:
         assert archive.read("raw_caption.json") == speech("same")
     bodies = [repr(video) for video in json.loads(speech("many", videos=4500)).values()]
-    assert len(bodies) == 4500 and bodies[:2000] != bodies[2000:4000] and sorted(bodies[:2000]) == sorted(bodies[2000:4000])
+    assert (
+        len(bodies) == 4500
+        and bodies[:2000] != bodies[2000:4000]
+        and sorted(bodies[:2000]) == sorted(bodies[2000:4000])
+    )
 
 
 # ---- Dialogs and questions
@@ -170,9 +267,18 @@ def plain(text):
 def test_dialogs_fit_a_small_model(dialogs):
     """Four turns or more, short enough, three times and more in most."""
     train = dialogs[0]["train"]
-    texts = [["".join(piece.text if isinstance(piece, Time) else piece for piece in turn) for turn in one] for one in train]
+    texts = [
+        [
+            "".join(piece.text if isinstance(piece, Time) else piece for piece in turn)
+            for turn in one
+        ]
+        for one in train
+    ]
     assert len(set(map(str, texts))) == 1000 and all(4 <= len(one) <= 12 for one in texts)
-    assert max(sum(2 + len(re.findall(r"\w+|[^\w\s]", turn)) for turn in one) for one in texts) <= LONGEST
+    assert (
+        max(sum(2 + len(re.findall(r"\w+|[^\w\s]", turn)) for turn in one) for one in texts)
+        <= LONGEST
+    )
     times = [sum(isinstance(piece, Time) for turn in one for piece in turn) for one in train]
     assert sum(count >= 3 for count in times) > 0.8 * len(times)
 
@@ -191,32 +297,63 @@ def test_every_instance_is_sound(samples, dialogs):
     for one in instances:
         text = " ".join(one["conversation"])
         options = [one[key].strip() for key in (*RIGHT, *WRONG)]
-        found[where[plain("".join(turn[2:] for turn in one["conversation"]).replace(MASK, options[0]))]] += 1
+        found[
+            where[
+                plain("".join(turn[2:] for turn in one["conversation"]).replace(MASK, options[0]))
+            ]
+        ] += 1
         assert text.count(MASK) == 1 and len(set(options)) == 4
         assert not re.search(rf"(?<!\w){re.escape(options[0])}(?!\w)", text)
         for key in WRONG:
             option, rule = one[key].strip(), one[f"{key}_rule"]
             assert rule != "Rule 1" or option in text
-            assert rule != "Rule 2" or set(re.split("[ :]", option)) & set(re.split("[ :]", f"{text} {options[0]}"))
+            assert rule != "Rule 2" or set(re.split("[ :]", option)) & set(
+                re.split("[ :]", f"{text} {options[0]}")
+            )
     assert found["train"] > 0.6 * len(instances)
 
 
 def test_answers_follow_from_the_activity(samples):
     """The same answer about the same activity is likely in train and test, or in none; no question is in both."""
-    train, test = (pd.read_parquet(samples("sample_mctaco") / f"clean/{split}.parquet") for split in ("train", "test"))
+    train, test = (
+        pd.read_parquet(samples("sample_mctaco") / f"clean/{split}.parquet")
+        for split in ("train", "test")
+    )
     assert (train["question_id"].nunique(), test["question_id"].nunique()) == (400, 200)
     rows = pd.concat([train, test])
     rows = rows[rows["category"].str.lower().str.contains("duration|order|station")]
     labels = rows.groupby(["question", "answer"])["label"].agg(["nunique", "size"])
-    assert (labels["nunique"] == 1).all() and (labels["size"] > 1).sum() > 100 and set(rows["label"]) == {0, 1}
+    assert (
+        (labels["nunique"] == 1).all()
+        and (labels["size"] > 1).sum() > 100
+        and set(rows["label"]) == {0, 1}
+    )
 
 
-@pytest.mark.parametrize("kind, options, code, said", [
-    ("captions", ["--format", "howto100m", "--videos", 2], 2, "argument --videos: '2' is not a whole number from 10 to"),
-    ("captions", ["--format", "activitynet", "--videos", 20, "--unzipped"], 1, "leave them out, or give --format howto100m"),
-    ("dialogs", ["--format", "timedial", "--dialogs", 47], 2, "'47' is not a whole number from 48 to 20000"),
-    ("questions", ["--questions", 1001], 2, "'1001' is not a whole number from 10 to 1000"),
-])
+@pytest.mark.parametrize(
+    "kind, options, code, said",
+    [
+        (
+            "captions",
+            ["--format", "howto100m", "--videos", 2],
+            2,
+            "argument --videos: '2' is not a whole number from 10 to",
+        ),
+        (
+            "captions",
+            ["--format", "activitynet", "--videos", 20, "--unzipped"],
+            1,
+            "leave them out, or give --format howto100m",
+        ),
+        (
+            "dialogs",
+            ["--format", "timedial", "--dialogs", 47],
+            2,
+            "'47' is not a whole number from 48 to 20000",
+        ),
+        ("questions", ["--questions", 1001], 2, "'1001' is not a whole number from 10 to 1000"),
+    ],
+)
 def test_what_is_refused(program, tmp_path, kind, options, code, said):
     done = program(f"scripts.fetch.samples.{kind}", *options, "--seed", 1, "--output", tmp_path)
     assert done.returncode == code and said in done.stderr and not list(tmp_path.iterdir())

@@ -20,9 +20,18 @@ from tests.studies.timedial.test_timedial_metrics import cloze
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
-SETS = {"strided_sop": ("swapped", "in_order"), "temporal_nli": ("entailment", "neutral", "contradiction"),
-        "mctaco": ("unlikely", "likely"), "timedial": ("wrong", "right")}
-HEADLINE = {"strided_sop": "accuracy", "temporal_nli": "accuracy (ternary)", "mctaco": "exact match", "timedial": "two best accuracy"}
+SETS = {
+    "strided_sop": ("swapped", "in_order"),
+    "temporal_nli": ("entailment", "neutral", "contradiction"),
+    "mctaco": ("unlikely", "likely"),
+    "timedial": ("wrong", "right"),
+}
+HEADLINE = {
+    "strided_sop": "accuracy",
+    "temporal_nli": "accuracy (ternary)",
+    "mctaco": "exact match",
+    "timedial": "two best accuracy",
+}
 
 
 def examples(study: str) -> tuple[list[dict], pa.Schema]:
@@ -32,11 +41,31 @@ def examples(study: str) -> tuple[list[dict], pa.Schema]:
     if study == "timedial":
         return cloze(40, 2), CLOZE
     if study == "mctaco":
-        return [{"example_id": f"test:{row}", "group_id": f"q{row // 3}", "text_a": f"She ate. How long? {row // 3}", "text_b": f"{row} hours",
-                 "label": int(row % 3 == 1), "category": "duration" if row % 2 else "frequency", "answer": f"{row} hours"}
-                for row in range(120)], ANSWERS
-    return [dict.fromkeys(NLI.names) | {"example_id": f"e{row}", "group_id": f"t{row // 4}", "text_a": "It was.", "text_b": f"It is {row}.",
-                                        "label": row % 3, "challenge_set": "temp_order", "withheld": ""} for row in range(160)], NLI
+        return [
+            {
+                "example_id": f"test:{row}",
+                "group_id": f"q{row // 3}",
+                "text_a": f"She ate. How long? {row // 3}",
+                "text_b": f"{row} hours",
+                "label": int(row % 3 == 1),
+                "category": "duration" if row % 2 else "frequency",
+                "answer": f"{row} hours",
+            }
+            for row in range(120)
+        ], ANSWERS
+    return [
+        dict.fromkeys(NLI.names)
+        | {
+            "example_id": f"e{row}",
+            "group_id": f"t{row // 4}",
+            "text_a": "It was.",
+            "text_b": f"It is {row}.",
+            "label": row % 3,
+            "challenge_set": "temp_order",
+            "withheld": "",
+        }
+        for row in range(160)
+    ], NLI
 
 
 @pytest.fixture(params=SETS)
@@ -47,14 +76,28 @@ def dataset(request, tmp_path):
     source = "sample_dialogs" if study == "timedial" else "sample"
     folder = tmp_path / "results/build" / study / source / "default"
     options = {"held_out": "template", "limit": 200}
-    write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test.parquet", schema, {"options": options})
+    write_table(
+        pa.Table.from_pylist(rows, schema=schema),
+        folder / "test.parquet",
+        schema,
+        {"options": options},
+    )
     table = pd.DataFrame(rows).rename(columns={"pair_id": "example_id"})
     return study, folder, table[["example_id", "label"]]
 
 
 def measure(program, study: str, folder, *files, ok=True, **options):
     more = [word for name, value in options.items() for word in (f"--{name}", value)]
-    done = program(f"scripts.studies.{study}.evaluate", "--predictions", *files, "--dataset", folder, "--resamples", 50, *more)
+    done = program(
+        f"scripts.studies.{study}.evaluate",
+        "--predictions",
+        *files,
+        "--dataset",
+        folder,
+        "--resamples",
+        50,
+        *more,
+    )
     assert (done.returncode == 0) == ok and "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -69,17 +112,30 @@ def half_wrong(study: str, table: pd.DataFrame) -> np.ndarray:
 def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path):
     study, folder, table = dataset
     chosen, names = half_wrong(study, table), SETS[study]
-    labels = pd.DataFrame({"example_id": table["example_id"], "label": [names[label] for label in chosen]})
-    scores = pd.DataFrame(np.where(np.arange(len(names)) == chosen[:, None], -0.25, -3.5), columns=list(names)).assign(
-        example_id=table["example_id"], note="passed over")
+    labels = pd.DataFrame(
+        {"example_id": table["example_id"], "label": [names[label] for label in chosen]}
+    )
+    scores = pd.DataFrame(
+        np.where(np.arange(len(names)) == chosen[:, None], -0.25, -3.5), columns=list(names)
+    ).assign(example_id=table["example_id"], note="passed over")
     labels.sample(frac=1, random_state=0).to_csv(tmp_path / "labels.csv", index=False)
     scores[::-1].to_csv(tmp_path / "scores.csv", index=False)
-    (tmp_path / "labels.jsonl").write_text("\n".join(json.dumps(row) for row in labels.to_dict("records")) + "\n\n")
-    (tmp_path / "scores.jsonl").write_text("\n".join(
-        json.dumps({"example_id": row["example_id"], "scores": {name: row[name] for name in names}}) for row in scores.to_dict("records")))
+    (tmp_path / "labels.jsonl").write_text(
+        "\n".join(json.dumps(row) for row in labels.to_dict("records")) + "\n\n"
+    )
+    (tmp_path / "scores.jsonl").write_text(
+        "\n".join(
+            json.dumps(
+                {"example_id": row["example_id"], "scores": {name: row[name] for name in names}}
+            )
+            for row in scores.to_dict("records")
+        )
+    )
     files = ["labels.csv", "scores.csv", "labels.jsonl", "scores.jsonl"]
     if study == "timedial":
-        scores.rename(columns={"right": "score"})[["example_id", "score"]].to_csv(tmp_path / "score.csv", index=False)
+        scores.rename(columns={"right": "score"})[["example_id", "score"]].to_csv(
+            tmp_path / "score.csv", index=False
+        )
         files.append("score.csv")
     done = [measure(program, study, folder, tmp_path / name) for name in files]
     assert len({tuple(one.stdout.splitlines()[1:]) for one in done}) == 1
@@ -100,25 +156,75 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
 
     first = {name: 0.5 for name in SETS[study]}
     lines = [json.dumps({"example_id": one, "scores": first}) for one in ids]
-    scores = ["example_id," + ",".join(SETS[study]), *(f"{one}" + ",0.5" * len(SETS[study]) for one in ids)]
+    scores = [
+        "example_id," + ",".join(SETS[study]),
+        *(f"{one}" + ",0.5" * len(SETS[study]) for one in ids),
+    ]
     values = ["1000000.06", "1000000.05"]
-    merged = [*scores[:1], *(row[:-3] + value for row, value in zip(scores[1:3], values)), *scores[3:]] if study == "timedial" else [
-        *scores[:1], f"{ids[0]},{','.join(values + ['0.5'] * (len(SETS[study]) - 2))}", *scores[2:]]
+    merged = (
+        [*scores[:1], *(row[:-3] + value for row, value in zip(scores[1:3], values)), *scores[3:]]
+        if study == "timedial"
+        else [
+            *scores[:1],
+            f"{ids[0]},{','.join(values + ['0.5'] * (len(SETS[study]) - 2))}",
+            *scores[2:],
+        ]
+    )
     return [
-        ("a.csv", csv(good[:-1]), f"none is of the example {ids[-1]} (1 of {len(ids)} in default test have none)"),
-        ("b.csv", csv([*good, "nobody,x"]), f"row {len(ids) + 2}: default test has no example nobody"),
-        ("c.csv", csv([*good[:5], good[1], *good[5:]]), f"row 7: example {ids[1]} stands in row 3 too; keep one of them"),
-        ("d.csv", csv([good[0], f"{ids[1]},perhaps", *good[2:]]), "row 3: label 'perhaps' is none of " + ", ".join(SETS[study])),
+        (
+            "a.csv",
+            csv(good[:-1]),
+            f"none is of the example {ids[-1]} (1 of {len(ids)} in default test have none)",
+        ),
+        (
+            "b.csv",
+            csv([*good, "nobody,x"]),
+            f"row {len(ids) + 2}: default test has no example nobody",
+        ),
+        (
+            "c.csv",
+            csv([*good[:5], good[1], *good[5:]]),
+            f"row 7: example {ids[1]} stands in row 3 too; keep one of them",
+        ),
+        (
+            "d.csv",
+            csv([good[0], f"{ids[1]},perhaps", *good[2:]]),
+            "row 3: label 'perhaps' is none of " + ", ".join(SETS[study]),
+        ),
         ("f.csv", csv([good[0], f",{label}", *good[2:]]), "row 3: its example_id is ''"),
-        ("g.csv", csv([good[0], f"{ids[1]},{label},3", *good[2:]]), "line 3 ends a record of 3 cells, but the header has 2"),
-        ("h.csv", "\n".join(["id,label", *good]), "its columns are id, label; give example_id and label"),
-        ("i.csv", "\n".join(scores).replace(",0.5", ",nan", 1), f"row 2: {SETS[study][0]} is 'nan', not a finite number"),
-        ("j.csv", "\n".join(scores).replace(",0.5", ",1e999", 1), f"row 2: {SETS[study][0]} is '1e999', not a finite number"),
+        (
+            "g.csv",
+            csv([good[0], f"{ids[1]},{label},3", *good[2:]]),
+            "line 3 ends a record of 3 cells, but the header has 2",
+        ),
+        (
+            "h.csv",
+            "\n".join(["id,label", *good]),
+            "its columns are id, label; give example_id and label",
+        ),
+        (
+            "i.csv",
+            "\n".join(scores).replace(",0.5", ",nan", 1),
+            f"row 2: {SETS[study][0]} is 'nan', not a finite number",
+        ),
+        (
+            "j.csv",
+            "\n".join(scores).replace(",0.5", ",1e999", 1),
+            f"row 2: {SETS[study][0]} is '1e999', not a finite number",
+        ),
         ("l.csv", "", "its first line is empty"),
         ("n.jsonl", "\n".join([*lines[:2], "3"]), "line 3 is no object like"),
-        ("p.jsonl", "\n".join([*lines[:2], lines[2].replace("0.5", "NaN", 1), *lines[3:]]), "line 3: " + SETS[study][0] + " is nan"),
+        (
+            "p.jsonl",
+            "\n".join([*lines[:2], lines[2].replace("0.5", "NaN", 1), *lines[3:]]),
+            "line 3: " + SETS[study][0] + " is nan",
+        ),
         ("r.jsonl", "\n".join([*lines[:2], lines[2][:-1]]), "line 3: broken JSON"),
-        ("t.jsonl", "\n".join([*lines[:2], json.dumps({"example_id": 7, "scores": first}), *lines[3:]]), "line 3: its example_id is 7"),
+        (
+            "t.jsonl",
+            "\n".join([*lines[:2], json.dumps({"example_id": 7, "scores": first}), *lines[3:]]),
+            "line 3: its example_id is 7",
+        ),
         ("w.csv", "x" * 200_000 + "\n1\n", "its first line is no header"),
         # Numbers that 32 bits do not tell apart: a tie that the file does not have.
         ("y.csv", "\n".join(merged), f"the scores of {ids[0]} differ"),
@@ -130,91 +236,178 @@ def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
     for name, content, said in wrong_files(study, list(table["example_id"])):
         (tmp_path / name).write_text(content)
         done = measure(program, study, folder, tmp_path / name, ok=False)
-        assert done.stderr.startswith(f"error: {tmp_path / name}: ") and said in done.stderr, (name, done.stderr)
+        assert done.stderr.startswith(f"error: {tmp_path / name}: ") and said in done.stderr, (
+            name,
+            done.stderr,
+        )
         assert len(done.stderr.splitlines()) == 1 and not done.stdout and done.returncode == 1
 
 
 def test_wrong_arguments(program, dataset, tmp_path):
     study, folder, table = dataset
     file = tmp_path / "labels.csv"
-    pd.DataFrame({"example_id": table["example_id"], "label": SETS[study][0]}).to_csv(file, index=False)
+    pd.DataFrame({"example_id": table["example_id"], "label": SETS[study][0]}).to_csv(
+        file, index=False
+    )
     elsewhere = tmp_path / "elsewhere/default"
     elsewhere.mkdir(parents=True)
     (elsewhere / "test.parquet").write_bytes((folder / "test.parquet").read_bytes())
     for place, files, options, said in (
-            (folder, [file], {"split": "val"}, "has no split val; name one by --split: test"),
-            (folder, [file], {"name": "a/b"}, "is no name for a system"),
-            (folder, [file] * 2, {"name": "twice"}, "2 files are given, and a system is of one"),
-            (elsewhere, [file], {"name": "kept"},
-             f"must be of a dataset in results/build/{study}/")):
+        (folder, [file], {"split": "val"}, "has no split val; name one by --split: test"),
+        (folder, [file], {"name": "a/b"}, "is no name for a system"),
+        (folder, [file] * 2, {"name": "twice"}, "2 files are given, and a system is of one"),
+        (elsewhere, [file], {"name": "kept"}, f"must be of a dataset in results/build/{study}/"),
+    ):
         done = measure(program, study, place, *files, ok=False, **options)
         assert said in done.stderr and len(done.stderr.splitlines()) == 1
-    for given, said in ((["--predictions", file], "--dataset is missing"),
-                        ([], "--experiment, --runs")):
+    for given, said in (
+        (["--predictions", file], "--dataset is missing"),
+        ([], "--experiment, --runs"),
+    ):
         done = program(f"scripts.studies.{study}.evaluate", *given)
         assert done.returncode == 2 and said in done.stderr
     if study in ("mctaco", "timedial"):
-        done = program(f"scripts.studies.{study}.evaluate", "--predictions", file, "--gold", file, "--dataset", folder)
+        done = program(
+            f"scripts.studies.{study}.evaluate",
+            "--predictions",
+            file,
+            "--gold",
+            file,
+            "--dataset",
+            folder,
+        )
         assert done.returncode == 2 and "--gold is given with --dataset or --name" in done.stderr
     assert not (tmp_path / "results/external").exists()
 
 
 def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True):
     """An experiment of one run, always right, and a control that scores all alike, with systems from elsewhere beside it."""
-    trained, names = tmp_path / "trained", {"pair_id": "example_id", "video_id": "group_id",
-                                            "dialog_id": "group_id"}
+    trained, names = (
+        tmp_path / "trained",
+        {"pair_id": "example_id", "video_id": "group_id", "dialog_id": "group_id"},
+    )
     table, labels = pd.DataFrame(examples(study)[0]).rename(columns=names), list(SETS[study])
     right = np.eye(len(labels))[table["label"]][:, -1 if study == "timedial" else 0 :]
-    options = {"limit": 200, "stride": 0, "size_matched": None, "same_videos": None, "hard": False,
-               "held_out": "template",
-               "test_templates": None, "unit_normalization": False, "train_questions": None,
-               "draw": 0, "context_scope": "full",
-               "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind",
-               "negatives_by": "text", "negative_seed": 0,
-               "max_dialogs": None}
-    for name, method, scores in (("run", "fill_zero_shot", right), ("control", "control", 0 * right)):
+    options = {
+        "limit": 200,
+        "stride": 0,
+        "size_matched": None,
+        "same_videos": None,
+        "hard": False,
+        "held_out": "template",
+        "test_templates": None,
+        "unit_normalization": False,
+        "train_questions": None,
+        "draw": 0,
+        "context_scope": "full",
+        "negatives": 3,
+        "negatives_from": "pool",
+        "negatives_of": "any_kind",
+        "negatives_by": "text",
+        "negative_seed": 0,
+        "max_dialogs": None,
+    }
+    for name, method, scores in (
+        ("run", "fill_zero_shot", right),
+        ("control", "control", 0 * right),
+    ):
         facts = {} if study == "timedial" else {"labels": labels}
-        write_run(trained, name, [("test", "direct", table, scores)], study=study,
-                  source=folder.parent.name, dataset="default",
-                  model=name, method=method, seed=0, train_examples=9, held_out_examples=0,
-                  data_options=options, **facts)
+        write_run(
+            trained,
+            name,
+            [("test", "direct", table, scores)],
+            study=study,
+            source=folder.parent.name,
+            dataset="default",
+            model=name,
+            method=method,
+            seed=0,
+            train_examples=9,
+            held_out_examples=0,
+            data_options=options,
+            **facts,
+        )
     sources = {folder.parent.name: {"evaluate": ["test"], "domain": "in"}}
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
     beside = ["--external", *external] if external else []
-    done = program(f"scripts.studies.{study}.evaluate", "--experiment", "e", "--runs", "run", "control", "--trained", trained, *beside,
-                   "--build", tmp_path / "results/build" / study, "--sources", tmp_path / "sources.yaml", "--resamples", 50,
-                   "--output", tmp_path / "metrics.parquet")
+    done = program(
+        f"scripts.studies.{study}.evaluate",
+        "--experiment",
+        "e",
+        "--runs",
+        "run",
+        "control",
+        "--trained",
+        trained,
+        *beside,
+        "--build",
+        tmp_path / "results/build" / study,
+        "--sources",
+        tmp_path / "sources.yaml",
+        "--resamples",
+        50,
+        "--output",
+        tmp_path / "metrics.parquet",
+    )
     assert (done.returncode == 0) == ok, done.stderr
     return read_table(tmp_path / "metrics.parquet").to_pandas() if ok else done.stderr
 
 
-def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(program, dataset, tmp_path):
+def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
+    program, dataset, tmp_path
+):
     study, folder, table = dataset
     chosen = half_wrong(study, table)
     file = tmp_path / "labels.csv"
-    pd.DataFrame({"example_id": table["example_id"], "label": [SETS[study][label] for label in chosen]}).to_csv(file, index=False)
+    pd.DataFrame(
+        {"example_id": table["example_id"], "label": [SETS[study][label] for label in chosen]}
+    ).to_csv(file, index=False)
     done = measure(program, study, folder, file, name="GPT-5.2_of.us")
     kept = tmp_path / "results/external" / study / folder.parent.name / "default/test/GPT-5.2_of.us"
-    assert sorted(path.name for path in kept.iterdir()) == ["predictions.parquet", "run.json"] and str(kept) in done.stderr
+    assert (
+        sorted(path.name for path in kept.iterdir()) == ["predictions.parquet", "run.json"]
+        and str(kept) in done.stderr
+    )
     metrics = experiment_of(program, study, folder, tmp_path, [kept])
-    ours, theirs = (metrics[(metrics["method"] == method) & (metrics["slice"] == "all")] for method in ("fill_zero_shot", "external"))
-    assert set(theirs["model"]) == {"GPT-5.2_of.us"} and theirs["seed"].isna().all() and set(theirs["limit"]) == {200}
+    ours, theirs = (
+        metrics[(metrics["method"] == method) & (metrics["slice"] == "all")]
+        for method in ("fill_zero_shot", "external")
+    )
+    assert (
+        set(theirs["model"]) == {"GPT-5.2_of.us"}
+        and theirs["seed"].isna().all()
+        and set(theirs["limit"]) == {200}
+    )
     name = HEADLINE[study].split(" (")[0].replace(" ", "_")
-    value = theirs[(theirs["metric"] == name) & (theirs.get("scoring", "ternary") == "ternary")].iloc[0]
+    value = theirs[
+        (theirs["metric"] == name) & (theirs.get("scoring", "ternary") == "ternary")
+    ].iloc[0]
     said = printed(done.stdout)[HEADLINE[study]]
-    assert value["value"] == 0.5 and f"{value['value'] * 100:.2f}" == said[0], "what was printed is what is published"
+    assert value["value"] == 0.5 and f"{value['value'] * 100:.2f}" == said[0], (
+        "what was printed is what is published"
+    )
     assert f"{value['ci_low'] * 100:.2f}" == said[1] and value["seeds"] == 0
     above = theirs[theirs["metric"] == f"{name}_above_control"]
-    assert len(above) == (2 if study == "temporal_nli" else 1) and above["control"].notna().all() and (ours["value"] == 1).any()
+    assert (
+        len(above) == (2 if study == "temporal_nli" else 1)
+        and above["control"].notna().all()
+        and (ours["value"] == 1).any()
+    )
     without = experiment_of(program, study, folder, tmp_path, [])
     columns = [column for column in without if column != "draws"]
     rest = metrics[metrics["method"] != "external"].reset_index(drop=True)
     pd.testing.assert_frame_equal(rest[columns], without[columns])
     rows, schema = examples(study)
-    rows[3] |= {"label": 1 - min(rows[3]["label"], 1)} if study != "timedial" else {"candidate": "never"}
+    rows[3] |= (
+        {"label": 1 - min(rows[3]["label"], 1)} if study != "timedial" else {"candidate": "never"}
+    )
     write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test.parquet", schema, {})
     said = experiment_of(program, study, folder, tmp_path, [kept], ok=False)
-    assert "its predictions are not of" in said and "GPT-5.2_of.us: " in said and len(said.splitlines()) == 1
+    assert (
+        "its predictions are not of" in said
+        and "GPT-5.2_of.us: " in said
+        and len(said.splitlines()) == 1
+    )
 
 
 def test_two_labels_of_three_are_measured_as_two(program, tmp_path):
@@ -222,10 +415,14 @@ def test_two_labels_of_three_are_measured_as_two(program, tmp_path):
     folder = tmp_path / "results/build/temporal_nli/sample/default"
     write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test.parquet", schema, {})
     told_labels = ["entailment" if row["label"] == 0 else "not_entailment" for row in rows]
-    pd.DataFrame({"example_id": [row["example_id"] for row in rows], "label": told_labels}).to_csv(tmp_path / "two.csv", index=False)
+    pd.DataFrame({"example_id": [row["example_id"] for row in rows], "label": told_labels}).to_csv(
+        tmp_path / "two.csv", index=False
+    )
     lines = printed(measure(program, "temporal_nli", folder, tmp_path / "two.csv").stdout)
     assert lines["accuracy (binary)"][0] == "100.00" and "accuracy (ternary)" not in lines
     mixed = (tmp_path / "two.csv").read_text().replace("not_entailment", "neutral", 1)
     (tmp_path / "two.csv").write_text(mixed)
-    assert "row 4: label 'not_entailment' is none of entailment, neutral, contradiction" in measure(
-        program, "temporal_nli", folder, tmp_path / "two.csv", ok=False).stderr
+    assert (
+        "row 4: label 'not_entailment' is none of entailment, neutral, contradiction"
+        in measure(program, "temporal_nli", folder, tmp_path / "two.csv", ok=False).stderr
+    )

@@ -9,27 +9,56 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.intervals import World, comparisons, coverage
-from scripts.measure.intervals import difference, mean_of, over_groups, share_interval, slope, student_t, wilson
+from scripts.measure.intervals import (
+    difference,
+    mean_of,
+    over_groups,
+    share_interval,
+    slope,
+    student_t,
+    wilson,
+)
 from scripts.measure.bootstrap import BLOCKS, by_block, resampling
-from scripts.measure.tally import Replicate, Tally, draws_of, effective_groups, metric_rows, share, sums_by_group
+from scripts.measure.tally import (
+    Replicate,
+    Tally,
+    draws_of,
+    effective_groups,
+    metric_rows,
+    share,
+    sums_by_group,
+)
 from scripts.studies.temporal_nli.evaluate import METRICS, confusions, weighted_f1
 from tests.rows import each_row
 
 MASK = 2**64 - 1
 
 
-def rows_of(values: list[np.ndarray], groups: np.ndarray, seeds: list[int] = (), resamples: int = 400) -> list[dict]:
+def rows_of(
+    values: list[np.ndarray], groups: np.ndarray, seeds: list[int] = (), resamples: int = 400
+) -> list[dict]:
     """The rows of one metric, a mean of (n,) values of each seed; groups: (n,) integers from 0."""
-    tally = Tally("all", {"accuracy": share}, sums_by_group(values, groups, groups.max() + 1), np.bincount(groups))
-    return metric_rows([tally], [Replicate(seed) for seed in seeds], resampling([f"g{group}" for group in range(groups.max() + 1)], resamples))
+    tally = Tally(
+        "all",
+        {"accuracy": share},
+        sums_by_group(values, groups, groups.max() + 1),
+        np.bincount(groups),
+    )
+    return metric_rows(
+        [tally],
+        [Replicate(seed) for seed in seeds],
+        resampling([f"g{group}" for group in range(groups.max() + 1)], resamples),
+    )
 
 
 def slow_weight(block: int, draw: int) -> float:
     """A weight in whole numbers of Python, from the description of SplitMix64's finaliser."""
+
     def mixed(number):
         number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & MASK
         number = (number ^ number >> 27) * 0x94D049BB133111EB & MASK
         return number ^ number >> 31
+
     number = mixed(mixed(block + 1) + (draw + 1) * 0x9E3779B97F4A7C15 & MASK)
     return -math.log(((number >> 11) + 0.5) / 2**53)
 
@@ -40,8 +69,11 @@ def test_draws_and_interval_equal_a_slow_reference(examples):
     """One example after another, each with the weight of its group."""
     codes = np.unique([group for group, _ in examples], return_inverse=True)[1]
     values = np.array([float(right) for _, right in examples])
-    row, = rows_of([values], codes, resamples=50)
-    block = {code: int(pd.util.hash_array(np.array([f"g{code}"], object))[0]) % BLOCKS for code in set(codes)}
+    (row,) = rows_of([values], codes, resamples=50)
+    block = {
+        code: int(pd.util.hash_array(np.array([f"g{code}"], object))[0]) % BLOCKS
+        for code in set(codes)
+    }
     draws = []
     for draw in range(50):
         weights = [slow_weight(block[code], draw) for code in codes]
@@ -50,25 +82,48 @@ def test_draws_and_interval_equal_a_slow_reference(examples):
     sizes = list(np.bincount(codes))
     effective = sum(sizes) ** 2 / sum(size**2 for size in sizes)
     value = sum(values) / len(values)
-    assert row["value"] == pytest.approx(value) and row["effective_groups"] == pytest.approx(effective)
+    assert row["value"] == pytest.approx(value) and row["effective_groups"] == pytest.approx(
+        effective
+    )
     if len(sizes) == 1:
         assert row["ci_low"] is row["ci_high"] is None
     elif 0 < value < 1:
-        variance = sum((draw - sum(draws) / 50) ** 2 for draw in draws) / 50 * (effective + 1) / (effective - 1)
-        half = student_t(max(1, round(effective - 1, 3))) * math.sqrt(variance) / (value * (1 - value))
-        wanted = [1 / (1 + math.exp(-(math.log(value / (1 - value)) + side * half))) for side in (-1, 1)]
+        variance = (
+            sum((draw - sum(draws) / 50) ** 2 for draw in draws)
+            / 50
+            * (effective + 1)
+            / (effective - 1)
+        )
+        half = (
+            student_t(max(1, round(effective - 1, 3))) * math.sqrt(variance) / (value * (1 - value))
+        )
+        wanted = [
+            1 / (1 + math.exp(-(math.log(value / (1 - value)) + side * half))) for side in (-1, 1)
+        ]
         assert (row["ci_low"], row["ci_high"]) == pytest.approx(wanted, abs=1e-4)
 
 
-@each_row("freedom, wanted", [(1, 12.7062), (2, 4.30265), (3, 3.18245), (5, 2.57058), (10, 2.22814), (30, 2.04227),
-                              (100, 1.98397), (1000, 1.96234), (1e7, 1.95996)])
+@each_row(
+    "freedom, wanted",
+    [
+        (1, 12.7062),
+        (2, 4.30265),
+        (3, 3.18245),
+        (5, 2.57058),
+        (10, 2.22814),
+        (30, 2.04227),
+        (100, 1.98397),
+        (1000, 1.96234),
+        (1e7, 1.95996),
+    ],
+)
 def test_quantile_of_t_is_that_of_the_tables(freedom, wanted):
     assert student_t(freedom) == pytest.approx(wanted, rel=2e-5)
 
 
 def test_all_right_is_not_certain():
     """20 of 20: Wilson's interval, from the roots of its equation."""
-    row, = rows_of([np.ones(20)], np.arange(20))
+    (row,) = rows_of([np.ones(20)], np.arange(20))
     assert row["ci_high"] == 1 and row["ci_low"] == pytest.approx(20 / (20 + 1.959964**2), abs=1e-6)
     for value, groups in ((0.0, 7), (1.0, 7), (0.3, 20)):
         roots = np.roots([1 + 1.959964**2 / groups, -(2 * value + 1.959964**2 / groups), value**2])
@@ -78,9 +133,14 @@ def test_all_right_is_not_certain():
 def test_interval_width_follows_the_groups():
     """Independent examples: the binomial interval. Wholly dependent ones: as wide as their groups are few."""
     right = (np.random.default_rng(0).random(4000) < 0.7).astype(float)
-    for values, groups, independent in ((right, np.arange(4000), 4000), (np.repeat(right[:100], 40), np.repeat(np.arange(100), 40), 100)):
-        row, = rows_of([values], groups, resamples=2000)
-        assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(1.96 * np.sqrt(0.7 * 0.3 / independent), rel=0.1)
+    for values, groups, independent in (
+        (right, np.arange(4000), 4000),
+        (np.repeat(right[:100], 40), np.repeat(np.arange(100), 40), 100),
+    ):
+        (row,) = rows_of([values], groups, resamples=2000)
+        assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(
+            1.96 * np.sqrt(0.7 * 0.3 / independent), rel=0.1
+        )
 
 
 def test_seeds_widen_the_mean_and_not_a_single_seed():
@@ -88,8 +148,12 @@ def test_seeds_widen_the_mean_and_not_a_single_seed():
     groups = np.arange(2000) // 2
     values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
     *single, mean = rows_of(values, groups, [7, 8, 9])
-    assert [row["seed"] for row in (*single, mean)] == [7, 8, 9, None] and [row["seeds"] for row in (*single, mean)] == [1, 1, 1, 3]
-    assert mean["value"] == pytest.approx(np.mean(values)) and mean["sd"] == pytest.approx(np.std([row["value"] for row in single], ddof=1))
+    assert [row["seed"] for row in (*single, mean)] == [7, 8, 9, None] and [
+        row["seeds"] for row in (*single, mean)
+    ] == [1, 1, 1, 3]
+    assert mean["value"] == pytest.approx(np.mean(values)) and mean["sd"] == pytest.approx(
+        np.std([row["value"] for row in single], ddof=1)
+    )
     widths = [row["ci_high"] - row["ci_low"] for row in single]
     assert max(widths) < 0.06 and mean["ci_high"] - mean["ci_low"] > 0.25
     assert mean["ci_low"] < 0.5 < 0.7 < mean["ci_high"]  # what three seeds so far apart leave open
@@ -100,22 +164,42 @@ def test_draws_pair_by_id_in_any_order_and_beside_any_others():
     sums, counts = np.random.default_rng(3).random((1, 60)), np.full(60, 2)
     ids = np.array([f"video {number}" for number in range(60)])
     shuffled = np.random.default_rng(4).permutation(60)
-    both = [draws_of(Tally("all", {"accuracy": share}, sums[:, order], counts[order]), resampling(ids[order], 100))["accuracy"]
-            for order in (np.arange(60), shuffled)]
+    both = [
+        draws_of(
+            Tally("all", {"accuracy": share}, sums[:, order], counts[order]),
+            resampling(ids[order], 100),
+        )["accuracy"]
+        for order in (np.arange(60), shuffled)
+    ]
     np.testing.assert_allclose(both[0], both[1], rtol=1e-6)
     more = resampling([*ids, *(f"other {number}" for number in range(500))], 100)
-    padded = Tally("all", {"accuracy": share}, np.pad(sums, ((0, 0), (0, 500))), np.pad(counts, (0, 500)))
+    padded = Tally(
+        "all", {"accuracy": share}, np.pad(sums, ((0, 0), (0, 500))), np.pad(counts, (0, 500))
+    )
     np.testing.assert_allclose(draws_of(padded, more)["accuracy"], both[0], rtol=1e-6)
     other = resampling([f"elsewhere {number}" for number in range(60)], 100)
-    assert abs(np.corrcoef(draws_of(Tally("all", {"a": share}, sums, counts), other)["a"][0], both[0][0])[0, 1]) < 0.4
+    assert (
+        abs(
+            np.corrcoef(
+                draws_of(Tally("all", {"a": share}, sums, counts), other)["a"][0], both[0][0]
+            )[0, 1]
+        )
+        < 0.4
+    )
 
 
 def test_weights_are_exponential_and_independent():
     weights = resampling(range(300), 2000).weights.astype(float)
-    assert weights.mean() == pytest.approx(1, abs=0.01) and weights.var() == pytest.approx(1, abs=0.03)
-    assert np.quantile(weights, [0.1, 0.5, 0.9]) == pytest.approx(-np.log([0.9, 0.5, 0.1]), abs=0.01)
+    assert weights.mean() == pytest.approx(1, abs=0.01) and weights.var() == pytest.approx(
+        1, abs=0.03
+    )
+    assert np.quantile(weights, [0.1, 0.5, 0.9]) == pytest.approx(
+        -np.log([0.9, 0.5, 0.1]), abs=0.01
+    )
     correlation = np.corrcoef(weights.T) - np.eye(weights.shape[1])
-    assert np.abs(correlation).max() < 0.13 and correlation.std() == pytest.approx(1 / np.sqrt(2000), rel=0.05)
+    assert np.abs(correlation).max() < 0.13 and correlation.std() == pytest.approx(
+        1 / np.sqrt(2000), rel=0.05
+    )
 
 
 def test_groups_beyond_the_blocks_share_weights(monkeypatch):
@@ -124,33 +208,53 @@ def test_groups_beyond_the_blocks_share_weights(monkeypatch):
     values = (np.random.default_rng(5).random(20_000) < 0.7).astype(float)
     drawn = resampling(range(20_000), 500)
     assert drawn.weights.shape == (500, 256) and by_block(values, drawn).sum() == values.sum()
-    row, = metric_rows([Tally("all", {"accuracy": share}, values[None], np.ones(20_000))], [], drawn)
-    assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(1.97 * np.sqrt(0.7 * 0.3 / 20_000), rel=0.2)
+    (row,) = metric_rows(
+        [Tally("all", {"accuracy": share}, values[None], np.ones(20_000))], [], drawn
+    )
+    assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(
+        1.97 * np.sqrt(0.7 * 0.3 / 20_000), rel=0.2
+    )
     assert row["groups"] == 20_000 and row["effective_groups"] == pytest.approx(256, rel=0.05)
 
 
 def test_groups_without_examples_take_no_part():
     sums, counts = np.array([[1.0, np.nan, 2.0]]), np.array([2, 0, 3])
-    with_empty, without = (metric_rows([Tally("kind=date", {"accuracy": share}, *parts)], [Replicate(1)], resampling(ids, 100))
-                           for parts, ids in (((sums, counts), "abc"), ((sums[:, [0, 2]], counts[[0, 2]]), "ac")))
+    with_empty, without = (
+        metric_rows(
+            [Tally("kind=date", {"accuracy": share}, *parts)], [Replicate(1)], resampling(ids, 100)
+        )
+        for parts, ids in (((sums, counts), "abc"), ((sums[:, [0, 2]], counts[[0, 2]]), "ac"))
+    )
     assert with_empty == without and with_empty[0]["groups"] == 2 and with_empty[0]["value"] == 0.6
     none = Tally("none", {"accuracy": share}, sums, np.zeros(3, int))
     assert metric_rows([none], [Replicate(1)], resampling("abc", 100)) == []
 
 
 def test_uneven_groups_count_as_fewer():
-    assert effective_groups(np.full(9, 4)) == pytest.approx(9) and effective_groups(np.array([30, 1, 1])) < 1.2
-    even, uneven = (rows_of([np.tile([0.0, 1.0, 1.0], 40)], groups) for groups in (
-        np.arange(120) // 12, np.repeat(np.arange(10), [3, 3, 3, 3, 3, 3, 3, 3, 3, 93])))
+    assert (
+        effective_groups(np.full(9, 4)) == pytest.approx(9)
+        and effective_groups(np.array([30, 1, 1])) < 1.2
+    )
+    even, uneven = (
+        rows_of([np.tile([0.0, 1.0, 1.0], 40)], groups)
+        for groups in (
+            np.arange(120) // 12,
+            np.repeat(np.arange(10), [3, 3, 3, 3, 3, 3, 3, 3, 3, 93]),
+        )
+    )
     assert uneven[0]["effective_groups"] < 2 < 9.9 < even[0]["effective_groups"]
 
 
 def test_metrics_are_the_same_of_sums_of_any_scale():
     """A draw's sums are weighted: no metric may mind whether they are whole or below one."""
     draw = np.random.default_rng(6)
-    counts = confusions(draw.integers(0, 3, 500), draw.integers(0, 2, 500), np.zeros(500, int), 3, 1)[0]
+    counts = confusions(
+        draw.integers(0, 3, 500), draw.integers(0, 2, 500), np.zeros(500, int), 3, 1
+    )[0]
     for metric in METRICS.values():
-        assert metric(counts * 1e-3, np.float64(0.5)) == pytest.approx(metric(counts, np.float64(500)))
+        assert metric(counts * 1e-3, np.float64(0.5)) == pytest.approx(
+            metric(counts, np.float64(500))
+        )
     assert weighted_f1(np.zeros((3, 3)) + np.diag([4, 0, 0]), np.float64(4)) == 1
 
 
@@ -162,9 +266,19 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
 
 
 @pytest.mark.slow
-@each_row("groups, truth, seeds, f1, below", [
-    (2, 0.5, 1, False, 101), (3, 0.8, 3, False, 101), (5, 0.95, 1, False, 101), (10, 0.5, 1, False, 99.5), (10, 0.8, 2, True, 101),
-    (30, 0.8, 1, True, 99), (30, 0.5, 5, False, 99), (100, 0.95, 3, False, 99)])
+@each_row(
+    "groups, truth, seeds, f1, below",
+    [
+        (2, 0.5, 1, False, 101),
+        (3, 0.8, 3, False, 101),
+        (5, 0.95, 1, False, 101),
+        (10, 0.5, 1, False, 99.5),
+        (10, 0.8, 2, True, 101),
+        (30, 0.8, 1, True, 99),
+        (30, 0.5, 5, False, 99),
+        (100, 0.95, 3, False, 99),
+    ],
+)
 def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
     """By simulation (benchmarks/intervals.py has all of it): with few groups no less, with many no more than 95 of 100."""
     covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
@@ -179,13 +293,24 @@ def test_an_interval_that_is_too_narrow_covers_less(monkeypatch):
 
 
 @pytest.mark.slow
-@each_row("world, gain, systems, told", [
-    (World(300, 0.7, 1, 1, 0, 0, own=0.4), 0.0, 2, (0, 6)), (World(300, 0.88, 1, 1, 0, 0, own=1), 0.05, 2, (45, 65)),
-    (World(12, 0.6, 3), 0.05, 2, (0, 60)), (World(60, 0.6, 1, 4), 0.0, 5, (0, 6)), (World(200, 0.6, 1, 4), 0.02, 5, (95, 100))])
+@each_row(
+    "world, gain, systems, told",
+    [
+        (World(300, 0.7, 1, 1, 0, 0, own=0.4), 0.0, 2, (0, 6)),
+        (World(300, 0.88, 1, 1, 0, 0, own=1), 0.05, 2, (45, 65)),
+        (World(12, 0.6, 3), 0.05, 2, (0, 60)),
+        (World(60, 0.6, 1, 4), 0.0, 5, (0, 6)),
+        (World(200, 0.6, 1, 4), 0.02, 5, (95, 100)),
+    ],
+)
 def test_differences_and_slopes_cover_what_they_say(world, gain, systems, told):
     """Two systems, or five strides, on the same examples; told: how often the better one is found, in per cent."""
     found = comparisons(world, gain, systems, 250, 200)
-    assert found["covered"] >= 91 and told[0] <= found["paired"] <= told[1] and found["apart"] <= found["paired"]
+    assert (
+        found["covered"] >= 91
+        and told[0] <= found["paired"] <= told[1]
+        and found["apart"] <= found["paired"]
+    )
 
 
 def test_a_difference_of_shares_that_do_not_vary_is_not_certain():
@@ -200,21 +325,41 @@ def test_a_slope_and_a_mean_equal_a_slow_reference():
     """The line of least squares through each draw; means over two systems."""
     draw = np.random.default_rng(8)
     groups = np.arange(400) // 4
-    rows = [rows_of([(draw.random(400) < rate).astype(float) for _ in range(3)], groups, [1, 2, 3])[-1] for rate in (0.5, 0.55, 0.7)]
+    rows = [
+        rows_of([(draw.random(400) < rate).astype(float) for _ in range(3)], groups, [1, 2, 3])[-1]
+        for rate in (0.5, 0.55, 0.7)
+    ]
     strides = [0, 1, 4]
     found = slope(rows, strides)
-    slopes = [np.polyfit(strides, [row["draws"][number] for row in rows], 1)[0] for number in range(400)]
+    slopes = [
+        np.polyfit(strides, [row["draws"][number] for row in rows], 1)[0] for number in range(400)
+    ]
     assert found.value == pytest.approx(np.polyfit(strides, [row["value"] for row in rows], 1)[0])
-    share_of = [(place - 5 / 3) / sum((other - 5 / 3) ** 2 for other in strides) for place in strides]
-    parts = [np.var(slopes) * 101 / 99, *(weight**2 * row["sd"] ** 2 / 3 for weight, row in zip(share_of, rows))]
+    share_of = [
+        (place - 5 / 3) / sum((other - 5 / 3) ** 2 for other in strides) for place in strides
+    ]
+    parts = [
+        np.var(slopes) * 101 / 99,
+        *(weight**2 * row["sd"] ** 2 / 3 for weight, row in zip(share_of, rows)),
+    ]
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / 99 + sum(part**2 / 2 for part in parts[1:]))
     half = student_t(round(freedom, 3)) * math.sqrt(sum(parts))
-    assert (found.ci_low, found.ci_high) == pytest.approx((found.value - half, found.value + half), rel=1e-3)
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        (found.value - half, found.value + half), rel=1e-3
+    )
     mean = mean_of(rows[:2])
-    assert mean.value == pytest.approx((rows[0]["value"] + rows[1]["value"]) / 2) and mean.ci_low < mean.value < mean.ci_high
+    assert (
+        mean.value == pytest.approx((rows[0]["value"] + rows[1]["value"]) / 2)
+        and mean.ci_low < mean.value < mean.ci_high
+    )
     assert mean_of(rows[:1]) == (rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
 
 
 def test_of_one_group_nothing_is_told():
-    row, = rows_of([np.array([0.0, 1.0, 1.0])], np.zeros(3, int))
-    assert row["groups"] == 1 and row["ci_low"] is None and difference(row, row) == (0, None, None) and not difference(row, row).clear
+    (row,) = rows_of([np.array([0.0, 1.0, 1.0])], np.zeros(3, int))
+    assert (
+        row["groups"] == 1
+        and row["ci_low"] is None
+        and difference(row, row) == (0, None, None)
+        and not difference(row, row).clear
+    )

@@ -27,11 +27,24 @@ pytestmark = pytest.mark.slow  # left out of `make check`
 WORDS = ["swapped", "in_order"]
 
 
-def sheet(person: str, pairs: list[int], answers: list[str], types: str = "", **changed) -> pd.DataFrame:
+def sheet(
+    person: str, pairs: list[int], answers: list[str], types: str = "", **changed
+) -> pd.DataFrame:
     """What a person downloads who answered these pairs of the fixture `trained`."""
     ids = pd.Series([f"v{pair // 4}:0:{pair}" for pair in pairs])
-    return pd.DataFrame({"study": "strided_sop", "source": "sample_howto100m", "dataset": "stride-0", "split": "val",
-                         "item": [f"{item:016x}" for item in items_of(ids)], "person": person, "answer": answers, "types": types} | changed)
+    return pd.DataFrame(
+        {
+            "study": "strided_sop",
+            "source": "sample_howto100m",
+            "dataset": "stride-0",
+            "split": "val",
+            "item": [f"{item:016x}" for item in items_of(ids)],
+            "person": person,
+            "answer": answers,
+            "types": types,
+        }
+        | changed
+    )
 
 
 def coincidence_alpha(values: list[list[int | None]]) -> float:
@@ -44,18 +57,26 @@ def coincidence_alpha(values: list[list[int | None]]) -> float:
 
 def slow_alpha(values: list[list[int | None]]) -> float:
     """By its definition: disagreement within units over disagreement among all values, pair by pair."""
-    units = [[row[unit] for row in values if row[unit] is not None] for unit in range(len(values[0]))]
+    units = [
+        [row[unit] for row in values if row[unit] is not None] for unit in range(len(values[0]))
+    ]
     units = [unit for unit in units if len(unit) > 1]
     every = [value for unit in units for value in unit]
-    observed = sum(sum(a != b for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in units) / len(every)
+    observed = sum(
+        sum(a != b for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in units
+    ) / len(every)
     expected = sum(a != b for a, b in permutations(every, 2)) / (len(every) * (len(every) - 1))
     return 1 - observed / expected
 
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, sections A (0.095) and C (0.743).
 MEG_AND_OWEN = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]
-FOUR = [[1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None], [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
-        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None]]
+FOUR = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+    [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+]
 
 
 @pytest.mark.parametrize(("values", "printed"), [(MEG_AND_OWEN, 0.095), (FOUR, 0.743)])
@@ -68,7 +89,10 @@ def test_alpha_is_that_of_the_slow_reference():
     draw = np.random.default_rng(1)
     for _ in range(40):
         observers, units, labels = draw.integers(2, 5), draw.integers(3, 12), draw.integers(2, 5)
-        values = [[int(value) if draw.random() < 0.8 else None for value in row] for row in draw.integers(0, labels, (observers, units))]
+        values = [
+            [int(value) if draw.random() < 0.8 else None for value in row]
+            for row in draw.integers(0, labels, (observers, units))
+        ]
         if len({value for row in values for value in row if value is not None}) > 1:
             slow = slow_alpha(values)
             assert coincidence_alpha(values) == pytest.approx(slow)
@@ -78,28 +102,63 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
     folder, right = trained
     gold = [WORDS[pair % 2] for pair in range(20)]
     wrong = [WORDS[1 - pair % 2] for pair in range(20)]
-    sheet("Ann", range(20), gold[:16] + wrong[16:], ["unrelated_concepts"] * 5 + [""] * 15).to_csv(folder / "ann.csv", index=False)
-    sheet("Bob", range(10), wrong[:5] + gold[5:10], ["unrelated_concepts; repeated_words"] * 2 + [""] * 8).to_csv(folder / "bob.csv", index=False)
+    sheet("Ann", range(20), gold[:16] + wrong[16:], ["unrelated_concepts"] * 5 + [""] * 15).to_csv(
+        folder / "ann.csv", index=False
+    )
+    sheet(
+        "Bob",
+        range(10),
+        wrong[:5] + gold[5:10],
+        ["unrelated_concepts; repeated_words"] * 2 + [""] * 8,
+    ).to_csv(folder / "bob.csv", index=False)
     metrics = evaluate(program, folder, "--people", folder / "ann.csv", folder / "bob.csv")
     human = metrics[metrics["model"] == "human"].set_index(["metric", "slice"])
-    of_pair = np.array([(1 + (pair >= 5)) / 2 if pair < 10 else float(pair < 16) for pair in range(20)])
+    of_pair = np.array(
+        [(1 + (pair >= 5)) / 2 if pair < 10 else float(pair < 16) for pair in range(20)]
+    )
     told = human.loc["human_accuracy"]
-    assert told.loc["all", "value"] == pytest.approx(of_pair.mean()) and told.loc["all", "n"] == 20 and told.loc["all", "seeds"] == 2
-    assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20] and told.loc["person=Bob", ["value", "n"]].tolist() == [0.5, 10]
-    assert told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1)) and told.loc["all", "ci_low"] < told.loc["all", "value"]
-    assert told.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx([0.5, 5]), "half of two is enough"
-    both = [[WORDS.index(answer) for answer in answers] for answers in (gold[:10], wrong[:5] + gold[5:10])]
-    assert human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both)) and human.loc[("human_agreement", "all"), "n"] == 10
+    assert (
+        told.loc["all", "value"] == pytest.approx(of_pair.mean())
+        and told.loc["all", "n"] == 20
+        and told.loc["all", "seeds"] == 2
+    )
+    assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20] and told.loc[
+        "person=Bob", ["value", "n"]
+    ].tolist() == [0.5, 10]
+    assert (
+        told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
+        and told.loc["all", "ci_low"] < told.loc["all", "value"]
+    )
+    assert told.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx(
+        [0.5, 5]
+    ), "half of two is enough"
+    both = [
+        [WORDS.index(answer) for answer in answers]
+        for answers in (gold[:10], wrong[:5] + gold[5:10])
+    ]
+    assert (
+        human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both))
+        and human.loc[("human_agreement", "all"), "n"] == 10
+    )
     model = metrics[metrics["metric"] == "accuracy_beside_people"].set_index("slice")
     value = np.mean([np.mean(right[seed, "held_out"][:20]) for seed in (1, 2)])
-    assert model.loc["all", "value"] == pytest.approx(value) and model.loc["all", "n"] == 20 and model["seed"].isna().all()
+    assert (
+        model.loc["all", "value"] == pytest.approx(value)
+        and model.loc["all", "n"] == 20
+        and model["seed"].isna().all()
+    )
     above = metrics[metrics["metric"] == "accuracy_above_people"]
-    assert above["value"].item() == pytest.approx(value - of_pair.mean()) and above["control"].item() == "human"
+    assert (
+        above["value"].item() == pytest.approx(value - of_pair.mean())
+        and above["control"].item() == "human"
+    )
     assert above["ci_low"].item() < above["value"].item() < above["ci_high"].item()
     table = tabulate(people_metrics(metrics), {}, {}).set_index(["Kind", "Who"])
     assert table.loc[("all", "2 people"), "Right (%)"] == "67.5"
     alone = evaluate(program, folder)
-    rest = metrics[(metrics["model"] != "human") & ~metrics["metric"].str.endswith("_people")].reset_index(drop=True)
+    rest = metrics[
+        (metrics["model"] != "human") & ~metrics["metric"].str.endswith("_people")
+    ].reset_index(drop=True)
     pd.testing.assert_frame_equal(rest, alone)  # no other number changes
 
 
@@ -107,18 +166,34 @@ def test_answers_for_other_experiments_are_left_to_them(program, trained):  # no
     folder, _ = trained
     answers = sheet("Ann", range(4), WORDS * 2)
     pd.concat([answers, answers.assign(dataset="stride-7")]).to_csv(folder / "ann.csv", index=False)
-    shared = evaluate(program, folder, "--people", folder / "ann.csv", "--others", "sample_howto100m/stride-7")
+    shared = evaluate(
+        program, folder, "--people", folder / "ann.csv", "--others", "sample_howto100m/stride-7"
+    )
     assert shared.query("metric == 'human_accuracy' and slice == 'all'")["value"].tolist() == [1.0]
 
 
 def test_answers_for_the_whole_dataset_count_within_the_limit():
-    examples = pd.DataFrame({"example_id": [f"v{pair // 4}:0:{pair}" for pair in range(10)]}).assign(unit=lambda rows: rows["example_id"])
-    answers = pd.concat([sheet("Ann", range(20), WORDS * 10), sheet("Bob", range(3), WORDS + WORDS[:1], dataset="stride-0-limit-10")])
+    examples = pd.DataFrame(
+        {"example_id": [f"v{pair // 4}:0:{pair}" for pair in range(10)]}
+    ).assign(unit=lambda rows: rows["example_id"])
+    answers = pd.concat(
+        [
+            sheet("Ann", range(20), WORDS * 10),
+            sheet("Bob", range(3), WORDS + WORDS[:1], dataset="stride-0-limit-10"),
+        ]
+    )
     answers = answers.assign(file="a.csv", row=2, chosen=0)
-    facts = {"source": "sample_howto100m", "dataset": "stride-0-limit-10", "data_options": {"limit": 10}}
+    facts = {
+        "source": "sample_howto100m",
+        "dataset": "stride-0-limit-10",
+        "data_options": {"limit": 10},
+    }
     answers = Answers(answers)
     part = answers.on_split(facts, "val", examples)
-    assert part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3} and answers.on_split(facts, "test", examples) is None
+    assert (
+        part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3}
+        and answers.on_split(facts, "test", examples) is None
+    )
 
 
 def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
@@ -129,16 +204,25 @@ def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
     return read_answers(files, "strided_sop", {("sample_howto100m", "stride-0"): ["val"]}, WORDS)
 
 
-@each_row("change, said", [
-    ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
-    ({"answer": ""}, "row 2: Ann has not answered item"),
-    ({"item": "v0:0:0"}, "row 2: item v0:0:0 is none of a page"),
-    ({"dataset": "stride-9"}, "row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out"),
-    ({"split": "test"}, "row 2: answers for split test of sample_howto100m stride-0; make the page from a split that is wanted: val of"),
-    ({"study": "mctaco"}, "row 2: answers of the study mctaco, not of strided_sop"),
-    ({"person": "  "}, "row 2: nobody is named in the column person"),
-    ({"types": "<b>"}, "row 2: types <b> are no names"),
-])
+@each_row(
+    "change, said",
+    [
+        ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
+        ({"answer": ""}, "row 2: Ann has not answered item"),
+        ({"item": "v0:0:0"}, "row 2: item v0:0:0 is none of a page"),
+        (
+            {"dataset": "stride-9"},
+            "row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out",
+        ),
+        (
+            {"split": "test"},
+            "row 2: answers for split test of sample_howto100m stride-0; make the page from a split that is wanted: val of",
+        ),
+        ({"study": "mctaco"}, "row 2: answers of the study mctaco, not of strided_sop"),
+        ({"person": "  "}, "row 2: nobody is named in the column person"),
+        ({"types": "<b>"}, "row 2: types <b> are no names"),
+    ],
+)
 def test_wrong_answers_are_refused(tmp_path, change, said):
     with pytest.raises(UserError) as raised:
         given(tmp_path, sheet("Ann", [0], ["swapped"]).assign(**change))
@@ -146,7 +230,9 @@ def test_wrong_answers_are_refused(tmp_path, change, said):
 
 
 def test_who_answers_an_item_twice_is_refused_across_files(tmp_path):
-    with pytest.raises(UserError, match="1.csv: row 3: Ann has answered item .* above; keep one of them"):
+    with pytest.raises(
+        UserError, match="1.csv: row 3: Ann has answered item .* above; keep one of them"
+    ):
         given(tmp_path, sheet("Ann", [0, 1], WORDS), sheet("Ann", [2, 1], WORDS))
 
 
@@ -154,11 +240,24 @@ def test_answers_to_other_pairs_are_refused(program, trained):  # noqa: F811
     folder, _ = trained
     sheet("Ann", [0], ["swapped"], item="0" * 16).to_csv(folder / "ann.csv", index=False)
     error = evaluate(program, folder, "--people", folder / "ann.csv", ok=False)
-    assert "ann.csv: row 2: item 0000000000000000 is not in split val of sample_howto100m stride-0" in error
+    assert (
+        "ann.csv: row 2: item 0000000000000000 is not in split val of sample_howto100m stride-0"
+        in error
+    )
     assert len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
 
 
-@each_row("content", [b"", b"study,source\xff", b'a,"b\n', b"source,dataset\n1,2\n", b"study,source,dataset,split,item,person,answer,types\n", None])
+@each_row(
+    "content",
+    [
+        b"",
+        b"study,source\xff",
+        b'a,"b\n',
+        b"source,dataset\n1,2\n",
+        b"study,source,dataset,split,item,person,answer,types\n",
+        None,
+    ],
+)
 def test_a_file_that_is_no_csv_of_answers_is_refused(tmp_path, content):
     file = tmp_path / f"{content is None}.csv"
     if content is not None:
@@ -169,67 +268,166 @@ def test_a_file_that_is_no_csv_of_answers_is_refused(tmp_path, content):
 
 def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):
     answers = given(tmp_path, sheet("Ann", [0], ["swapped"]))
-    facts = {"source": "sample_howto100m", "dataset": "stride-0", "data_options": {"predict": "stride"}}
-    with pytest.raises(UserError, match="0.csv: row 2: strides are told in stride-0; take its rows out"):
+    facts = {
+        "source": "sample_howto100m",
+        "dataset": "stride-0",
+        "data_options": {"predict": "stride"},
+    }
+    with pytest.raises(
+        UserError, match="0.csv: row 2: strides are told in stride-0; take its rows out"
+    ):
         Answers(answers).refuse(facts, "strides are told in {dataset}")
     Answers(answers).refuse(facts | {"dataset": "stride-1"}, "strides are told in {dataset}")
 
 
-def answered(study: str, examples: pd.DataFrame, labels: list[str], told: dict[str, list[int]], folder) -> pd.DataFrame:
+def answered(
+    study: str, examples: pd.DataFrame, labels: list[str], told: dict[str, list[int]], folder
+) -> pd.DataFrame:
     """Answers of people on all examples of a split, by person the numbers of labels, as an evaluation reads them."""
-    tables = [pd.DataFrame({"study": study, "source": "s", "dataset": "d", "split": "test", "person": person, "types": "",
-                            "item": [f"{item:016x}" for item in items_of(examples["example_id"])],
-                            "answer": [labels[number] if number >= 0 else None for number in numbers]}).dropna()
-              for person, numbers in told.items()]
+    tables = [
+        pd.DataFrame(
+            {
+                "study": study,
+                "source": "s",
+                "dataset": "d",
+                "split": "test",
+                "person": person,
+                "types": "",
+                "item": [f"{item:016x}" for item in items_of(examples["example_id"])],
+                "answer": [labels[number] if number >= 0 else None for number in numbers],
+            }
+        ).dropna()
+        for person, numbers in told.items()
+    ]
     pd.concat(tables)[ANSWER_COLUMNS].to_csv(folder / "a.csv", index=False)
     answers = Answers(read_answers([folder / "a.csv"], study, {("s", "d"): None}, labels))
     return answers.on_split({"source": "s", "dataset": "d", "data_options": {}}, "test", examples)
 
 
-QUESTIONS = pd.DataFrame({"example_id": [f"test:{number}" for number in range(6)], "group_id": list("aaabbb"), "label": [1, 0, 0, 1, 1, 0],
-                          "category": "duration", "answer": "2 hours", "text_a": "x", "text_b": "y"})
+QUESTIONS = pd.DataFrame(
+    {
+        "example_id": [f"test:{number}" for number in range(6)],
+        "group_id": list("aaabbb"),
+        "label": [1, 0, 0, 1, 1, 0],
+        "category": "duration",
+        "answer": "2 hours",
+        "text_a": "x",
+        "text_b": "y",
+    }
+)
 
 
 def test_a_question_is_right_where_every_candidate_is(tmp_path):
-    people = answered("mctaco", QUESTIONS.assign(unit=QUESTIONS["group_id"]), mctaco.ANSWERED.labels[0],
-                      {"Ann": [1, 0, 0, 1, 0, 0], "Bob": [1, 1, 0, 1, 1, 0]}, tmp_path)
-    rows = pd.DataFrame(mctaco.of_dataset(QUESTIONS, "test", {}, 50, people)).query("slice == 'all'").set_index(["model", "metric"])
-    assert rows.loc[("human", "human_exact_match"), "value"] == 0.5 and rows.loc[("human", "human_exact_match"), "n"] == 2
+    people = answered(
+        "mctaco",
+        QUESTIONS.assign(unit=QUESTIONS["group_id"]),
+        mctaco.ANSWERED.labels[0],
+        {"Ann": [1, 0, 0, 1, 0, 0], "Bob": [1, 1, 0, 1, 1, 0]},
+        tmp_path,
+    )
+    rows = (
+        pd.DataFrame(mctaco.of_dataset(QUESTIONS, "test", {}, 50, people))
+        .query("slice == 'all'")
+        .set_index(["model", "metric"])
+    )
+    assert (
+        rows.loc[("human", "human_exact_match"), "value"] == 0.5
+        and rows.loc[("human", "human_exact_match"), "n"] == 2
+    )
     assert rows.loc[("human", "human_f1"), "value"] == pytest.approx(np.mean([1, 2 / 3, 2 / 3, 1]))
-    assert rows.loc[("always_no", "exact_match_beside_people"), "value"] == 0 and ("gold", "f1_beside_people") not in rows.index
+    assert (
+        rows.loc[("always_no", "exact_match_beside_people"), "value"] == 0
+        and ("gold", "f1_beside_people") not in rows.index
+    )
 
 
 def test_a_question_that_is_answered_in_part_is_refused(tmp_path):
-    with pytest.raises(UserError, match=r"a.csv: row 5: Ann has answered a part of what belongs to item [0-9a-f]{16}; answer the rest"):
-        answered("mctaco", QUESTIONS.assign(unit=QUESTIONS["group_id"]), mctaco.ANSWERED.labels[0], {"Ann": [1, 0, 0, 1, -1, 0]}, tmp_path)
+    with pytest.raises(
+        UserError,
+        match=r"a.csv: row 5: Ann has answered a part of what belongs to item [0-9a-f]{16}; answer the rest",
+    ):
+        answered(
+            "mctaco",
+            QUESTIONS.assign(unit=QUESTIONS["group_id"]),
+            mctaco.ANSWERED.labels[0],
+            {"Ann": [1, 0, 0, 1, -1, 0]},
+            tmp_path,
+        )
 
 
 def test_an_instance_is_right_where_both_right_options_are_chosen(tmp_path):
-    options = pd.DataFrame({"example_id": [f"{number // 4}:{number % 4}" for number in range(8)], "instance_id": list("aaaabbbb"),
-                            "label": [1, 1, 0, 0] * 2, "rule": "", "kind": "", "has_numeral": False, "turns": 5, "leak": "none"})
-    people = answered("timedial", options.assign(unit=options["instance_id"]), timedial.ANSWERED.labels[0],
-                      {"Ann": [1, 1, 0, 0, 1, 0, 1, 0]}, tmp_path)
-    rows = pd.DataFrame(timedial.of_dataset(checked(options, tmp_path), {}, "test", "in", 50, people)).set_index(["metric", "slice"])
-    assert rows.loc[("human_two_best_accuracy", "all"), ["value", "n", "seeds"]].tolist() == [0.5, 2, 1]
-    assert "human_agreement" not in rows.index.get_level_values("metric"), "one alone agrees with nobody"
+    options = pd.DataFrame(
+        {
+            "example_id": [f"{number // 4}:{number % 4}" for number in range(8)],
+            "instance_id": list("aaaabbbb"),
+            "label": [1, 1, 0, 0] * 2,
+            "rule": "",
+            "kind": "",
+            "has_numeral": False,
+            "turns": 5,
+            "leak": "none",
+        }
+    )
+    people = answered(
+        "timedial",
+        options.assign(unit=options["instance_id"]),
+        timedial.ANSWERED.labels[0],
+        {"Ann": [1, 1, 0, 0, 1, 0, 1, 0]},
+        tmp_path,
+    )
+    rows = pd.DataFrame(
+        timedial.of_dataset(checked(options, tmp_path), {}, "test", "in", 50, people)
+    ).set_index(["metric", "slice"])
+    assert rows.loc[("human_two_best_accuracy", "all"), ["value", "n", "seeds"]].tolist() == [
+        0.5,
+        2,
+        1,
+    ]
+    assert "human_agreement" not in rows.index.get_level_values("metric"), (
+        "one alone agrees with nobody"
+    )
 
 
 def test_two_labels_merge_where_a_model_knows_two(tmp_path):
-    pairs = pd.DataFrame({"example_id": list("abcd"), "group_id": list("wxyz"), "label": [0, 1, 2, 0], "challenge_set": "temp_order"})
-    pairs = pairs.reindex(columns=list(dict.fromkeys([*pairs, *temporal_nli.NLI.names]))).assign(withheld="")
-    people = answered("temporal_nli", pairs.assign(unit=pairs["example_id"]), temporal_nli.LABELS, {"Ann": [0, 2, 2, 1]}, tmp_path)
+    pairs = pd.DataFrame(
+        {
+            "example_id": list("abcd"),
+            "group_id": list("wxyz"),
+            "label": [0, 1, 2, 0],
+            "challenge_set": "temp_order",
+        }
+    )
+    pairs = pairs.reindex(columns=list(dict.fromkeys([*pairs, *temporal_nli.NLI.names]))).assign(
+        withheld=""
+    )
+    people = answered(
+        "temporal_nli",
+        pairs.assign(unit=pairs["example_id"]),
+        temporal_nli.LABELS,
+        {"Ann": [0, 2, 2, 1]},
+        tmp_path,
+    )
     rows = pd.DataFrame(temporal_nli.of_dataset(pairs, "template", "test", {}, 50, people))
-    human = rows[(rows["metric"] == "human_accuracy") & (rows["slice"] == "all")].set_index("scoring")["value"]
+    human = rows[(rows["metric"] == "human_accuracy") & (rows["slice"] == "all")].set_index(
+        "scoring"
+    )["value"]
     assert human.to_dict() == {"ternary": 0.5, "binary": 0.75}
     majority = rows[rows["metric"] == "accuracy_beside_people"].set_index("scoring")
     assert majority.loc["ternary", "value"] == 0.5 and set(majority["model"]) == {"majority"}
 
 
-@each_row("path, value, said", [
-    (["types", "u", "name"], "Needs knowledge", "strided_sop.types.u.name: 'Needs knowledge' does not match"),
-    (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "strided_sop.types"),
-    (["items"], 0, "strided_sop.items"),
-])
+@each_row(
+    "path, value, said",
+    [
+        (
+            ["types", "u", "name"],
+            "Needs knowledge",
+            "strided_sop.types.u.name: 'Needs knowledge' does not match",
+        ),
+        (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "strided_sop.types"),
+        (["items"], 0, "strided_sop.items"),
+    ],
+)
 def test_questions_of_ones_own_are_checked(path, value, said):
     entries = read_yaml(ROOT / "resources/labelling.yaml")
     assert check(entries, schema("labelling"), "labelling.yaml")

@@ -10,21 +10,35 @@ from scripts.plan.configuration import resolve
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
 
-SOURCES, MODELS, STUDIES = (yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text()) for name in ("sources", "models", "studies"))
-METRICS = {"strided_sop": ["accuracy", "peak_accuracy"], "temporal_nli": ["accuracy", "weighted_f1", "confusion", "says_entailment"],
-           "mctaco": ["exact_match", "f1", "f1_minus_exact_match"], "timedial": ["two_best_accuracy", "one_best_accuracy", "wrong_above_right"]}
+SOURCES, MODELS, STUDIES = (
+    yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text())
+    for name in ("sources", "models", "studies")
+)
+METRICS = {
+    "strided_sop": ["accuracy", "peak_accuracy"],
+    "temporal_nli": ["accuracy", "weighted_f1", "confusion", "says_entailment"],
+    "mctaco": ["exact_match", "f1", "f1_minus_exact_match"],
+    "timedial": ["two_best_accuracy", "one_best_accuracy", "wrong_above_right"],
+}
 BASELINES = {"temporal_nli": ["majority"], "mctaco": ["random", "always_yes", "always_no"]}
 
 
 def overlaid(under: dict, over: dict) -> dict:
     """As Snakemake lays one configuration over another."""
-    return under | {key: overlaid(under[key], value) if isinstance(value, dict) and isinstance(under.get(key), dict) else value
-                    for key, value in over.items()}
+    return under | {
+        key: overlaid(under[key], value)
+        if isinstance(value, dict) and isinstance(under.get(key), dict)
+        else value
+        for key, value in over.items()
+    }
 
 
 def planned(preset: str):
     """The plan of a preset over the default configuration."""
-    config = overlaid(yaml.safe_load((ROOT / "config.yaml").read_text()), yaml.safe_load((ROOT / f"presets/{preset}.yaml").read_text()))
+    config = overlaid(
+        yaml.safe_load((ROOT / "config.yaml").read_text()),
+        yaml.safe_load((ROOT / f"presets/{preset}.yaml").read_text()),
+    )
     return resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES)
 
 
@@ -36,14 +50,27 @@ def systems_of(preset: str, study: str) -> list[dict]:
             continue
         source = SOURCES[run.dataset.source]
         learns = STUDIES[study]["methods"][run.method]["learns"]
-        same = {"study": study, "source": run.dataset.source, "dataset": run.dataset.name,
-                "measured_on": source.get("measured_on")}
-        same |= {"domain": source.get("domain", "in") if learns else "zero_shot"} if study == "timedial" else {}
+        same = {
+            "study": study,
+            "source": run.dataset.source,
+            "dataset": run.dataset.name,
+            "measured_on": source.get("measured_on"),
+        }
+        same |= (
+            {"domain": source.get("domain", "in") if learns else "zero_shot"}
+            if study == "timedial"
+            else {}
+        )
         same |= json.loads(run.dataset.options)
         systems.append(same | {"model": run.model, "method": run.method})
-        baselines = [] if (run.dataset.source, run.dataset.name) in seen else BASELINES.get(study, [])
+        baselines = (
+            [] if (run.dataset.source, run.dataset.name) in seen else BASELINES.get(study, [])
+        )
         seen.add((run.dataset.source, run.dataset.name))
-        systems += [same | {"model": name, "method": "majority" if name == "majority" else "baseline"} for name in baselines]
+        systems += [
+            same | {"model": name, "method": "majority" if name == "majority" else "baseline"}
+            for name in baselines
+        ]
     return list({json.dumps(system, sort_keys=True): system for system in systems}.values())
 
 
@@ -53,10 +80,33 @@ def planned_metrics(preset: str, study: str, slices: list[str]) -> pd.DataFrame:
     for system in systems_of(preset, study):
         splits = SOURCES[system["measured_on"] or system["source"]]["evaluate"]
         scorings = ["ternary", "binary"] if study == "temporal_nli" else [None]
-        rows += [system | {"experiment": preset, "split": split, "slice": name, "metric": metric, "scoring": scoring}
-                 for split in splits for name in slices for metric in METRICS[study] for scoring in scorings]
-    fixed = {"value": 0.5, "sd": None, "seeds": 1, "ci_low": 0.4, "ci_high": 0.6, "n": 100, "groups": 50, "effective_groups": 50.0,
-             "sample": False, "seed": None, "wording": None}
+        rows += [
+            system
+            | {
+                "experiment": preset,
+                "split": split,
+                "slice": name,
+                "metric": metric,
+                "scoring": scoring,
+            }
+            for split in splits
+            for name in slices
+            for metric in METRICS[study]
+            for scoring in scorings
+        ]
+    fixed = {
+        "value": 0.5,
+        "sd": None,
+        "seeds": 1,
+        "ci_low": 0.4,
+        "ci_high": 0.6,
+        "n": 100,
+        "groups": 50,
+        "effective_groups": 50.0,
+        "sample": False,
+        "seed": None,
+        "wording": None,
+    }
     table = pd.DataFrame(rows).assign(**fixed)
     table["draws"] = [np.full(20, 0.5) for _ in range(len(table))]
     return table

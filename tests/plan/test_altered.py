@@ -10,15 +10,42 @@ from tests.studies.strided_sop.test_build_strided_sop import build, cleaned  # n
 def test_coins_change_the_labels_that_are_learnt_and_nothing_else(program, cleaned):  # noqa: F811
     build(program, cleaned / "whole", cleaned / "order")
     build(program, cleaned / "whole", cleaned / "coin", train_labels="coin")
-    (order, coin), (measured, same) = ([read_table(cleaned / f"{name}/{split}.parquet") for name in ("order", "coin")] for split in ("train", "val"))
-    assert measured.equals(same) and coin.drop_columns(["label"]).equals(order.drop_columns(["label"]))
+    (order, coin), (measured, same) = (
+        [read_table(cleaned / f"{name}/{split}.parquet") for name in ("order", "coin")]
+        for split in ("train", "val")
+    )
+    assert measured.equals(same) and coin.drop_columns(["label"]).equals(
+        order.drop_columns(["label"])
+    )
     agree = (order["label"].to_numpy() == coin["label"].to_numpy()).mean()
     assert 0.2 < agree < 0.8 and 0.2 < coin["label"].to_numpy().mean() < 0.8
-    done = build(program, cleaned / "whole", cleaned / "no", ok=False, train_labels="coin", stride="up_to_2", predict="stride")
-    assert "train_labels: coin stands for the order of pairs" in done.stderr and "Traceback" not in done.stderr
+    done = build(
+        program,
+        cleaned / "whole",
+        cleaned / "no",
+        ok=False,
+        train_labels="coin",
+        stride="up_to_2",
+        predict="stride",
+    )
+    assert (
+        "train_labels: coin stands for the order of pairs" in done.stderr
+        and "Traceback" not in done.stderr
+    )
 
 
 def test_no_paper_is_compared_with_what_is_altered():
-    rows = pd.DataFrame([{"experiment": experiment, "method": method, "objectives": objectives} for experiment, method, objectives in (
-        ("plain", "train", None), ("plain", "train", "sop 1, mlm 1"), ("begun_elsewhere", "train", None), ("begun_elsewhere", "control", None))])
-    assert as_published(rows, {"extensions": ["objectives"], "altered": ["begun_elsewhere"]}).index.tolist() == [0, 3]
+    rows = pd.DataFrame(
+        [
+            {"experiment": experiment, "method": method, "objectives": objectives}
+            for experiment, method, objectives in (
+                ("plain", "train", None),
+                ("plain", "train", "sop 1, mlm 1"),
+                ("begun_elsewhere", "train", None),
+                ("begun_elsewhere", "control", None),
+            )
+        ]
+    )
+    assert as_published(
+        rows, {"extensions": ["objectives"], "altered": ["begun_elsewhere"]}
+    ).index.tolist() == [0, 3]

@@ -37,7 +37,11 @@ def overlaid(under: dict, over: dict) -> dict:
     """As Snakemake lays one configuration over another: mappings by key, all else replaced."""
     merged = dict(under)
     for key, value in over.items():
-        merged[key] = overlaid(merged[key], value) if isinstance(value, dict) and isinstance(merged.get(key), dict) else value
+        merged[key] = (
+            overlaid(merged[key], value)
+            if isinstance(value, dict) and isinstance(merged.get(key), dict)
+            else value
+        )
     return merged
 
 
@@ -71,57 +75,102 @@ def read(text) -> dict:
     return yaml.safe_load(text) if isinstance(text, str) else text
 
 
-@each_row("change, said", [
-    ("trainings: {}", "unknown key trainings at the top level; did you mean training?"),
-    ("training: {learning_rat: 0.1}",
-     "unknown key learning_rat at training; did you mean learning_rate?"),
-    ("training: {learning_rate: 3e-5}",
-     "YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`"),
-    ("training: {epochs: '3'}", "--config gives nested values as text"),
-    ("experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}}",
-     "is the text 'false', not true or false: --config gives nested values as text"),
-    ("run: [sample_sopp]",
-     "run names sample_sopp, which is no experiment; did you mean sample_sop?"),
-    ("experiments: {sample_sop: {models: [tiny_bart]}}",
-     "no model tiny_bart; did you mean tiny_bert?"),
-    ("experiments: {sample_sop: {data: {source: activitynt}}}", "did you mean activitynet?"),
-    ("experiments: {sample_sop: {data: {strid: 1}}}", "unknown key strid; did you mean stride?"),
-    ("experiments: {sample_sop: {data: {stride: 1e0}}}", "is the text '1e0', not a number"),
-    ("experiments: {sample_sop: {methods: [direct]}}",
-     "strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_blind, train_symmetric"),
-    ("experiments: {sample_nli: {data: {source: generate}}}", "did you mean generated?"),
-    # What YAML can say and nobody means.
-    ("training: {batch_size: 32.0}",
-     "training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`"),
-    ("seeds: [1.0]", "seeds.0 is 1.0, not an integer"),
-    ("training: {epochs: true}", "training.epochs: True is not of type 'integer'"),
-    ({"training": {"epochs": 2**20000}}, "is a number of 20001 bits"),
-    ({"training": {"weight_decay": math.nan}}, "training.weight_decay is nan, which is no finite number"),
-    ("1: x", "the top level has the key 1, which is no text to YAML"),
-    ("null: x", "has the key None"),
-    ({"mirror": datetime.date(2020, 1, 1)}, "mirror is a date to YAML (2020-01-01); write it in quotes"),
-    ('mirror: "a\\0b"', "holds the character '\\x00', which is no text"),
-    ("experiments: {Mine: {}}",
-     "experiments has the key Mine, which is refused: lower-case letters"),
-    ({"experiments": {"sample_sop": {"models": ["m" * 10**6]}}}, "no model 'mmmmmm"),
-    *(({"experiments": {"sample_sop": {"data": data}}}, said) for data, said in [
-        ({"stride": []}, "data: stride is an empty list; name one level or more"),
-        ({"stride": [1, 1.0]}, "stride is 1.0, not an integer; write `stride: 1`"),
-        ({"stride": [1, 2, 1]}, "data: stride names 1 twice"), ({"stride": [[1]]}, "stride: [1] is not of type 'integer'"),
-        ({"source": [None]}, "source: None is not of type 'string'"),
-        ({"max_videos": list(range(1, 60_000))}, "data: max_videos has 59,999 levels, and 1,000 is the most"),
-        ({"max_videos": list(range(1, 900)), "label_seed": list(range(10))}, "asks for 53,940 runs, and 50,000 is the most"),
-    ]),
-    ("experiments: {sample_nli: {data: {source: [generated, event_templates]}}}",
-     "source names event_templates twice"),
-])
+@each_row(
+    "change, said",
+    [
+        ("trainings: {}", "unknown key trainings at the top level; did you mean training?"),
+        (
+            "training: {learning_rat: 0.1}",
+            "unknown key learning_rat at training; did you mean learning_rate?",
+        ),
+        (
+            "training: {learning_rate: 3e-5}",
+            "YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`",
+        ),
+        ("training: {epochs: '3'}", "--config gives nested values as text"),
+        (
+            "experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}}",
+            "is the text 'false', not true or false: --config gives nested values as text",
+        ),
+        (
+            "run: [sample_sopp]",
+            "run names sample_sopp, which is no experiment; did you mean sample_sop?",
+        ),
+        (
+            "experiments: {sample_sop: {models: [tiny_bart]}}",
+            "no model tiny_bart; did you mean tiny_bert?",
+        ),
+        ("experiments: {sample_sop: {data: {source: activitynt}}}", "did you mean activitynet?"),
+        (
+            "experiments: {sample_sop: {data: {strid: 1}}}",
+            "unknown key strid; did you mean stride?",
+        ),
+        ("experiments: {sample_sop: {data: {stride: 1e0}}}", "is the text '1e0', not a number"),
+        (
+            "experiments: {sample_sop: {methods: [direct]}}",
+            "strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_blind, train_symmetric",
+        ),
+        ("experiments: {sample_nli: {data: {source: generate}}}", "did you mean generated?"),
+        # What YAML can say and nobody means.
+        (
+            "training: {batch_size: 32.0}",
+            "training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`",
+        ),
+        ("seeds: [1.0]", "seeds.0 is 1.0, not an integer"),
+        ("training: {epochs: true}", "training.epochs: True is not of type 'integer'"),
+        ({"training": {"epochs": 2**20000}}, "is a number of 20001 bits"),
+        (
+            {"training": {"weight_decay": math.nan}},
+            "training.weight_decay is nan, which is no finite number",
+        ),
+        ("1: x", "the top level has the key 1, which is no text to YAML"),
+        ("null: x", "has the key None"),
+        (
+            {"mirror": datetime.date(2020, 1, 1)},
+            "mirror is a date to YAML (2020-01-01); write it in quotes",
+        ),
+        ('mirror: "a\\0b"', "holds the character '\\x00', which is no text"),
+        (
+            "experiments: {Mine: {}}",
+            "experiments has the key Mine, which is refused: lower-case letters",
+        ),
+        ({"experiments": {"sample_sop": {"models": ["m" * 10**6]}}}, "no model 'mmmmmm"),
+        *(
+            ({"experiments": {"sample_sop": {"data": data}}}, said)
+            for data, said in [
+                ({"stride": []}, "data: stride is an empty list; name one level or more"),
+                ({"stride": [1, 1.0]}, "stride is 1.0, not an integer; write `stride: 1`"),
+                ({"stride": [1, 2, 1]}, "data: stride names 1 twice"),
+                ({"stride": [[1]]}, "stride: [1] is not of type 'integer'"),
+                ({"source": [None]}, "source: None is not of type 'string'"),
+                (
+                    {"max_videos": list(range(1, 60_000))},
+                    "data: max_videos has 59,999 levels, and 1,000 is the most",
+                ),
+                (
+                    {"max_videos": list(range(1, 900)), "label_seed": list(range(10))},
+                    "asks for 53,940 runs, and 50,000 is the most",
+                ),
+            ]
+        ),
+        (
+            "experiments: {sample_nli: {data: {source: [generated, event_templates]}}}",
+            "source names event_templates twice",
+        ),
+    ],
+)
 def test_a_wrong_configuration_is_refused(change, said):
     assert said in refused(overlaid(default(), read(change)))
 
 
 def test_a_message_is_short_whatever_the_value():
-    for change in ({"mirror": ["x" * 10**6]}, {"run": ["y" * 10**6]}, {"z" * 10**6: 1}, {"device": "long " * 10**5},
-                   {"seeds": [f"{number}" for number in range(10**4)]}):
+    for change in (
+        {"mirror": ["x" * 10**6]},
+        {"run": ["y" * 10**6]},
+        {"z" * 10**6: 1},
+        {"device": "long " * 10**5},
+        {"seeds": [f"{number}" for number in range(10**4)]},
+    ):
         assert len(refused(overlaid(default(), change))) < 700
 
 
@@ -137,27 +186,74 @@ def test_a_value_that_holds_itself_and_a_missing_key():
 def places(value, path=()):
     """The paths to everything in a configuration."""
     yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in items:
         yield from places(inner, (*path, key))
 
 
 PLACES = [path for path in places(default()) if path]
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.integers(-2, 5), st.just(10**30), st.floats(),
-    st.text(max_size=8), st.dates(), st.binary(max_size=3),
-    st.sampled_from(["activitynet", "generated", "temp_order", "train", "mlm", "tiny_bert", "tiny_bert_dialogs", "sample_sop",
-                     "sample_dialogs_mlm", "timedial", "3e-5", "1e400", "", "\n", "a\nb", "\ud800", "..", "$(touch x)"]))
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-    SCALARS.filter(lambda key: key == key), inner, max_size=3), max_leaves=6)
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(-2, 5),
+    st.just(10**30),
+    st.floats(),
+    st.text(max_size=8),
+    st.dates(),
+    st.binary(max_size=3),
+    st.sampled_from(
+        [
+            "activitynet",
+            "generated",
+            "temp_order",
+            "train",
+            "mlm",
+            "tiny_bert",
+            "tiny_bert_dialogs",
+            "sample_sop",
+            "sample_dialogs_mlm",
+            "timedial",
+            "3e-5",
+            "1e400",
+            "",
+            "\n",
+            "a\nb",
+            "\ud800",
+            "..",
+            "$(touch x)",
+        ]
+    ),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(SCALARS.filter(lambda key: key == key), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(
+    max_examples=2 * settings.default.max_examples,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+)
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=2))
 def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
     config = default()
     for path, value in changes:
-        with contextlib.suppress(KeyError, IndexError, TypeError):  # the change before took the place away
+        with contextlib.suppress(
+            KeyError, IndexError, TypeError
+        ):  # the change before took the place away
             functools.reduce(operator.getitem, path[:-1], config)[path[-1]] = value
     try:
         plan(config)
@@ -166,22 +262,46 @@ def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
 
 
 def test_equal_settings_have_equal_names():
-    for one, other in (({"weight_decay": 0}, {"weight_decay": 0.0}), ({"weight_decay": -0.0}, {"weight_decay": 0}),
-                       ({"gradient_clip": 1}, {"gradient_clip": 1.0}), ({"dropout": 0}, {"dropout": 0.0})):
-        names = [list(plan(overlaid(default(), {"experiments": {"sample_sop": {"training": training}}})).runs)
-                 for training in (one, other)]
+    for one, other in (
+        ({"weight_decay": 0}, {"weight_decay": 0.0}),
+        ({"weight_decay": -0.0}, {"weight_decay": 0}),
+        ({"gradient_clip": 1}, {"gradient_clip": 1.0}),
+        ({"dropout": 0}, {"dropout": 0.0}),
+    ):
+        names = [
+            list(
+                plan(
+                    overlaid(default(), {"experiments": {"sample_sop": {"training": training}}})
+                ).runs
+            )
+            for training in (one, other)
+        ]
         assert names[0] == names[1]
-    assert all(type(value) is float for run in plan(default()).runs.values()
-               for key, value in json.loads(run.settings)["training"].items() if key in ("weight_decay", "held_out_fraction"))
+    assert all(
+        type(value) is float
+        for run in plan(default()).runs.values()
+        for key, value in json.loads(run.settings)["training"].items()
+        if key in ("weight_decay", "held_out_fraction")
+    )
 
 
-@pytest.mark.parametrize(("experiment", "setting", "renames"), [
-    ("sample_sop", {"held_out_fraction": 0.2}, True), ("sample_sop", {"early_stopping_patience": 2}, True),
-    ("sample_nli", {"held_out_fraction": 0.2}, False), ("sample_nli", {"early_stopping_patience": 2}, True),
-    ("sample_mctaco", {"early_stopping_patience": 2}, False), ("sample_mctaco", {"held_out_fraction": 0.2}, True),
-    ("sample_dialogs_whole", {"epochs": 2, "weight_decay": 0.3, "held_out_fraction": 0.2, "compile": True}, False),
-    ("sample_sop", {"compile": True}, True),
-])
+@pytest.mark.parametrize(
+    ("experiment", "setting", "renames"),
+    [
+        ("sample_sop", {"held_out_fraction": 0.2}, True),
+        ("sample_sop", {"early_stopping_patience": 2}, True),
+        ("sample_nli", {"held_out_fraction": 0.2}, False),
+        ("sample_nli", {"early_stopping_patience": 2}, True),
+        ("sample_mctaco", {"early_stopping_patience": 2}, False),
+        ("sample_mctaco", {"held_out_fraction": 0.2}, True),
+        (
+            "sample_dialogs_whole",
+            {"epochs": 2, "weight_decay": 0.3, "held_out_fraction": 0.2, "compile": True},
+            False,
+        ),
+        ("sample_sop", {"compile": True}, True),
+    ],
+)
 def test_a_setting_without_effect_renames_no_run(experiment, setting, renames):
     """A split is held out (temporal_nli), nothing is (held_out_fraction: 0), nothing is learnt."""
     before = plan(only(experiment))
@@ -190,62 +310,111 @@ def test_a_setting_without_effect_renames_no_run(experiment, setting, renames):
 
 
 def test_how_a_run_is_trained_renames_none():
-    change = {"report_to": "wandb", "runs_per_gpu": 3, "micro_batch_tokens": 4096,
-              "deterministic": False, "device": "cpu", "checkpoint_seconds": 1}
+    change = {
+        "report_to": "wandb",
+        "runs_per_gpu": 3,
+        "micro_batch_tokens": 4096,
+        "deterministic": False,
+        "device": "cpu",
+        "checkpoint_seconds": 1,
+    }
     assert list(plan(default() | change).runs) == list(plan(default()).runs)
 
 
 def folders(data: dict, study="temporal_nli") -> set[str]:
     experiment = {"study": study, "data": data, "models": ["tiny_bert"]}
     resolved = plan(default() | {"run": ["mine"], "experiments": {"mine": experiment}})
-    return {dataset.folder.removeprefix(f"results/build/{study}/") for dataset in resolved.datasets.values()}
+    return {
+        dataset.folder.removeprefix(f"results/build/{study}/")
+        for dataset in resolved.datasets.values()
+    }
 
 
 def test_an_option_without_effect_makes_no_other_dataset():
     """Draws of times are the generated sets'; of the released ones, and in set III, they are no draws."""
     sets = {"challenge_set": ["temp_order", "cross_unit"], "iterations": 3}
     assert folders({"source": "generated"} | sets) == {
-        "event_templates/temp_order-iterations-3", "event_templates/cross_unit"}
+        "event_templates/temp_order-iterations-3",
+        "event_templates/cross_unit",
+    }
     assert folders({"source": ["generated", "released"], "generation_seed": 7} | sets) == {
-        "event_templates/temp_order-iterations-3-generation_seed-7", "event_templates/cross_unit-generation_seed-7",
-        "temporal_nli_release/temp_order", "temporal_nli_release/cross_unit"}
-    assert folders({"source": "mctaco", "train_questions": [None, 35], "draw": [0, 1]}, "mctaco") == {
-        "mctaco/default", "mctaco/train_questions-35", "mctaco/train_questions-35-draw-1"}
-    assert folders({"source": "released", "challenge_set": "temp_order", "iterations": 5, "generation_seed": 0}) == {
-        "temporal_nli_release/temp_order"}, "a default may be said anywhere"
+        "event_templates/temp_order-iterations-3-generation_seed-7",
+        "event_templates/cross_unit-generation_seed-7",
+        "temporal_nli_release/temp_order",
+        "temporal_nli_release/cross_unit",
+    }
+    assert folders(
+        {"source": "mctaco", "train_questions": [None, 35], "draw": [0, 1]}, "mctaco"
+    ) == {"mctaco/default", "mctaco/train_questions-35", "mctaco/train_questions-35-draw-1"}
+    assert folders(
+        {"source": "released", "challenge_set": "temp_order", "iterations": 5, "generation_seed": 0}
+    ) == {"temporal_nli_release/temp_order"}, "a default may be said anywhere"
 
 
-@pytest.mark.parametrize(("data", "study", "said"), [
-    ("{source: released, challenge_set: temp_order, iterations: 3}", "temporal_nli",
-     "data: iterations has no effect here"),
-    ("{source: generated, challenge_set: cross_unit, iterations: 3}", "temporal_nli",
-     "data: iterations has no effect here"),
-    ("{source: released, challenge_set: temp_order, generation_seed: 1}", "temporal_nli",
-     "generation_seed has no effect"),
-    ("{source: mctaco, draw: [0, 1]}", "mctaco", "draw has no effect here"),
-])
+@pytest.mark.parametrize(
+    ("data", "study", "said"),
+    [
+        (
+            "{source: released, challenge_set: temp_order, iterations: 3}",
+            "temporal_nli",
+            "data: iterations has no effect here",
+        ),
+        (
+            "{source: generated, challenge_set: cross_unit, iterations: 3}",
+            "temporal_nli",
+            "data: iterations has no effect here",
+        ),
+        (
+            "{source: released, challenge_set: temp_order, generation_seed: 1}",
+            "temporal_nli",
+            "generation_seed has no effect",
+        ),
+        ("{source: mctaco, draw: [0, 1]}", "mctaco", "draw has no effect here"),
+    ],
+)
 def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
     experiment = {"study": study, "data": read(data), "models": ["tiny_bert"]}
     assert said in refused(default() | {"run": ["mine"], "experiments": {"mine": experiment}})
 
 
 def test_models_that_make_each_other():
-    models = MODELS | {"one": {"mlm": {"model": "two", "experiment": "first"}, "licence": "MIT"},
-                       "two": {"mlm": {"model": "one", "experiment": "second"}, "licence": "MIT"}}
-    stage = {"study": "timedial", "data": {"source": "sample_dialogs"}, "methods": ["mlm"], "seeds": [1]}
-    config = default() | {"run": ["mine"], "experiments": {
-        "first": stage | {"models": ["two"]}, "second": stage | {"models": ["one"]},
-        "mine": stage | {"models": ["one"], "methods": ["fill"]}}}
-    assert "experiments.first makes one, so it cannot begin with it" in refused(config, models=models)
+    models = MODELS | {
+        "one": {"mlm": {"model": "two", "experiment": "first"}, "licence": "MIT"},
+        "two": {"mlm": {"model": "one", "experiment": "second"}, "licence": "MIT"},
+    }
+    stage = {
+        "study": "timedial",
+        "data": {"source": "sample_dialogs"},
+        "methods": ["mlm"],
+        "seeds": [1],
+    }
+    config = default() | {
+        "run": ["mine"],
+        "experiments": {
+            "first": stage | {"models": ["two"]},
+            "second": stage | {"models": ["one"]},
+            "mine": stage | {"models": ["one"], "methods": ["fill"]},
+        },
+    }
+    assert "experiments.first makes one, so it cannot begin with it" in refused(
+        config, models=models
+    )
 
 
 def test_runs_are_their_settings():
     first = plan(without_controls("sample_sop"))
     changed = without_controls("sample_sop")
-    changed["experiments"] = {"sample_sop": dict(reversed(changed["experiments"]["sample_sop"].items()))}
+    changed["experiments"] = {
+        "sample_sop": dict(reversed(changed["experiments"]["sample_sop"].items()))
+    }
     assert list(plan(changed).runs) == list(first.runs), "the order of keys must not matter"
     for setting in ({"epochs": 9}, {"learning_rate": 0.5}):
-        other = plan(overlaid(without_controls("sample_sop"), {"experiments": {"sample_sop": {"training": setting}}}))
+        other = plan(
+            overlaid(
+                without_controls("sample_sop"),
+                {"experiments": {"sample_sop": {"training": setting}}},
+            )
+        )
         assert not set(other.runs) & set(first.runs)
     more = without_controls("sample_sop") | {"seeds": [1, 2, 3]}
     assert set(first.runs) < set(plan(more).runs)
@@ -263,13 +432,18 @@ def test_two_experiments_share_a_run():
 
 def test_a_method_that_does_not_learn_is_one_run():
     """Neither the seeds nor the settings of learning make another; what it reads and how far does."""
-    config = overlaid(without_controls("sample_nli"), {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}})
+    config = overlaid(
+        without_controls("sample_nli"),
+        {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}},
+    )
     runs = plan(config).runs
     direct = {name for name, run in runs.items() if run.method == "direct"}
     assert len(direct) == 3 and len(runs) == 3 + 3
     for change in ({"seeds": [7, 8]}, {"training": {"epochs": 9}}):
         assert direct < set(plan(overlaid(config, {"experiments": {"sample_nli": change}})).runs)
-    longer = plan(overlaid(config, {"experiments": {"sample_nli": {"training": {"max_length": 65}}}})).runs
+    longer = plan(
+        overlaid(config, {"experiments": {"sample_nli": {"training": {"max_length": 65}}}})
+    ).runs
     assert not direct & set(longer)
 
 
@@ -281,15 +455,29 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
     def with_training(**training):
         return plan(overlaid(config, {"experiments": {"sample_sop": {"training": training}}})).runs
 
-    assert set(with_training(rank=4, alpha=1.0, target=["query"], adapter=None, gradient_checkpointing=False)) == names
+    assert (
+        set(
+            with_training(
+                rank=4, alpha=1.0, target=["query"], adapter=None, gradient_checkpointing=False
+            )
+        )
+        == names
+    )
     lora = with_training(adapter="lora", target=["query", "value"])
     assert not set(lora) & names and not set(with_training(gradient_checkpointing=True)) & names
     settings = json.loads(next(iter(lora.values())).settings)["training"]
     assert {key: settings[key] for key in ("adapter", "rank", "alpha", "target")} == {
-        "adapter": "lora", "rank": 16, "alpha": 32.0, "target": "query,value"} and "gradient_checkpointing" not in settings
-    assert not {"adapter", "rank", "alpha", "target"} & set(json.loads(next(iter(plan(config).runs.values())).settings)["training"])
+        "adapter": "lora",
+        "rank": 16,
+        "alpha": 32.0,
+        "target": "query,value",
+    } and "gradient_checkpointing" not in settings
+    assert not {"adapter", "rank", "alpha", "target"} & set(
+        json.loads(next(iter(plan(config).runs.values())).settings)["training"]
+    )
     assert "training.adapter: 'qlora' is not one of [None, 'lora']" in refused(
-        overlaid(config, {"experiments": {"sample_sop": {"training": {"adapter": "qlora"}}}}))
+        overlaid(config, {"experiments": {"sample_sop": {"training": {"adapter": "qlora"}}}})
+    )
 
 
 def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named():
@@ -297,13 +485,33 @@ def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named
     [maker] = made.maker_of.values()
     assert made.runs[maker].method == "clm" and made.runs[maker].model == "tiny_gpt"
     asked = [run for run in made.runs.values() if run.name != maker]
-    assert [(run.method, run.wording) for run in asked] == [("likelihood", "plain"), ("likelihood", "then"), ("likelihood_blind", "then")]
+    assert [(run.method, run.wording) for run in asked] == [
+        ("likelihood", "plain"),
+        ("likelihood", "then"),
+        ("likelihood_blind", "then"),
+    ]
     change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plain"]}}}
-    assert "the control likelihood_blind has none of plain; name then as well, or leave likelihood_blind out of methods" in (
-        refused(overlaid(only("sample_sop_likelihood"), change)))
+    assert (
+        "the control likelihood_blind has none of plain; name then as well, or leave likelihood_blind out of methods"
+        in (refused(overlaid(only("sample_sop_likelihood"), change)))
+    )
     change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plane"]}}}
-    assert "wordings: the method likelihood has no wording plane; did you mean plain?" in refused(overlaid(only("sample_sop_likelihood"), change))
-    assert "made by the experiment sample_dialogs_clm, which this configuration does not have; add it under experiments, with `methods: [clm]`" in (
-        refused({**only("sample_sop_likelihood"), "experiments": {
-            name: entry for name, entry in default()["experiments"].items() if name != "sample_dialogs_clm"}}))
+    assert "wordings: the method likelihood has no wording plane; did you mean plain?" in refused(
+        overlaid(only("sample_sop_likelihood"), change)
+    )
+    assert (
+        "made by the experiment sample_dialogs_clm, which this configuration does not have; add it under experiments, with `methods: [clm]`"
+        in (
+            refused(
+                {
+                    **only("sample_sop_likelihood"),
+                    "experiments": {
+                        name: entry
+                        for name, entry in default()["experiments"].items()
+                        if name != "sample_dialogs_clm"
+                    },
+                }
+            )
+        )
+    )
     assert "makes models and measures nothing" in refused(only("sample_dialogs_clm"))

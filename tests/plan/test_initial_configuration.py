@@ -8,11 +8,34 @@ from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from tests.rows import each_row
-from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, default, overlaid, plan, read, refused
+from tests.plan.test_configuration import (
+    MODELS,
+    SOURCES,
+    STUDIES,
+    default,
+    overlaid,
+    plan,
+    read,
+    refused,
+)
 
-SOP = {"study": "strided_sop", "data": {"source": "sample_activitynet", "stride": [0, 3]}, "models": ["tiny_bert"]}
-MCTACO = {"study": "mctaco", "data": {"source": "sample_mctaco"}, "models": ["tiny_bert"], "seeds": [1]}
-NLI = {"study": "temporal_nli", "data": {"source": "generated", "challenge_set": "temp_order"}, "models": ["tiny_bert"], "seeds": [1]}
+SOP = {
+    "study": "strided_sop",
+    "data": {"source": "sample_activitynet", "stride": [0, 3]},
+    "models": ["tiny_bert"],
+}
+MCTACO = {
+    "study": "mctaco",
+    "data": {"source": "sample_mctaco"},
+    "models": ["tiny_bert"],
+    "seeds": [1],
+}
+NLI = {
+    "study": "temporal_nli",
+    "data": {"source": "generated", "challenge_set": "temp_order"},
+    "models": ["tiny_bert"],
+    "seeds": [1],
+}
 
 
 def configured(run: list[str], **experiments) -> dict:
@@ -26,71 +49,146 @@ def facts_of(run) -> dict:
 def starts(resolved, experiment: str) -> list[tuple[dict, dict]]:
     """The settings of each run of an experiment that is no control, and of the one that it begins with."""
     runs = [resolved.runs[name] for name in resolved.experiments[experiment]]
-    return [(facts_of(run), facts_of(resolved.runs[run.begins_with])) for run in runs if run.method != "control"]
+    return [
+        (facts_of(run), facts_of(resolved.runs[run.begins_with]))
+        for run in runs
+        if run.method != "control"
+    ]
 
 
 def test_a_run_begins_with_that_of_its_own_factors():
-    resolved = plan(configured(["second"], first=SOP, second=SOP | {"initial": "first", "data": {"source": "sample_activitynet", "stride": [0, 3],
-                                                                                                     "label_seed": 1}}))
+    resolved = plan(
+        configured(
+            ["second"],
+            first=SOP,
+            second=SOP
+            | {
+                "initial": "first",
+                "data": {"source": "sample_activitynet", "stride": [0, 3], "label_seed": 1},
+            },
+        )
+    )
     found = starts(resolved, "second")
-    assert len(found) == 4 and all(one["seed"] == start["seed"] and one["data"]["stride"] == start["data"]["stride"] for one, start in found)
-    assert resolved.initials == {"first"} and "first" not in resolved.experiments and len(resolved.datasets) == 4
+    assert len(found) == 4 and all(
+        one["seed"] == start["seed"] and one["data"]["stride"] == start["data"]["stride"]
+        for one, start in found
+    )
+    assert (
+        resolved.initials == {"first"}
+        and "first" not in resolved.experiments
+        and len(resolved.datasets) == 4
+    )
     assert all(run.begins_with is None for run in resolved.runs.values() if run.method == "control")
 
 
 def test_what_is_not_matched_is_told():
     told = {"initial": {"experiment": "first", "stride": 3}}
     [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
-    assert one["study"] == "mctaco" and start["data"]["stride"] == 3 and start["seed"] == one["seed"] == 1
+    assert (
+        one["study"] == "mctaco"
+        and start["data"]["stride"] == 3
+        and start["seed"] == one["seed"] == 1
+    )
     told["initial"]["seed"] = 2
     [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
     assert (one["seed"], start["seed"]) == (1, 2)
 
 
 def test_only_what_is_begun_with_is_trained_and_the_chain_is_followed():
-    chain = configured(["third"], first=SOP, second=SOP | {"initial": "first"},
-                       third=MCTACO | {"initial": {"experiment": "second", "stride": 0}, "controls": False})
+    chain = configured(
+        ["third"],
+        first=SOP,
+        second=SOP | {"initial": "first"},
+        third=MCTACO | {"initial": {"experiment": "second", "stride": 0}, "controls": False},
+    )
     resolved = plan(chain)
     assert sorted((run.study, run.begins_with is None) for run in resolved.runs.values()) == [
-        ("mctaco", False), ("strided_sop", False), ("strided_sop", True)]
+        ("mctaco", False),
+        ("strided_sop", False),
+        ("strided_sop", True),
+    ]
     assert resolved.initials == {"first", "second"} and list(resolved.experiments) == ["third"]
 
 
 def test_another_beginning_is_another_run_and_none_is_as_before():
     before = plan(configured(["alone"], alone=MCTACO))
     assert plan(configured(["alone"], alone=MCTACO, first=SOP)).runs == before.runs
-    names = [set(plan(configured(["second"], first=first, second=MCTACO | {"initial": {"experiment": "first", "stride": 3}})).experiments["second"])
-             for first in (SOP, SOP | {"training": {"epochs": 3}})]
+    names = [
+        set(
+            plan(
+                configured(
+                    ["second"],
+                    first=first,
+                    second=MCTACO | {"initial": {"experiment": "first", "stride": 3}},
+                )
+            ).experiments["second"]
+        )
+        for first in (SOP, SOP | {"training": {"epochs": 3}})
+    ]
     controls = {name for name in before.experiments["alone"] if "tiny_bert" not in name}
-    assert names[0] & names[1] == controls and not (names[0] | names[1]) & (set(before.runs) - controls)
+    assert names[0] & names[1] == controls and not (names[0] | names[1]) & (
+        set(before.runs) - controls
+    )
 
 
 def test_a_stage_is_begun_with_like_any_run():
-    stage = {"study": "timedial", "data": {"source": "sample_dialogs"}, "models": ["tiny_bert"], "methods": ["mlm"], "seeds": [1]}
-    [(one, start)] = starts(plan(configured(["fill"], stage=stage, fill=MCTACO | {"initial": "stage"})), "fill")
+    stage = {
+        "study": "timedial",
+        "data": {"source": "sample_dialogs"},
+        "models": ["tiny_bert"],
+        "methods": ["mlm"],
+        "seeds": [1],
+    }
+    [(one, start)] = starts(
+        plan(configured(["fill"], stage=stage, fill=MCTACO | {"initial": "stage"})), "fill"
+    )
     assert start["method"] == "mlm" and one["made_by"].startswith("sample_dialogs")
-    by_model = plan(configured(["fill"], sample_dialogs_mlm=stage, fill=MCTACO | {"models": ["tiny_bert_dialogs"]}))
-    assert len(starts(by_model, "fill")) == 1 and by_model.initials == {"sample_dialogs_mlm"} and list(by_model.maker_of) == ["tiny_bert_dialogs"]
+    by_model = plan(
+        configured(
+            ["fill"], sample_dialogs_mlm=stage, fill=MCTACO | {"models": ["tiny_bert_dialogs"]}
+        )
+    )
+    assert (
+        len(starts(by_model, "fill")) == 1
+        and by_model.initials == {"sample_dialogs_mlm"}
+        and list(by_model.maker_of) == ["tiny_bert_dialogs"]
+    )
 
 
-@each_row("change, said", [
-    ("second: {initial: frist}",
-     "experiments.second.initial: no experiment frist; did you mean first?"),
-    ("{first: {initial: second}, second: {initial: first}}",
-     "second begins with first begins with second"),
-    ("second: {models: [bert_base], initial: first}",
-     "first has no run of bert_base, but of tiny_bert"),
-    ("second: {initial: first}",
-     "2 runs of first could be begun with, told apart by stride; tell which, as "
-                                 "`initial: {experiment: first, stride: 0}`"),
-    ("second: {seeds: [3], initial: {experiment: first, stride: 0}}",
-     "first has no run of seed 3, stride 0 (it has seed 1, stride 0"),
-    ("{first: {models: [esim_minilm]}, second: {initial: first}}",
-     "first trains no transformer, so it has no weights"),
-])
+@each_row(
+    "change, said",
+    [
+        (
+            "second: {initial: frist}",
+            "experiments.second.initial: no experiment frist; did you mean first?",
+        ),
+        (
+            "{first: {initial: second}, second: {initial: first}}",
+            "second begins with first begins with second",
+        ),
+        (
+            "second: {models: [bert_base], initial: first}",
+            "first has no run of bert_base, but of tiny_bert",
+        ),
+        (
+            "second: {initial: first}",
+            "2 runs of first could be begun with, told apart by stride; tell which, as "
+            "`initial: {experiment: first, stride: 0}`",
+        ),
+        (
+            "second: {seeds: [3], initial: {experiment: first, stride: 0}}",
+            "first has no run of seed 3, stride 0 (it has seed 1, stride 0",
+        ),
+        (
+            "{first: {models: [esim_minilm]}, second: {initial: first}}",
+            "first trains no transformer, so it has no weights",
+        ),
+    ],
+)
 def test_a_beginning_that_cannot_be_is_one_sentence(change, said):
-    assert said in refused(configured(["second"],
-                                      **overlaid({"first": SOP, "second": MCTACO}, read(change))))
+    assert said in refused(
+        configured(["second"], **overlaid({"first": SOP, "second": MCTACO}, read(change)))
+    )
 
 
 def weighed(**objectives) -> dict:
@@ -102,18 +200,28 @@ def test_objectives_make_other_runs_and_no_weight_makes_none():
     assert plan(configured(["one"], one=weighed(sop=1, mlm=0))).runs == plain.runs
     both = plan(configured(["one"], one=weighed(sop=1, mlm=0.5)))
     trained = [facts_of(run)["training"] for run in both.runs.values() if run.method == "train"]
-    assert len(trained) == 4 and all(training["objectives"] == {"sop": 1.0, "mlm": 0.5} for training in trained)
+    assert len(trained) == 4 and all(
+        training["objectives"] == {"sop": 1.0, "mlm": 0.5} for training in trained
+    )
     assert plan(configured(["one"], one=weighed(mlm=0.5))).runs == both.runs
-    assert {name for name in both.runs if "tiny_bert" not in name} == {name for name in plain.runs if "tiny_bert" not in name}
+    assert {name for name in both.runs if "tiny_bert" not in name} == {
+        name for name in plain.runs if "tiny_bert" not in name
+    }
 
 
-@each_row("experiment, training, said", [
-    (SOP, "objectives: {sop: 1, mlmm: 1}", "no objective mlmm; did you mean mlm?"),
-    (SOP, "objectives: {sop: 0, mlm: 1}",
-     "sop has the weight 0, so nothing is learnt of what is measured"),
-    (MCTACO, "objectives: {sop: 1, mlm: 1}", "none of its methods learns a second one"),
-    (SOP, "{objectives: {mlm: 1}, adapter: lora}", "an adapter learns no second objective"),
-])
+@each_row(
+    "experiment, training, said",
+    [
+        (SOP, "objectives: {sop: 1, mlmm: 1}", "no objective mlmm; did you mean mlm?"),
+        (
+            SOP,
+            "objectives: {sop: 0, mlm: 1}",
+            "sop has the weight 0, so nothing is learnt of what is measured",
+        ),
+        (MCTACO, "objectives: {sop: 1, mlm: 1}", "none of its methods learns a second one"),
+        (SOP, "{objectives: {mlm: 1}, adapter: lora}", "an adapter learns no second objective"),
+    ],
+)
 def test_objectives_that_cannot_be_are_one_sentence(experiment, training, said):
     assert said in refused(configured(["one"], one=experiment | {"training": read(training)}))
 
@@ -122,4 +230,10 @@ def test_a_decoder_is_refused_where_its_kind_is_known():
     config = configured(["one"], one=weighed(mlm=1) | {"models": ["tiny_gpt"]})
     facts = {"kind": "decoder", "abilities": ["decoder"], "weights": True}
     with pytest.raises(UserError, match="tiny_gpt is no encoder, so it has no masks to fill"):
-        resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES, facts=lambda name, entry, needed: facts)
+        resolve(
+            check(config, schema("config")),
+            SOURCES,
+            MODELS,
+            STUDIES,
+            facts=lambda name, entry, needed: facts,
+        )

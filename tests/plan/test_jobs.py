@@ -29,27 +29,58 @@ def jobs_of(tmp_path, monkeypatch):
 def first(jobs: Jobs, rule: str):
     """The first job of a rule."""
     work = jobs.work
-    experiment, run = next((name, work.runs[runs[0]]) for name, runs in work.plan.experiments.items())
+    experiment, run = next(
+        (name, work.runs[runs[0]]) for name, runs in work.plan.experiments.items()
+    )
     wildcards = {
-        "fetch_sample": {"source": run.dataset.source}, "clean_corpus": {"source": run.dataset.source}, "train_run": {"study": run.study, "run": run.name},
-        "build_dataset": {"study": run.study, "source": run.dataset.source, "dataset": run.dataset.name},
-        "evaluate_experiment": {"study": run.study, "experiment": experiment}, "publish_item": {"item": next(iter(jobs.published.items))}}
+        "fetch_sample": {"source": run.dataset.source},
+        "clean_corpus": {"source": run.dataset.source},
+        "train_run": {"study": run.study, "run": run.name},
+        "build_dataset": {
+            "study": run.study,
+            "source": run.dataset.source,
+            "dataset": run.dataset.name,
+        },
+        "evaluate_experiment": {"study": run.study, "experiment": experiment},
+        "publish_item": {"item": next(iter(jobs.published.items))},
+    }
     return getattr(jobs, rule)(**wildcards.get(rule, {}))
 
 
-@each_row("changed, rule, decides", [
-    ({"checkpoint_seconds": 7}, "train_run", False), ({"keep": "best"}, "train_run", True), ({"name": "other"}, "train_run", False),
-    ({"bootstrap_resamples": 177}, "evaluate_experiment", True), ({"name": "other"}, "evaluate_experiment", False),
-    ({"bootstrap_resamples": 177}, "publish_page", True), ({"checkpoint_seconds": 7}, "publish_page", False),
-    ({"name": "other"}, "publish_item", False), ({"mirror": "/somewhere"}, "clean_corpus", False), ({"seeds": [5]}, "build_dataset", False)])
+@each_row(
+    "changed, rule, decides",
+    [
+        ({"checkpoint_seconds": 7}, "train_run", False),
+        ({"keep": "best"}, "train_run", True),
+        ({"name": "other"}, "train_run", False),
+        ({"bootstrap_resamples": 177}, "evaluate_experiment", True),
+        ({"name": "other"}, "evaluate_experiment", False),
+        ({"bootstrap_resamples": 177}, "publish_page", True),
+        ({"checkpoint_seconds": 7}, "publish_page", False),
+        ({"name": "other"}, "publish_item", False),
+        ({"mirror": "/somewhere"}, "clean_corpus", False),
+        ({"seeds": [5]}, "build_dataset", False),
+    ],
+)
 def test_what_decides_is_compared(jobs_of, changed, rule, decides):
     before, after = first(jobs_of(), rule), first(jobs_of(**changed), rule)
     assert (before.decides() != after.decides()) == decides
     assert before.identity() == after.identity()
 
 
-@each_row("key, value, arguments", [
-    ("a", None, []), ("a", False, []), ("a", True, ["--a"]), ("a", 0, ["--a=0"]), ("a", "", ["--a="]), ("a", "-x", ["--a=-x"]),
-    ("a", ["b", {"c": 1}], ["--a", "b", '{"c":1}']), ("", ["b"], ["b"]), ("a", {"c": None}, ['--a={"c":null}'])])
+@each_row(
+    "key, value, arguments",
+    [
+        ("a", None, []),
+        ("a", False, []),
+        ("a", True, ["--a"]),
+        ("a", 0, ["--a=0"]),
+        ("a", "", ["--a="]),
+        ("a", "-x", ["--a=-x"]),
+        ("a", ["b", {"c": 1}], ["--a", "b", '{"c":1}']),
+        ("", ["b"], ["b"]),
+        ("a", {"c": None}, ['--a={"c":null}']),
+    ],
+)
 def test_an_option_as_arguments(key, value, arguments):
     assert as_arguments(key, value) == arguments

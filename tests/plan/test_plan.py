@@ -10,9 +10,13 @@ def test_the_plan_is_the_golden_one(study):
     golden = set((GOLDEN / f"{study}.txt").read_text(encoding="utf-8").splitlines())
     planned = set(planned_text(study).splitlines())
     lost, new = sorted(golden - planned), sorted(planned - golden)
-    assert not (lost or new), "\n".join([
-        "the plan is another one; if it should be: python -m tests.planned_jobs --write",
-        *(f"- {line}" for line in lost[:20]), *(f"+ {line}" for line in new[:20])])
+    assert not (lost or new), "\n".join(
+        [
+            "the plan is another one; if it should be: python -m tests.planned_jobs --write",
+            *(f"- {line}" for line in lost[:20]),
+            *(f"+ {line}" for line in new[:20]),
+        ]
+    )
 
 
 def test_there_is_a_golden_plan_for_each_study_and_no_other():

@@ -18,15 +18,37 @@ from tests.rows import each_row
 from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, VALUES, default, overlaid, read
 
 ENCODER, MASKED = ["encoder"], ["encoder", "mask_filler"]
-DATA = {"strided_sop": {"source": "sample_activitynet", "stride": 0}, "temporal_nli": {"source": "generated", "challenge_set": "temp_order"},
-        "mctaco": {"source": "sample_mctaco"}, "timedial": {"source": "sample_dialogs"}}
-PROBE = {study: {"study": study, "data": data, "models": "probed", "methods": "fitting", "controls": False} for study, data in DATA.items()}
+DATA = {
+    "strided_sop": {"source": "sample_activitynet", "stride": 0},
+    "temporal_nli": {"source": "generated", "challenge_set": "temp_order"},
+    "mctaco": {"source": "sample_mctaco"},
+    "timedial": {"source": "sample_dialogs"},
+}
+PROBE = {
+    study: {
+        "study": study,
+        "data": data,
+        "models": "probed",
+        "methods": "fitting",
+        "controls": False,
+    }
+    for study, data in DATA.items()
+}
 
 
 def probe(abilities: list[str], studies: tuple = tuple(DATA), trained: bool = True, **changed):
     """The plan of a probe of a model of these abilities."""
-    config = default() | {"model": "minilm", "seeds": [1], "run": list(studies), "experiments": PROBE}
-    facts = {"kind": abilities[0], "abilities": abilities, "weights": ["model.safetensors"] if trained else []}
+    config = default() | {
+        "model": "minilm",
+        "seeds": [1],
+        "run": list(studies),
+        "experiments": PROBE,
+    }
+    facts = {
+        "kind": abilities[0],
+        "abilities": abilities,
+        "weights": ["model.safetensors"] if trained else [],
+    }
     return planned(overlaid(config, changed), lambda name, entry, needed: facts)
 
 
@@ -48,90 +70,176 @@ def refused(call, *arguments, **changed) -> str:
 
 def asked(plan) -> dict[str, set[str]]:
     """By study the methods by which the model is asked."""
-    return {study: {run.method for run in plan.runs.values() if run.study == study} for study in plan.experiments}
+    return {
+        study: {run.method for run in plan.runs.values() if run.study == study}
+        for study in plan.experiments
+    }
 
 
-LIKELIHOOD = {"strided_sop": {"likelihood", "likelihood_blind"}, "temporal_nli": {"likelihood", "likelihood_blind", "likelihood_pmi"},
-              "mctaco": {"likelihood", "likelihood_blind", "verbalizer", "verbalizer_blind"},
-              "timedial": {"likelihood", "likelihood_blind", "likelihood_token", "likelihood_candidate", "likelihood_candidate_blind"}}
-TRAINED = {"strided_sop": {"train", "train_blind"}, "temporal_nli": {"train", "hypothesis_only"}, "mctaco": {"train", "train_blind"},
-           "timedial": {"classify", "classify_blind"}}
+LIKELIHOOD = {
+    "strided_sop": {"likelihood", "likelihood_blind"},
+    "temporal_nli": {"likelihood", "likelihood_blind", "likelihood_pmi"},
+    "mctaco": {"likelihood", "likelihood_blind", "verbalizer", "verbalizer_blind"},
+    "timedial": {
+        "likelihood",
+        "likelihood_blind",
+        "likelihood_token",
+        "likelihood_candidate",
+        "likelihood_candidate_blind",
+    },
+}
+TRAINED = {
+    "strided_sop": {"train", "train_blind"},
+    "temporal_nli": {"train", "hypothesis_only"},
+    "mctaco": {"train", "train_blind"},
+    "timedial": {"classify", "classify_blind"},
+}
 
 
-@each_row("abilities, wanted", [
-    (ENCODER, TRAINED),
-    (MASKED, {study: TRAINED[study] | LIKELIHOOD[study] | ({"fill_zero_shot"} if study == "timedial" else set()) for study in DATA}),
-    (["decoder"], LIKELIHOOD),
-    (["encoder_decoder", "span_writer"], LIKELIHOOD | {"timedial": LIKELIHOOD["timedial"] | {"generate_zero_shot"}}),
-])
+@each_row(
+    "abilities, wanted",
+    [
+        (ENCODER, TRAINED),
+        (
+            MASKED,
+            {
+                study: TRAINED[study]
+                | LIKELIHOOD[study]
+                | ({"fill_zero_shot"} if study == "timedial" else set())
+                for study in DATA
+            },
+        ),
+        (["decoder"], LIKELIHOOD),
+        (
+            ["encoder_decoder", "span_writer"],
+            LIKELIHOOD | {"timedial": LIKELIHOOD["timedial"] | {"generate_zero_shot"}},
+        ),
+    ],
+)
 def test_a_model_is_asked_what_fits_its_kind(abilities, wanted):
     assert asked(probe(abilities)) == wanted
 
 
 def test_an_encoder_decoder_without_sentinels_is_only_trained():
     assert asked(probe(["encoder_decoder"], fine_tune=True))["mctaco"] == TRAINED["mctaco"]
-    assert "a probe leaves an encoder-decoder that was not trained to write masked spans as it is" in refused(probe, ["encoder_decoder"])
+    assert (
+        "a probe leaves an encoder-decoder that was not trained to write masked spans as it is"
+        in refused(probe, ["encoder_decoder"])
+    )
 
 
 def test_fine_tune():
     more = asked(probe(["decoder"], fine_tune=True))
-    assert all(TRAINED[study] | LIKELIHOOD[study] <= methods for study, methods in more.items()) and "train_symmetric" in more["strided_sop"]
-    assert "generate" not in more["timedial"] and "mlm" not in more["timedial"], "what does not fit does not fit"
+    assert (
+        all(TRAINED[study] | LIKELIHOOD[study] <= methods for study, methods in more.items())
+        and "train_symmetric" in more["strided_sop"]
+    )
+    assert "generate" not in more["timedial"] and "mlm" not in more["timedial"], (
+        "what does not fit does not fit"
+    )
     plan = probe(MASKED, fine_tune=False)
     assert asked(plan)["mctaco"] == LIKELIHOOD["mctaco"]
     assert {left.method: left.reason for left in plan.left_out if left.study == "mctaco"} == {
-        "train": "it learns, and `fine_tune: false` asks for nothing that learns"}
+        "train": "it learns, and `fine_tune: false` asks for nothing that learns"
+    }
 
 
 def test_what_is_left_out_is_told_with_its_reason():
     left = {(item.study, item.method): item for item in probe(ENCODER).left_out}
-    assert set(left) == {*((study, method) for study, methods in LIKELIHOOD.items() for method in methods if not method.endswith("_blind")),
-                         ("timedial", "fill_zero_shot"), ("timedial", "generate_zero_shot")}
+    assert set(left) == {
+        *(
+            (study, method)
+            for study, methods in LIKELIHOOD.items()
+            for method in methods
+            if not method.endswith("_blind")
+        ),
+        ("timedial", "fill_zero_shot"),
+        ("timedial", "generate_zero_shot"),
+    }
     one = left["timedial", "generate_zero_shot"]
     assert (one.experiment, one.model) == ("timedial", "minilm")
-    assert one.reason == "it needs an encoder-decoder that writes masked spans (T5), and this is an encoder without a head that fills masks"
+    assert (
+        one.reason
+        == "it needs an encoder-decoder that writes masked spans (T5), and this is an encoder without a head that fills masks"
+    )
     reasons = {item.method: item.reason for item in probe(["decoder"], ("mctaco",)).left_out}
-    assert reasons == {"train": "a probe leaves a decoder as it is; `fine_tune: true` trains it as well"}
+    assert reasons == {
+        "train": "a probe leaves a decoder as it is; `fine_tune: true` trains it as well"
+    }
 
 
 def test_a_model_from_scratch_is_not_asked_what_it_knows():
     plan = probe(["decoder"], trained=False, fine_tune=True)
-    assert not {"likelihood", "direct"} & asked(plan)["temporal_nli"] and "train" in asked(plan)["temporal_nli"]
+    assert (
+        not {"likelihood", "direct"} & asked(plan)["temporal_nli"]
+        and "train" in asked(plan)["temporal_nli"]
+    )
     assert {left.reason for left in plan.left_out if left.method == "likelihood"} == {
-        "it asks what a model knows, and this one is trained from scratch"}
+        "it asks what a model knows, and this one is trained from scratch"
+    }
 
 
 def test_where_nothing_fits_the_others_run():
-    plan = probe(ENCODER, fine_tune=False, run=["strided_sop", "other"], experiments=PROBE | {
-        "other": {"study": "mctaco", "data": DATA["mctaco"], "models": ["tiny_bert"]}, "strided_sop": PROBE["strided_sop"] | {"controls": True}})
-    assert list(plan.experiments) == ["other"] and {run.study for run in plan.runs.values()} == {"mctaco"}, "nor its controls"
+    plan = probe(
+        ENCODER,
+        fine_tune=False,
+        run=["strided_sop", "other"],
+        experiments=PROBE
+        | {
+            "other": {"study": "mctaco", "data": DATA["mctaco"], "models": ["tiny_bert"]},
+            "strided_sop": PROBE["strided_sop"] | {"controls": True},
+        },
+    )
+    assert list(plan.experiments) == ["other"] and {run.study for run in plan.runs.values()} == {
+        "mctaco"
+    }, "nor its controls"
     assert {left.experiment for left in plan.left_out} == {"strided_sop"}
     said = refused(probe, ENCODER, fine_tune=False)
-    assert "nothing is left to run" in said and "train of strided_sop is left out for minilm, since it learns" in said
+    assert (
+        "nothing is left to run" in said
+        and "train of strided_sop is left out for minilm, since it learns" in said
+    )
 
 
-@each_row("change, said", [
-    ("model: null", "experiments.strided_sop probes a model, and none is named; give `--config model=ORG/NAME`"),
-    ("model: minilmm", "model: no model minilmm; did you mean minilm?"),
-    ("model: ./nowhere", "model ./nowhere is no folder that is there, and no ORG/NAME[@revision] of the hub"),
-    ("model: [minilm, sentence-transformers/all-MiniLM-L6-v2]", "model names minilm twice"),
-    ("limit: 0", "limit: 0 is less than the minimum of 1"),
-    ("limit: '1.5'", "limit is the text '1.5', not a number"),
-    ({"run": ["sample_mctaco"], "experiments": default()["experiments"]},
-     "model names minilm, but no experiment that runs says `models: probed`; give `--configfile presets/probe.yaml`"),
-    ("experiments: {mctaco: {methods: all}}",
-     "experiments.mctaco.methods: 'all' does not match '^fitting$'"),
-    ("experiments: {mctaco: {methods: [likelihood]}}",
-     "experiments.mctaco.methods: likelihood needs an encoder with a head that fills masks, an encoder-decoder that writes masked spans (T5) or a decoder, and minilm is "
-     "an encoder without a head that fills masks; name another method, or write `methods: fitting`"),
-])
+@each_row(
+    "change, said",
+    [
+        (
+            "model: null",
+            "experiments.strided_sop probes a model, and none is named; give `--config model=ORG/NAME`",
+        ),
+        ("model: minilmm", "model: no model minilmm; did you mean minilm?"),
+        (
+            "model: ./nowhere",
+            "model ./nowhere is no folder that is there, and no ORG/NAME[@revision] of the hub",
+        ),
+        ("model: [minilm, sentence-transformers/all-MiniLM-L6-v2]", "model names minilm twice"),
+        ("limit: 0", "limit: 0 is less than the minimum of 1"),
+        ("limit: '1.5'", "limit is the text '1.5', not a number"),
+        (
+            {"run": ["sample_mctaco"], "experiments": default()["experiments"]},
+            "model names minilm, but no experiment that runs says `models: probed`; give `--configfile presets/probe.yaml`",
+        ),
+        (
+            "experiments: {mctaco: {methods: all}}",
+            "experiments.mctaco.methods: 'all' does not match '^fitting$'",
+        ),
+        (
+            "experiments: {mctaco: {methods: [likelihood]}}",
+            "experiments.mctaco.methods: likelihood needs an encoder with a head that fills masks, an encoder-decoder that writes masked spans (T5) or a decoder, and minilm is "
+            "an encoder without a head that fills masks; name another method, or write `methods: fitting`",
+        ),
+    ],
+)
 def test_a_wrong_probe_is_refused(change, said):
     assert said in refused(probe, ENCODER, **read(change))
 
 
 def test_a_kind_that_nobody_knows():
     config = default() | {"model": "minilm", "run": ["mctaco"], "experiments": PROBE}
-    assert "nothing tells of what kind the model minilm is; name its methods" in refused(planned, config)
+    assert "nothing tells of what kind the model minilm is; name its methods" in refused(
+        planned, config
+    )
     config["experiments"] = {"mctaco": PROBE["mctaco"] | {"methods": ["likelihood"]}}
     assert asked(planned(config))["mctaco"] == {"likelihood"}, "what is named is taken as it is"
 
@@ -140,42 +248,87 @@ def test_wordings_are_runs_without_a_seed_and_with_the_settings_that_have_an_eff
     plan = probe(["decoder"], ("strided_sop",), seeds=[1, 2])
     wordings = prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood")
     blind = [run for run in plan.runs.values() if run.method == "likelihood_blind"]
-    assert len(wordings) > 1 and len(plan.runs) == len(wordings) + len(blind) and [run.wording for run in blind] == ["then"]
+    assert (
+        len(wordings) > 1
+        and len(plan.runs) == len(wordings) + len(blind)
+        and [run.wording for run in blind] == ["then"]
+    )
     for run in plan.runs.values():
         settings = json.loads(run.settings)
         if run in blind:
             continue
-        assert settings["wording"] == run.wording and f"likelihood-{run.wording}-" in run.name and "seed" not in run.name
-        assert settings["seed"] == 0 and settings["training"] == {"max_length": 128, "precision": "auto", "shots": 0}
+        assert (
+            settings["wording"] == run.wording
+            and f"likelihood-{run.wording}-" in run.name
+            and "seed" not in run.name
+        )
+        assert settings["seed"] == 0 and settings["training"] == {
+            "max_length": 128,
+            "precision": "auto",
+            "shots": 0,
+        }
     assert {run.wording for run in plan.runs.values() if run not in blind} == set(wordings)
-    other = probe(["decoder"], ("strided_sop",), training={"epochs": 3, "learning_rate": 0.5, "held_out_fraction": 0.3})
+    other = probe(
+        ["decoder"],
+        ("strided_sop",),
+        training={"epochs": 3, "learning_rate": 0.5, "held_out_fraction": 0.3},
+    )
     assert list(other.runs) == list(plan.runs)
 
 
 def test_few_shot_examples_are_drawn_by_seed():
     plan = probe(["decoder"], ("strided_sop",), seeds=[1, 2], training={"shots": 4})
-    assert len(plan.runs) == 2 * sum(len(prompts_of("strided_sop", STUDIES["strided_sop"], name)) for name in ("likelihood", "likelihood_blind"))
-    assert {json.loads(run.settings)["seed"] for run in plan.runs.values()} == {1, 2} and all("-seed-" in name for name in plan.runs)
+    assert len(plan.runs) == 2 * sum(
+        len(prompts_of("strided_sop", STUDIES["strided_sop"], name))
+        for name in ("likelihood", "likelihood_blind")
+    )
+    assert {json.loads(run.settings)["seed"] for run in plan.runs.values()} == {1, 2} and all(
+        "-seed-" in name for name in plan.runs
+    )
     trained = probe(ENCODER, ("mctaco",))
-    assert list(probe(ENCODER, ("mctaco",), training={"shots": 4}).runs) == list(trained.runs), "nobody else has any"
+    assert list(probe(ENCODER, ("mctaco",), training={"shots": 4}).runs) == list(trained.runs), (
+        "nobody else has any"
+    )
     assert all("shots" not in json.loads(run.settings)["training"] for run in trained.runs.values())
 
 
 def test_limit_is_an_option_of_every_dataset_but_of_a_stage():
-    assert {json.loads(dataset.options)["limit"] for dataset in probe(["decoder"], limit=200).datasets.values()} == {200}
-    assert all(dataset.name.endswith("limit-200") for dataset in probe(["decoder"], limit="200").datasets.values())
+    assert {
+        json.loads(dataset.options)["limit"]
+        for dataset in probe(["decoder"], limit=200).datasets.values()
+    } == {200}
+    assert all(
+        dataset.name.endswith("limit-200")
+        for dataset in probe(["decoder"], limit="200").datasets.values()
+    )
     own = probe(["decoder"], ("mctaco",), limit=200, experiments={"mctaco": {"data": {"limit": 7}}})
     assert [dataset.name for dataset in own.datasets.values()] == ["limit-7"]
     made = planned(overlaid(default(), {"run": ["sample_dialogs_fill"], "limit": 20}))
     [stage] = [made.runs[run] for run in made.maker_of.values()]
-    assert "limit" not in stage.dataset.name and all("limit-20" in made.runs[run].dataset.name for run in made.experiments["sample_dialogs_fill"])
+    assert "limit" not in stage.dataset.name and all(
+        "limit-20" in made.runs[run].dataset.name for run in made.experiments["sample_dialogs_fill"]
+    )
 
 
 def test_a_model_of_a_stage_fills_masks():
-    config = overlaid(default(), {"model": "tiny_bert_dialogs", "run": ["timedial"], "experiments": {
-        **PROBE, "sample_dialogs_mlm": default()["experiments"]["sample_dialogs_mlm"]}})
-    plan = planned(config, lambda name, entry, needed: {"kind": "encoder", "abilities": ["encoder"], "weights": []})
-    assert {"classify", "fill_zero_shot", "likelihood"} <= asked(plan)["timedial"] and list(plan.maker_of) == ["tiny_bert_dialogs"]
+    config = overlaid(
+        default(),
+        {
+            "model": "tiny_bert_dialogs",
+            "run": ["timedial"],
+            "experiments": {
+                **PROBE,
+                "sample_dialogs_mlm": default()["experiments"]["sample_dialogs_mlm"],
+            },
+        },
+    )
+    plan = planned(
+        config,
+        lambda name, entry, needed: {"kind": "encoder", "abilities": ["encoder"], "weights": []},
+    )
+    assert {"classify", "fill_zero_shot", "likelihood"} <= asked(plan)["timedial"] and list(
+        plan.maker_of
+    ) == ["tiny_bert_dialogs"]
 
 
 def named(asked, models=MODELS, here: Path = ROOT, root: Path = ROOT):
@@ -186,8 +339,12 @@ def named(asked, models=MODELS, here: Path = ROOT, root: Path = ROOT):
 def test_a_model_of_the_hub():
     [name], entries, notes = named("Some-Org/Its_Model.V2")
     assert name == "some-org--its_model.v2" and not notes
-    assert entries[name] == {"hub": "Some-Org/Its_Model.V2", "revision": "main", "licence": "see https://huggingface.co/Some-Org/Its_Model.V2",
-                             "title": "Some-Org/Its_Model.V2"}
+    assert entries[name] == {
+        "hub": "Some-Org/Its_Model.V2",
+        "revision": "main",
+        "licence": "see https://huggingface.co/Some-Org/Its_Model.V2",
+        "title": "Some-Org/Its_Model.V2",
+    }
     check(entries, schema("models"))
     [name], entries, _ = named("org/model@refs/pr/1")
     assert name == "org--model--refs-pr-1" and entries[name]["revision"] == "refs/pr/1"
@@ -201,17 +358,32 @@ def test_a_known_model_of_the_hub_is_the_known_one():
     names, _, [note] = named("sentence-transformers/all-MiniLM-L6-v2")
     assert names == ["minilm"] and "is minilm of the known models, revision 1110a243" in note
     names, entries, _ = named("sentence-transformers/all-MiniLM-L6-v2@main")
-    assert names == ["sentence-transformers--all-minilm-l6-v2"] and entries[names[0]]["revision"] == "main"
+    assert (
+        names == ["sentence-transformers--all-minilm-l6-v2"]
+        and entries[names[0]]["revision"] == "main"
+    )
 
 
 def test_a_model_of_a_folder(tmp_path):
     here, root = tmp_path / "here", tmp_path / "project"
     for place in (here / "models/My Model", root / "models/theirs", root / "minilm"):
         place.mkdir(parents=True)
-    assert named("models/My Model", here=here, root=root)[:2] == (["my-model"], {"my-model": {
-        "folder": str(here / "models/My Model"), "licence": "see the folder's own", "title": "My Model"}})
-    assert named("./models/theirs", here=here, root=root)[1]["theirs"]["folder"] == "./models/theirs", "as the project's paths are written"
-    assert named(str(here / "models/My Model"), here=here, root=root)[1]["my-model"]["folder"] == str(here / "models/My Model")
+    assert named("models/My Model", here=here, root=root)[:2] == (
+        ["my-model"],
+        {
+            "my-model": {
+                "folder": str(here / "models/My Model"),
+                "licence": "see the folder's own",
+                "title": "My Model",
+            }
+        },
+    )
+    assert (
+        named("./models/theirs", here=here, root=root)[1]["theirs"]["folder"] == "./models/theirs"
+    ), "as the project's paths are written"
+    assert named(str(here / "models/My Model"), here=here, root=root)[1]["my-model"][
+        "folder"
+    ] == str(here / "models/My Model")
     [name], entries, _ = named("./minilm", here=here, root=root)
     assert name.startswith("minilm-") and "folder" in entries[name], "the name is another model's"
     check(entries, schema("models"))
@@ -222,51 +394,137 @@ OWN = {"mine": {"hub": "me/mine", "revision": "main", "licence": "MIT"}}
 
 
 def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
-    config = {"models": OWN | {"minilm": {"folder": "there", "licence": "MIT"}}, "sources": {"words": {
-        "title": "Words", "kind": "dialogs", "cleaner": "dialogs", "local": "words.jsonl", "train": "train", "evaluate": [],
-        "splits": ["train", "validation"], "measured_on": "sample_challenge", "licence": "MIT", "citation": "none"}}}
+    config = {
+        "models": OWN | {"minilm": {"folder": "there", "licence": "MIT"}},
+        "sources": {
+            "words": {
+                "title": "Words",
+                "kind": "dialogs",
+                "cleaner": "dialogs",
+                "local": "words.jsonl",
+                "train": "train",
+                "evaluate": [],
+                "splits": ["train", "validation"],
+                "measured_on": "sample_challenge",
+                "licence": "MIT",
+                "citation": "none",
+            }
+        },
+    }
     (tmp_path / "words.jsonl").touch()
     models, [note] = own_entries("models", config, MODELS, ROOT, tmp_path)
     assert models["mine"] == OWN["mine"] and models["bert_base"] == MODELS["bert_base"]
     assert models["minilm"] == {"folder": "there", "licence": "MIT"}, "as a whole, not key by key"
-    assert note == "models: minilm of the configuration stands in place of the one of resources/models.yaml"
+    assert (
+        note
+        == "models: minilm of the configuration stands in place of the one of resources/models.yaml"
+    )
     sources, notes = own_entries("sources", config, SOURCES, ROOT, tmp_path)
-    assert sources["words"]["local"] == str(tmp_path / "words.jsonl") and not notes, "it is looked for from the working directory"
+    assert sources["words"]["local"] == str(tmp_path / "words.jsonl") and not notes, (
+        "it is looked for from the working directory"
+    )
     assert own_entries("sources", config, SOURCES, ROOT, ROOT)[0]["words"]["local"] == "words.jsonl"
 
 
-@each_row("change, said", [
-    ("models: {mine: {hub: me/mine, revision: main}}",
-     "configuration: models: key licence is missing at mine"),
-    ("models: {mine: {licence: MIT}}",
-     "configuration: models: mine: a model has exactly one of hub, folder"),
-    ("models: {mine: {esim: {hidden_size: 3}, encoder: minilmm, licence: MIT}}",
-     "configuration: models.mine.encoder: no model minilmm; did you mean minilm?"),
-    ({"sources": {"mine": SOURCES["sample_mctaco"] | {"cleaner": "mine"}}}, "configuration: sources: mine needs scripts/clean/mine.py, which is missing"),
-])
+@each_row(
+    "change, said",
+    [
+        (
+            "models: {mine: {hub: me/mine, revision: main}}",
+            "configuration: models: key licence is missing at mine",
+        ),
+        (
+            "models: {mine: {licence: MIT}}",
+            "configuration: models: mine: a model has exactly one of hub, folder",
+        ),
+        (
+            "models: {mine: {esim: {hidden_size: 3}, encoder: minilmm, licence: MIT}}",
+            "configuration: models.mine.encoder: no model minilmm; did you mean minilm?",
+        ),
+        (
+            {"sources": {"mine": SOURCES["sample_mctaco"] | {"cleaner": "mine"}}},
+            "configuration: sources: mine needs scripts/clean/mine.py, which is missing",
+        ),
+    ],
+)
 def test_a_broken_entry_of_the_configuration_is_refused_though_nothing_uses_it(change, said):
     assert said in refused(planned, overlaid(default(), read(change)))
 
 
 def test_presets_probe_is_a_plan_for_every_kind():
-    config = overlaid(default(), yaml.safe_load((ROOT / "presets/probe.yaml").read_text())) | {"model": "org/name", "limit": 200}
+    config = overlaid(default(), yaml.safe_load((ROOT / "presets/probe.yaml").read_text())) | {
+        "model": "org/name",
+        "limit": 200,
+    }
     for abilities in (ENCODER, MASKED, ["decoder"], ["encoder_decoder", "span_writer"]):
-        plan = planned(config, lambda name, entry, needed, abilities=abilities: {"kind": abilities[0], "abilities": abilities, "weights": ["x"]})
+        plan = planned(
+            config,
+            lambda name, entry, needed, abilities=abilities: {
+                "kind": abilities[0],
+                "abilities": abilities,
+                "weights": ["x"],
+            },
+        )
         assert {run.study for run in plan.runs.values() if run.model == "org--name"} == set(DATA)
-        sets = {(dataset.source, json.loads(dataset.options)["challenge_set"]) for dataset in plan.datasets.values() if dataset.study == "temporal_nli"}
-        assert sets == {("temporal_nli_release", "temp_order"), ("temporal_nli_release", "temp_duration"), ("event_templates", "cross_unit")}
+        sets = {
+            (dataset.source, json.loads(dataset.options)["challenge_set"])
+            for dataset in plan.datasets.values()
+            if dataset.study == "temporal_nli"
+        }
+        assert sets == {
+            ("temporal_nli_release", "temp_order"),
+            ("temporal_nli_release", "temp_duration"),
+            ("event_templates", "cross_unit"),
+        }
 
 
-NAMED = st.sampled_from(["minilm", "me/mine", "me/mine@v1", "..", "./", "~nobody/x", "~", "/", "a//b", "me/mine@", "@main", "n" * 300, "./" + "n" * 3000])
+NAMED = st.sampled_from(
+    [
+        "minilm",
+        "me/mine",
+        "me/mine@v1",
+        "..",
+        "./",
+        "~nobody/x",
+        "~",
+        "/",
+        "a//b",
+        "me/mine@",
+        "@main",
+        "n" * 300,
+        "./" + "n" * 3000,
+    ]
+)
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(key=st.sampled_from(["model", "limit", "fine_tune", "models", "sources"]), value=VALUES | NAMED | st.lists(NAMED, max_size=3)
-       | st.dictionaries(st.sampled_from(["minilm", "mine", "activitynet"]), VALUES | st.just(OWN["mine"]), max_size=2))
+@settings(
+    max_examples=2 * settings.default.max_examples,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+)
+@given(
+    key=st.sampled_from(["model", "limit", "fine_tune", "models", "sources"]),
+    value=VALUES
+    | NAMED
+    | st.lists(NAMED, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["minilm", "mine", "activitynet"]),
+        VALUES | st.just(OWN["mine"]),
+        max_size=2,
+    ),
+)
 def test_any_value_of_a_probe_gives_a_plan_or_one_sentence(key, value):
     config = default() | {"model": "minilm", "run": ["mctaco"], "experiments": PROBE} | {key: value}
     try:
-        plan = planned(config, lambda name, entry, needed: {"kind": "decoder", "abilities": ["decoder"], "weights": ["x"]})
+        plan = planned(
+            config,
+            lambda name, entry, needed: {
+                "kind": "decoder",
+                "abilities": ["decoder"],
+                "weights": ["x"],
+            },
+        )
         assert {run.study for run in plan.runs.values()} == {"mctaco"}
     except UserError as error:
         assert "\n" not in str(error) and 20 < len(str(error)) < 1500

@@ -23,34 +23,86 @@ YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| 
 def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
     for name, study in STUDIES.items():
         check_prompts(name, study)
-        asked = [method for method, how in study["methods"].items() if how.get("paradigm") == "likelihood"]
-        assert asked and all(len(prompts_of(name, study, method)) >= 2 for method in asked if not method.endswith("_blind"))
+        asked = [
+            method
+            for method, how in study["methods"].items()
+            if how.get("paradigm") == "likelihood"
+        ]
+        assert asked and all(
+            len(prompts_of(name, study, method)) >= 2
+            for method in asked
+            if not method.endswith("_blind")
+        )
     prompt = prompts_of("mctaco", STUDIES["mctaco"], "likelihood")["plain"]
-    assert prompt == {"score": "token", "threshold": "train", "domain": None, "texts": {"likely": "{text_a}| {text_b}"}}
+    assert prompt == {
+        "score": "token",
+        "threshold": "train",
+        "domain": None,
+        "texts": {"likely": "{text_a}| {text_b}"},
+    }
     assert prompts_of("temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi")["yes_no"]["domain"]
 
 
-@each_row("study, entry, said", [
-    ("mctaco", "{score: token, wordings: {w: {likely: '{text_a} {text_b}'}}, threshold: train}",
-     "w.likely: '{text_a} {text_b}' has 0 |"),
-    ("mctaco", "{score: token, wordings: {w: {likely: '{text_a}|{answr}'}}, threshold: train}",
-     "there is no {answr}"),
-    ("mctaco", "{score: token, wordings: {w: {likely: '{text_a}|{text_b'}}, threshold: train}",
-     "has a brace alone"),
-    ("mctaco", {"score": "sum", "wordings": {"w": {"likely": YES_NO["likely"]}}}, "no text for unlikely"),
-    ("mctaco", {"score": "sum", "wordings": {"w": YES_NO | {"likly": "{text_a}|x"}}}, "there is no label likly; did you mean likely?"),
-    ("mctaco", {"score": "sum", "wordings": {"w": YES_NO}, "domain": "{text_a}|"}, "domain (w): '{text_a}|' has 1 |; take it out"),
-    ("mctaco", {"score": "sum", "wordings": {"w": YES_NO}, "domain": {"v": "Answer:"}}, "domain and likelihood.wordings differ in v"),
-    ("temporal_nli", "{score: sum, threshold: train, wordings: {w: {neutral: '{text_a}|{text_b}'}}}", "a threshold tells two labels apart"),
-    ("timedial", "{score: sum, wordings: {w: {candidate: '{context}|{candidate}'}}}",
-     "there is no {context}"),
-])
+@each_row(
+    "study, entry, said",
+    [
+        (
+            "mctaco",
+            "{score: token, wordings: {w: {likely: '{text_a} {text_b}'}}, threshold: train}",
+            "w.likely: '{text_a} {text_b}' has 0 |",
+        ),
+        (
+            "mctaco",
+            "{score: token, wordings: {w: {likely: '{text_a}|{answr}'}}, threshold: train}",
+            "there is no {answr}",
+        ),
+        (
+            "mctaco",
+            "{score: token, wordings: {w: {likely: '{text_a}|{text_b'}}, threshold: train}",
+            "has a brace alone",
+        ),
+        (
+            "mctaco",
+            {"score": "sum", "wordings": {"w": {"likely": YES_NO["likely"]}}},
+            "no text for unlikely",
+        ),
+        (
+            "mctaco",
+            {"score": "sum", "wordings": {"w": YES_NO | {"likly": "{text_a}|x"}}},
+            "there is no label likly; did you mean likely?",
+        ),
+        (
+            "mctaco",
+            {"score": "sum", "wordings": {"w": YES_NO}, "domain": "{text_a}|"},
+            "domain (w): '{text_a}|' has 1 |; take it out",
+        ),
+        (
+            "mctaco",
+            {"score": "sum", "wordings": {"w": YES_NO}, "domain": {"v": "Answer:"}},
+            "domain and likelihood.wordings differ in v",
+        ),
+        (
+            "temporal_nli",
+            "{score: sum, threshold: train, wordings: {w: {neutral: '{text_a}|{text_b}'}}}",
+            "a threshold tells two labels apart",
+        ),
+        (
+            "timedial",
+            "{score: sum, wordings: {w: {candidate: '{context}|{candidate}'}}}",
+            "there is no {context}",
+        ),
+    ],
+)
 def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, said):
     folder = tmp_path_factory.mktemp("prompts")
     (folder / f"{study}.yaml").write_text(yaml.safe_dump({"likelihood": read(entry)}))
     with pytest.raises(UserError) as error:
         prompts_of(study, STUDIES[study], "likelihood", folder)
-    assert str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ") and "likelihood" in str(error.value) and said in str(error.value)
+    assert (
+        str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ")
+        and "likelihood" in str(error.value)
+        and said in str(error.value)
+    )
 
 
 def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
@@ -59,25 +111,48 @@ def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
     (tmp_path / "mctaco.yaml").write_text("likelyhood: {}")
     with pytest.raises(UserError, match="has no method likelihood; did you mean likelyhood?"):
         prompts_of("mctaco", STUDIES["mctaco"], "likelihood", tmp_path)
-    (tmp_path / "mctaco.yaml").write_text((ROOT / "scripts/studies/mctaco/prompts.yaml").read_text() + "\nverbalize: {}\n")
-    with pytest.raises(UserError, match="verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"):
+    (tmp_path / "mctaco.yaml").write_text(
+        (ROOT / "scripts/studies/mctaco/prompts.yaml").read_text() + "\nverbalize: {}\n"
+    )
+    with pytest.raises(
+        UserError,
+        match="verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?",
+    ):
         check_prompts("mctaco", STUDIES["mctaco"], tmp_path)
 
 
 BLIND = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": "| {text_b}"}}}
 
 
-@each_row("changed, said", [
-    ("score: sum", "likelihood_blind.score is another one than that of likelihood, whose control it is"),
-    ("wordings: {other: {likely: '| {text_b}'}}",
-     "likelihood_blind.wordings has other, which likelihood has not"),
-    ("wordings: {plain: {likely: '{text_a}| {text_b}'}}",
-     "likelihood_blind.wordings.plain.likely: there is no {text_a}")])
-def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(tmp_path_factory, changed, said):
+@each_row(
+    "changed, said",
+    [
+        (
+            "score: sum",
+            "likelihood_blind.score is another one than that of likelihood, whose control it is",
+        ),
+        (
+            "wordings: {other: {likely: '| {text_b}'}}",
+            "likelihood_blind.wordings has other, which likelihood has not",
+        ),
+        (
+            "wordings: {plain: {likely: '{text_a}| {text_b}'}}",
+            "likelihood_blind.wordings.plain.likely: there is no {text_a}",
+        ),
+    ],
+)
+def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
+    tmp_path_factory, changed, said
+):
     folder = tmp_path_factory.mktemp("prompts")
-    plain = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": "{text_a}| {text_b}"}}}
-    (folder / "mctaco.yaml").write_text(yaml.safe_dump({"likelihood": plain,
-                                                        "likelihood_blind": BLIND | read(changed)}))
+    plain = {
+        "score": "token",
+        "threshold": "train",
+        "wordings": {"plain": {"likely": "{text_a}| {text_b}"}},
+    }
+    (folder / "mctaco.yaml").write_text(
+        yaml.safe_dump({"likelihood": plain, "likelihood_blind": BLIND | read(changed)})
+    )
     with pytest.raises(UserError) as error:
         prompts_of("mctaco", STUDIES["mctaco"], "likelihood_blind", folder)
     assert said in str(error.value)
@@ -85,25 +160,63 @@ def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(tmp
 
 # ---- of the configuration
 
+
 def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
-    own = {"strided_sop": {"likelihood": {"wordings": {"later": {"in_order": "|{text_a} Later, {text_b}", "swapped": "|{text_b} Later, {text_a}"}}}},
-           "temporal_nli": {"likelihood_pmi": {"domain": {"labels": "So:"}}}}
+    own = {
+        "strided_sop": {
+            "likelihood": {
+                "wordings": {
+                    "later": {
+                        "in_order": "|{text_a} Later, {text_b}",
+                        "swapped": "|{text_b} Later, {text_a}",
+                    }
+                }
+            }
+        },
+        "temporal_nli": {"likelihood_pmi": {"domain": {"labels": "So:"}}},
+    }
     check_own(own, STUDIES)
-    plain, mine = (prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", own=given) for given in (None, own))
-    assert list(mine) == [*plain, "later"] and plain == {name: prompt for name, prompt in mine.items() if name != "later"}
-    assert mine["later"]["texts"]["in_order"] == "|{text_a} Later, {text_b}" and mine["later"]["score"] == "sum"
-    domains = {name: prompt["domain"] for name, prompt in prompts_of("temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi", own=own).items()}
+    plain, mine = (
+        prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", own=given)
+        for given in (None, own)
+    )
+    assert list(mine) == [*plain, "later"] and plain == {
+        name: prompt for name, prompt in mine.items() if name != "later"
+    }
+    assert (
+        mine["later"]["texts"]["in_order"] == "|{text_a} Later, {text_b}"
+        and mine["later"]["score"] == "sum"
+    )
+    domains = {
+        name: prompt["domain"]
+        for name, prompt in prompts_of(
+            "temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi", own=own
+        ).items()
+    }
     assert domains["labels"] == "So:" and domains["yes_no"] == "Yes, no or maybe?"
 
 
-@each_row("own, said", [
-    ("strided_sob: {}", "configuration: prompts: no study strided_sob; did you mean strided_sop?"),
-    ("mctaco: {verbalize: {}}",
-     "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"),
-    ("mctaco: {likelihood: {wordings: {mine: {likely: '{text_a} {text_b}'}}}}",
-     "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} {text_b}' has 0 |"),
-    ("mctaco: {likelihood_blind: {wordings: {mine: {likely: '| {text_b}'}}}}",
-     "has mine, which likelihood has not")])
+@each_row(
+    "own, said",
+    [
+        (
+            "strided_sob: {}",
+            "configuration: prompts: no study strided_sob; did you mean strided_sop?",
+        ),
+        (
+            "mctaco: {verbalize: {}}",
+            "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?",
+        ),
+        (
+            "mctaco: {likelihood: {wordings: {mine: {likely: '{text_a} {text_b}'}}}}",
+            "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} {text_b}' has 0 |",
+        ),
+        (
+            "mctaco: {likelihood_blind: {wordings: {mine: {likely: '| {text_b}'}}}}",
+            "has mine, which likelihood has not",
+        ),
+    ],
+)
 def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
     with pytest.raises(UserError) as error:
         check_own(read(own), STUDIES)
@@ -112,9 +225,13 @@ def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
 
 # ---- runs
 
-ASKED = {"columns": {"example_id": "example_id", "group_id": "group_id"},
-         "labels": ["unlikely", "likely"], "peak": None,
-         "paradigm": "likelihood", "learns": False}
+ASKED = {
+    "columns": {"example_id": "example_id", "group_id": "group_id"},
+    "labels": ["unlikely", "likely"],
+    "peak": None,
+    "paradigm": "likelihood",
+    "learns": False,
+}
 
 
 @pytest.mark.models
@@ -126,31 +243,71 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
         pq.write_table(table, tmp_path / f"data/{split}.parquet")
 
     def run(prompt: dict, shots: int = 0) -> tuple[bool, dict, list]:
-        done = program("scripts.train.run", *arguments(
-            tmp_path / "out", tmp_path / "data", tmp_path / "gpt2", splits=("train", "test"),
-            method=ASKED | {"prompt": prompt},
-            settings={"study": "mctaco", "model": "gpt2", "method": "likelihood", "seed": 2,
-                      "wording": "plain",
-                      "training": {"max_length": 400, "precision": "fp32", "shots": shots}}))
+        done = program(
+            "scripts.train.run",
+            *arguments(
+                tmp_path / "out",
+                tmp_path / "data",
+                tmp_path / "gpt2",
+                splits=("train", "test"),
+                method=ASKED | {"prompt": prompt},
+                settings={
+                    "study": "mctaco",
+                    "model": "gpt2",
+                    "method": "likelihood",
+                    "seed": 2,
+                    "wording": "plain",
+                    "training": {"max_length": 400, "precision": "fp32", "shots": shots},
+                },
+            ),
+        )
         assert done.returncode == 0, done.stderr
         scores = pq.read_table(tmp_path / "out/predictions.parquet")["score"].to_pylist()
-        return "no step taken" not in done.stderr, json.loads((tmp_path / "out/run.json").read_text()), scores
+        return (
+            "no step taken" not in done.stderr,
+            json.loads((tmp_path / "out/run.json").read_text()),
+            scores,
+        )
 
     plain = {"score": "sum", "threshold": None, "domain": None, "texts": YES_NO}
     write("train", pa.concat_tables([pairs(), pairs()]))
     write("test", pairs())
     trained, facts, scores = run(plain)
     assert trained and len(scores) == 4 and all(len(each) == 2 for each in scores)
-    assert {name: facts[name] for name in ("wording", "shots", "threshold", "kind", "labels", "label_columns", "train_examples")} == {
-        "wording": "plain", "shots": 0, "threshold": None, "kind": "decoder", "labels": ["unlikely", "likely"], "label_columns": [0, 1],
-        "train_examples": 0}
+    assert {
+        name: facts[name]
+        for name in (
+            "wording",
+            "shots",
+            "threshold",
+            "kind",
+            "labels",
+            "label_columns",
+            "train_examples",
+        )
+    } == {
+        "wording": "plain",
+        "shots": 0,
+        "threshold": None,
+        "kind": "decoder",
+        "labels": ["unlikely", "likely"],
+        "label_columns": [0, 1],
+        "train_examples": 0,
+    }
     assert facts["parameters"] > 10_000 and list(facts["data"]) == ["test"]
     write("train", pairs())
     assert not run(plain)[0], "the training split is not read"
-    assert run(plain | {"texts": YES_NO | {"likely": "{text_a} {text_b}?| maybe"}})[0], "the wording is another one"
+    assert run(plain | {"texts": YES_NO | {"likely": "{text_a} {text_b}?| maybe"}})[0], (
+        "the wording is another one"
+    )
     decided = plain | {"threshold": "train", "texts": {"likely": "{text_a}| {text_b}"}}
     trained, facts, scores = run(decided, shots=2)
-    assert trained and facts["threshold"] is not None and facts["shots"] == 2 and facts["train_examples"] == 4
+    assert (
+        trained
+        and facts["threshold"] is not None
+        and facts["shots"] == 2
+        and facts["train_examples"] == 4
+    )
     assert list(facts["data"]) == ["test", "train"] and not run(decided, shots=2)[0]
     write("train", pairs().slice(0, 3))
     assert run(decided, shots=1)[0], "the training split is read"

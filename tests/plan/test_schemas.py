@@ -16,10 +16,21 @@ from scripts.plan.schemas import VALIDATOR, check, check_entry, schema, sound, s
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 
-FILES = {"config.yaml": "config", **{f"presets/{file.name}": "preset" for file in ROOT.glob("presets/*.yaml")},
-         **{f"resources/{name}.yaml": name for name in ("sources", "models", "studies", "figures", "claims")}}
-REGISTRY = Registry().with_resources([("config.schema.yaml", Resource.from_contents(schema("config")))])
-RESOURCES = {kind: read_yaml(ROOT / f"resources/{kind}.yaml") for kind in ("sources", "models", "studies", "figures")}
+FILES = {
+    "config.yaml": "config",
+    **{f"presets/{file.name}": "preset" for file in ROOT.glob("presets/*.yaml")},
+    **{
+        f"resources/{name}.yaml": name
+        for name in ("sources", "models", "studies", "figures", "claims")
+    },
+}
+REGISTRY = Registry().with_resources(
+    [("config.schema.yaml", Resource.from_contents(schema("config")))]
+)
+RESOURCES = {
+    kind: read_yaml(ROOT / f"resources/{kind}.yaml")
+    for kind in ("sources", "models", "studies", "figures")
+}
 
 
 @pytest.mark.parametrize(("file", "name"), FILES.items())
@@ -27,7 +38,11 @@ def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
     text = (ROOT / file).read_text(encoding="utf-8")
     first = text.splitlines()[0]
     named = first.removeprefix("# yaml-language-server: $schema=")
-    assert named != first and (ROOT / file).parent.joinpath(named).resolve() == ROOT / f"resources/schemas/{name}.schema.yaml"
+    assert (
+        named != first
+        and (ROOT / file).parent.joinpath(named).resolve()
+        == ROOT / f"resources/schemas/{name}.schema.yaml"
+    )
     errors = list(VALIDATOR(schema(name), registry=REGISTRY).iter_errors(yaml.safe_load(text)))
     assert not errors, errors[0].message
 
@@ -41,16 +56,21 @@ def parts(value, path=()):
             yield from parts(inner, (*path, key))
 
 
-@pytest.mark.parametrize("file", sorted(ROOT.glob("resources/schemas/*.yaml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", sorted(ROOT.glob("resources/schemas/*.yaml")), ids=lambda file: file.stem
+)
 def test_schemas_are_schemas_and_explain_every_key(file):
     whole = read_yaml(file)
     jsonschema.Draft202012Validator.check_schema(whole)
     for path, part in parts(whole):
         if path[-2:-1] == ("properties",) and "$defs" in path:
             assert "description" in part, ".".join(path)
-        if {"integer", "number"} & set([part.get("type")] if isinstance(part.get("type"), str) else part.get("type", [])) \
-                and file.stem == "config.schema":
-            assert {"minimum", "exclusiveMinimum"} & set(part) and "maximum" in part, f"{'.'.join(path)} has no bounds"
+        if {"integer", "number"} & set(
+            [part.get("type")] if isinstance(part.get("type"), str) else part.get("type", [])
+        ) and file.stem == "config.schema":
+            assert {"minimum", "exclusiveMinimum"} & set(part) and "maximum" in part, (
+                f"{'.'.join(path)} has no bounds"
+            )
 
 
 def test_options_of_the_data_are_schemas():
@@ -62,32 +82,63 @@ def test_options_of_the_data_are_schemas():
                 jsonschema.Draft202012Validator.check_schema(condition)
 
 
-@pytest.mark.parametrize(("kind", "name", "change", "said"), [
-    ("sources", "activitynet", "citatoin: x",
-     "unknown key citatoin at activitynet; did you mean citation?"),
-    ("sources", "activitynet", "local: x.csv",
-     "activitynet: exactly one of downloads, sample and local"),
-    ("sources", "sample_mctaco", "sample: {questions: $(touch x)}", "does not match"),
-    ("sources", "hirest", "downloads: [{urls: ['https://x/y'], file: y, sha256: '123'}]",
-     "sixty-four hexadecimal digits"),
-    ("sources", "hirest", "cleaner: nowhere",
-     "hirest needs scripts/clean/nowhere.py, which is missing; write it"),
-    ("models", "esim_glove", "esim: {hidden_size: 300.0}", "hidden_size is 300.0, not an integer"),
-    ("studies", "mctaco", "reads: []", "mctaco.reads: [] should be non-empty"),
-    ("studies", "mctaco", "data: {draw: {description: x}}", "an option has a type or an enum"),
-])
+@pytest.mark.parametrize(
+    ("kind", "name", "change", "said"),
+    [
+        (
+            "sources",
+            "activitynet",
+            "citatoin: x",
+            "unknown key citatoin at activitynet; did you mean citation?",
+        ),
+        (
+            "sources",
+            "activitynet",
+            "local: x.csv",
+            "activitynet: exactly one of downloads, sample and local",
+        ),
+        ("sources", "sample_mctaco", "sample: {questions: $(touch x)}", "does not match"),
+        (
+            "sources",
+            "hirest",
+            "downloads: [{urls: ['https://x/y'], file: y, sha256: '123'}]",
+            "sixty-four hexadecimal digits",
+        ),
+        (
+            "sources",
+            "hirest",
+            "cleaner: nowhere",
+            "hirest needs scripts/clean/nowhere.py, which is missing; write it",
+        ),
+        (
+            "models",
+            "esim_glove",
+            "esim: {hidden_size: 300.0}",
+            "hidden_size is 300.0, not an integer",
+        ),
+        ("studies", "mctaco", "reads: []", "mctaco.reads: [] should be non-empty"),
+        ("studies", "mctaco", "data: {draw: {description: x}}", "an option has a type or an enum"),
+    ],
+)
 def test_broken_entries_are_refused_where_they_are_used(kind, name, change, said):
     entries = RESOURCES[kind] | {name: RESOURCES[kind][name] | yaml.safe_load(change)}
     with pytest.raises(UserError) as refused:
         check_entry(kind, name, entries)
     assert said in str(refused.value) and "\n" not in str(refused.value)
-    assert set(entries) - set(sound(kind, entries)) in ({name}, {name, "esim_contextual"}), "and what stands on it"
+    assert set(entries) - set(sound(kind, entries)) in ({name}, {name, "esim_contextual"}), (
+        "and what stands on it"
+    )
 
 
-@pytest.mark.parametrize("broken", [None, 3, "x", [], {}, {"title": 1}, {1: 2}, {"hub": 1, "mlm": {}}])
+@pytest.mark.parametrize(
+    "broken", [None, 3, "x", [], {}, {"title": 1}, {1: 2}, {"hub": 1, "mlm": {}}]
+)
 def test_an_entry_that_no_study_uses_stops_nobody(broken):
     config = check(read_yaml(ROOT / "config.yaml"), schema("config"))
-    other = {kind: RESOURCES[kind] | {"broken": broken, "Broken name": broken} for kind in ("sources", "models", "studies")}
+    other = {
+        kind: RESOURCES[kind] | {"broken": broken, "Broken name": broken}
+        for kind in ("sources", "models", "studies")
+    }
     assert resolve(config, **other) == resolve(config, **{kind: RESOURCES[kind] for kind in other})
     for kind, entries in other.items():
         assert sound(kind, entries) == sound(kind, RESOURCES[kind])
@@ -103,10 +154,14 @@ def test_figures_of_studies_that_run_are_checked():
         sound_figures(items, {"mctaco"})
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("a: [1, 2\nb: 3", "is no YAML in line 2"), ("a: !!python/object:os.system {}", "is no YAML in line 1"),
-    ("a: \x01", "is no YAML"),
-])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: [1, 2\nb: 3", "is no YAML in line 2"),
+        ("a: !!python/object:os.system {}", "is no YAML in line 1"),
+        ("a: \x01", "is no YAML"),
+    ],
+)
 def test_files_that_are_no_yaml(tmp_path, text, said):
     (tmp_path / "f.yaml").write_text(text)
     with pytest.raises(UserError) as refused:
@@ -125,7 +180,9 @@ def local(tmp_path):
 
 def test_a_local_file_is_hashed_once(local, monkeypatch):
     file, memory, hashed = local / "table.csv", local / "fetch/.hashes.json", []
-    monkeypatch.setattr("scripts.data.files.sha256_of", lambda file: hashed.append(file) or sha256_of(file))
+    monkeypatch.setattr(
+        "scripts.data.files.sha256_of", lambda file: hashed.append(file) or sha256_of(file)
+    )
 
     def asked(place=memory) -> bool:
         hashes = Hashes(place)
@@ -137,7 +194,14 @@ def test_a_local_file_is_hashed_once(local, monkeypatch):
     file.write_text("c,d")
     os.utime(file, (1e9 + 1, 1e9 + 1))
     assert asked() and len(hashed) == 2
-    for damaged in ("", "[]", "{", f'{{"{file}": 3}}', f'{{"{file}": [3, null, null]}}', f'{{"{file}": [3, 1000000001000000000, null]}}'):
+    for damaged in (
+        "",
+        "[]",
+        "{",
+        f'{{"{file}": 3}}',
+        f'{{"{file}": [3, null, null]}}',
+        f'{{"{file}": [3, 1000000001000000000, null]}}',
+    ):
         memory.write_text(damaged)
         assert asked()
     assert json.loads(memory.read_text())[str(file)][2] == sha256_of(file)

@@ -18,11 +18,19 @@ BENCHMARKS = {
     "fuzz_inputs": ("--program timedial --cases 4", r"\| timedial \|( \d \|)+"),
     "gpu": ("--tiny", r"    twice the same: equal, every byte"),
     "intervals": ("--times 1 --resamples 10 --groups 3", r"\| 3 \| 0.95 \| 1 \|.*"),
-    "likelihood": ("--smallest --turns 1", r"texts, packed \S+, plain \S+; ratio \S+; sums differ by .*"),
+    "likelihood": (
+        "--smallest --turns 1",
+        r"texts, packed \S+, plain \S+; ratio \S+; sums differ by .*",
+    ),
     "many_runs": ("--models 1 --strides 0", r"\| numbers \| \d+, 0.\d MB \|"),
-    "scale": ("--videos 40 --captions 20 --dialogs 120", r"\| build/timedial/\S+ \| 120 .* 1.00 \|"),
-    "throughput": ("--models tiny --examples 16 --precisions fp32",
-                   r"tiny: learning, fp32: ours \S+/s, plain \S+/s; ratio \d+.\d+"),
+    "scale": (
+        "--videos 40 --captions 20 --dialogs 120",
+        r"\| build/timedial/\S+ \| 120 .* 1.00 \|",
+    ),
+    "throughput": (
+        "--models tiny --examples 16 --precisions fp32",
+        r"tiny: learning, fp32: ours \S+/s, plain \S+/s; ratio \d+.\d+",
+    ),
 }
 
 

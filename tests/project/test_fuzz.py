@@ -14,14 +14,20 @@ CASES = 25  # of each program; benchmarks/fuzz_inputs.py runs thousands
 
 def filled(target, given, output):
     """The arguments of a target with the folders in their places."""
-    return [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in target.arguments]
+    return [
+        text.replace("{in}", str(given)).replace("{out}", str(output)) for text in target.arguments
+    ]
 
 
 def ended(target, files, folder):
     """Exit code, what was said, and the trouble, of a target with these files."""
     place(files, folder / "in")
     (folder / "work").mkdir()
-    return called(target.module, filled(target, folder / "in", folder / "work/out"), files.get(target.stdin, b""))
+    return called(
+        target.module,
+        filled(target, folder / "in", folder / "work/out"),
+        files.get(target.stdin, b""),
+    )
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -44,27 +50,59 @@ def test_damaged_input_is_accepted_or_refused(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["activitynet", "dialogs (parquet)", "evaluate timedial", "unit_normalization"])
+@pytest.mark.parametrize(
+    "name", ["activitynet", "dialogs (parquet)", "evaluate timedial", "unit_normalization"]
+)
 def test_a_real_process_ends_the_same(name, tmp_path):
     target = TARGETS[name]
     for number in range(3):
         outcome = attempt(target, 8, number, tmp_path / "case", huge_share=0)
         files = tmp_path / "case/in"
-        given = (files / target.stdin).read_bytes() if target.stdin and (files / target.stdin).is_file() else b""
-        done = subprocess.run([sys.executable, "-m", target.module, *filled(target, files, tmp_path / f"again{number}/out")],
-                              input=given, capture_output=True, cwd=ROOT, timeout=60)
+        given = (
+            (files / target.stdin).read_bytes()
+            if target.stdin and (files / target.stdin).is_file()
+            else b""
+        )
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                target.module,
+                *filled(target, files, tmp_path / f"again{number}/out"),
+            ],
+            input=given,
+            capture_output=True,
+            cwd=ROOT,
+            timeout=60,
+        )
         said = done.stderr.decode()
         assert (done.returncode == 0) == (outcome.code == 0) or "argument" in outcome.said, said
         assert judged(target, tmp_path / f"again{number}/out", done.returncode, said) == "", said
 
 
-HUGE = {"letters": "a", "spaces": " ", "quotes": '\\"', "times": " before 1", "digits": "1", "stops": ". ", "apostrophes": "s ' ",
-        "quantities": "5 days "}
+HUGE = {
+    "letters": "a",
+    "spaces": " ",
+    "quotes": '\\"',
+    "times": " before 1",
+    "digits": "1",
+    "stops": ". ",
+    "apostrophes": "s ' ",
+    "quantities": "5 days ",
+}
 # Behind which words of its input the huge text goes; JSON takes it as it stands, so that a quote has its backslash.
-BEHIND = {"activitynet": "A man  waits.", "howto100m": "so first you cut", "dialogs (jsonl)": "See you at 5 pm .",
-          "timedial": "How long ?", "mctaco": "30 minutes", "temporal_nli_release": "They met before Sunday",
-          "event_templates": ",", "unit_normalization": "a few days", "dailydialog": "Hello .",
-          "schema_guided": "Book it"}
+BEHIND = {
+    "activitynet": "A man  waits.",
+    "howto100m": "so first you cut",
+    "dialogs (jsonl)": "See you at 5 pm .",
+    "timedial": "How long ?",
+    "mctaco": "30 minutes",
+    "temporal_nli_release": "They met before Sunday",
+    "event_templates": ",",
+    "unit_normalization": "a few days",
+    "dailydialog": "Hello .",
+    "schema_guided": "Book it",
+}
 
 
 @pytest.mark.slow

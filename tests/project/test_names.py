@@ -12,13 +12,27 @@ DOTTED = re.compile(r"\b(?:scripts|(?<=-m )benchmarks|(?<=-m )tests)(?:\.[A-Za-z
 FOLDERS = "scripts|rules|resources|presets|envs|profiles|slurm|docs|report|tests|benchmarks"
 PATH = re.compile(rf"(?<![\w/.<>-])(?:{FOLDERS})/[\w./-]*\w\.(?:py|smk|yaml|csv|md|rst|txt|svg)\b")
 EXAMPLES = {"docs/add.md"}  # it names files that a reader is to write
-MADE_UP = {"scripts.clean.my_captions", "tests/train/test_x.py", "resources/left_out.yaml"}  # the last is handed to the page by the workflow
+MADE_UP = {
+    "scripts.clean.my_captions",
+    "tests/train/test_x.py",
+    "resources/left_out.yaml",
+}  # the last is handed to the page by the workflow
 
 
 def tracked(*suffixes: str) -> list[str]:
     """The project's files with these suffixes, without the record, the history, and the tests, which make names up."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = [name for name in listed.stdout.split("\n") if name.endswith(suffixes) and (ROOT / name).is_file()]
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = [
+        name
+        for name in listed.stdout.split("\n")
+        if name.endswith(suffixes) and (ROOT / name).is_file()
+    ]
     return [name for name in names if not name.startswith(("docs/record/", "CHANGELOG", "tests/"))]
 
 
@@ -35,14 +49,19 @@ def resolves(name: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("kind", [".smk", "Snakefile", ".yaml", ".md", ".rst", ".py", ".yml", "Makefile", ".toml", ".csv"])
+@pytest.mark.parametrize(
+    "kind",
+    [".smk", "Snakefile", ".yaml", ".md", ".rst", ".py", ".yml", "Makefile", ".toml", ".csv"],
+)
 def test_what_is_named_is_there(kind):
     missing = []
     for file in tracked(kind):
         text = (ROOT / file).read_text(encoding="utf-8")
         missing += [f"{file}: {name}" for name in DOTTED.findall(text) if not resolves(name)]
         if file not in EXAMPLES:
-            missing += [f"{file}: {path}" for path in PATH.findall(text) if not (ROOT / path).exists()]
+            missing += [
+                f"{file}: {path}" for path in PATH.findall(text) if not (ROOT / path).exists()
+            ]
     missing = [line for line in missing if line.split(": ")[1] not in MADE_UP]
     assert not missing, "\n".join(missing)
 
@@ -55,10 +74,17 @@ def quoted_words(text: str) -> set[str]:
     """The strings of a module, without its docstrings."""
     tree = ast.parse(text)
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said}
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said
+    }
 
 
 def test_no_shared_module_names_a_study():
-    found = {file: STUDIES & quoted_words((ROOT / file).read_text(encoding="utf-8"))
-             for file in tracked(".py") if file.startswith("scripts/") and not file.startswith(ELSEWHERE)}
+    found = {
+        file: STUDIES & quoted_words((ROOT / file).read_text(encoding="utf-8"))
+        for file in tracked(".py")
+        if file.startswith("scripts/") and not file.startswith(ELSEWHERE)
+    }
     assert not {file: names for file, names in found.items() if names}

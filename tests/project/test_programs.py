@@ -12,8 +12,11 @@ import yaml
 from tests.conftest import ROOT
 from tests.rows import each_row
 
-PROGRAMS = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file in ROOT.glob("scripts/*/*.py")
-                  if '__name__ == "__main__"' in file.read_text())
+PROGRAMS = sorted(
+    ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    for file in ROOT.glob("scripts/*/*.py")
+    if '__name__ == "__main__"' in file.read_text()
+)
 ASK = """
 import contextlib, io, json, runpy, sys
 said = {}
@@ -38,7 +41,12 @@ def names_in(module: str) -> list[str]:
     file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
     nodes = list(ast.walk(ast.parse(file.read_text()))) if file.is_file() else []
     whole = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    parts = [(node.module, alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    parts = [
+        (node.module, alias.name)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
     return [*whole, *(module for module, _ in parts), *map(".".join, parts)]
 
 
@@ -59,7 +67,9 @@ def imported(module: str, seen: set[str]) -> set[str]:
 @pytest.fixture(scope="module")
 def helps() -> dict[str, str]:
     """What each program prints for --help; all are asked in one interpreter, which imports what they share once."""
-    asked = subprocess.run([sys.executable, "-c", ASK, *PROGRAMS], cwd=ROOT, capture_output=True, text=True)
+    asked = subprocess.run(
+        [sys.executable, "-c", ASK, *PROGRAMS], cwd=ROOT, capture_output=True, text=True
+    )
     assert asked.returncode == 0, asked.stderr
     return json.loads(asked.stdout)
 
@@ -68,21 +78,37 @@ def helps() -> dict[str, str]:
 @each_row("module", PROGRAMS)
 def test_help_teaches(helps, module):
     text = " ".join(helps[module].split())
-    assert f"python -m {module}" in text or "not meant to be started by hand" in text, "--help shows no example"
+    assert f"python -m {module}" in text or "not meant to be started by hand" in text, (
+        "--help shows no example"
+    )
     for action in ("--log", "show this help"):
         assert action in text
 
 
 @each_row("module", PROGRAMS)
 def test_the_environment_has_what_a_program_imports(module):
-    environment = "train" if module.startswith("scripts.train") or module in ("scripts.fetch.model", "scripts.fetch.facts", "scripts.fetch.reachable") else "data"
-    pins = {pin.split("==")[0] for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][-1]["pip"]}
+    environment = (
+        "train"
+        if module.startswith("scripts.train")
+        or module in ("scripts.fetch.model", "scripts.fetch.facts", "scripts.fetch.reachable")
+        else "data"
+    )
+    pins = {
+        pin.split("==")[0]
+        for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][
+            -1
+        ]["pip"]
+    }
     needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
     assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"
 
 
 def test_every_number_has_its_bounds():
     """--help tells what a number may be, and argparse holds to it."""
-    unbounded = [f"{file.relative_to(ROOT)}: {name}" for file in ROOT.glob("scripts/**/*.py") for name in ("type=int,", "type=float,")
-                 if name in file.read_text()]
+    unbounded = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in ROOT.glob("scripts/**/*.py")
+        for name in ("type=int,", "type=float,")
+        if name in file.read_text()
+    ]
     assert not unbounded, "use whole_number() or number() of scripts/running/program.py"

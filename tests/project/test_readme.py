@@ -21,21 +21,91 @@ CLASSIFIED, BLIND = {"method": "classify"}, {"method": "classify_blind"}
 TRIGRAMS = {"model": "least_said_then_trigram"}
 # How a row begins, and of each of its numbers the record that it stands in and what tells its row of the metrics.
 ROWS = [
-    ("order of neighbouring captions", [(record, ORDER | who | split | {"dataset": "stride-0"}) for record, who in (
-        ("base", MPNET), ("base", WORDS), ("base_further", {"method": "train_blind"})) for split in SPLITS]),
-    ("order of captions with three", [("base", ORDER | who | split | {"dataset": "stride-3"}) for who in (MPNET, WORDS) for split in SPLITS]),
-    ("temporal NLI, set I:", [("base_rest", RELEASED | MPNET | {"dataset": "temp_order"}), ("base_rest", "by heart"),
-                              ("base_rest", RELEASED | WORDS | {"dataset": "temp_order"})]),
-    ("set I, generated:", [("base_further", GENERATED | who | {"dataset": f"temp_order-{held_out}", "slice": "part=unseen"})
-                           for who in (MPNET, WORDS) for held_out in ("range", "list")]),
-    ("temporal NLI, set II:", [("base_further", RELEASED | who | {"dataset": "temp_duration"}) for who in (MPNET, WORDS, HYPOTHESIS)]),
-    ("temporal NLI, set III:", [(record, GENERATED | who | {"dataset": "cross_unit-train_templates-14"}) for record, who in (
-        ("base_rest", MPNET), ("base_rest", WORDS), ("base_further", HYPOTHESIS))]),
-    ("MC-TACO, exact match", [("base", MCTACO | MPNET), ("base_rest", MCTACO | {"method": "train_blind"})]),
-    ("TimeDial, both right options first", [("base_further", TIMEDIAL | who | {"dataset": f"local-{where}occurrence-max_dialogs-1000"}) for who, where in (
-        (CLASSIFIED, ""), (CLASSIFIED, "dialog-"), (TRIGRAMS, ""), (BLIND, ""), (BLIND, "dialog-"))]),
-    ("TimeDial, whole dialogs", [("gemma", TIMEDIAL | {"method": "likelihood"}), ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "default"}),
-                                 ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "contaminated-True"})]),
+    (
+        "order of neighbouring captions",
+        [
+            (record, ORDER | who | split | {"dataset": "stride-0"})
+            for record, who in (
+                ("base", MPNET),
+                ("base", WORDS),
+                ("base_further", {"method": "train_blind"}),
+            )
+            for split in SPLITS
+        ],
+    ),
+    (
+        "order of captions with three",
+        [
+            ("base", ORDER | who | split | {"dataset": "stride-3"})
+            for who in (MPNET, WORDS)
+            for split in SPLITS
+        ],
+    ),
+    (
+        "temporal NLI, set I:",
+        [
+            ("base_rest", RELEASED | MPNET | {"dataset": "temp_order"}),
+            ("base_rest", "by heart"),
+            ("base_rest", RELEASED | WORDS | {"dataset": "temp_order"}),
+        ],
+    ),
+    (
+        "set I, generated:",
+        [
+            (
+                "base_further",
+                GENERATED | who | {"dataset": f"temp_order-{held_out}", "slice": "part=unseen"},
+            )
+            for who in (MPNET, WORDS)
+            for held_out in ("range", "list")
+        ],
+    ),
+    (
+        "temporal NLI, set II:",
+        [
+            ("base_further", RELEASED | who | {"dataset": "temp_duration"})
+            for who in (MPNET, WORDS, HYPOTHESIS)
+        ],
+    ),
+    (
+        "temporal NLI, set III:",
+        [
+            (record, GENERATED | who | {"dataset": "cross_unit-train_templates-14"})
+            for record, who in (
+                ("base_rest", MPNET),
+                ("base_rest", WORDS),
+                ("base_further", HYPOTHESIS),
+            )
+        ],
+    ),
+    (
+        "MC-TACO, exact match",
+        [("base", MCTACO | MPNET), ("base_rest", MCTACO | {"method": "train_blind"})],
+    ),
+    (
+        "TimeDial, both right options first",
+        [
+            (
+                "base_further",
+                TIMEDIAL | who | {"dataset": f"local-{where}occurrence-max_dialogs-1000"},
+            )
+            for who, where in (
+                (CLASSIFIED, ""),
+                (CLASSIFIED, "dialog-"),
+                (TRIGRAMS, ""),
+                (BLIND, ""),
+                (BLIND, "dialog-"),
+            )
+        ],
+    ),
+    (
+        "TimeDial, whole dialogs",
+        [
+            ("gemma", TIMEDIAL | {"method": "likelihood"}),
+            ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "default"}),
+            ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "contaminated-True"}),
+        ],
+    ),
 ]
 
 
@@ -43,7 +113,11 @@ def recorded(record: str, wanted: dict | str) -> str:
     """The number of a record that `wanted` tells, per cent; of what is known by heart, on the released set I, that of the table."""
     if wanted == "by heart":
         table = pd.read_csv(RECORDS / record / "tables/temporal_nli_memory.csv")
-        (row,) = table[(table["Model"] == wanted) & table["Source"].str.contains("released") & table["Challenge set"].str.startswith("Set I:")].to_dict("records")
+        (row,) = table[
+            (table["Model"] == wanted)
+            & table["Source"].str.contains("released")
+            & table["Challenge set"].str.startswith("Set I:")
+        ].to_dict("records")
         return f"{row['Accuracy (%)']:.1f}"
     metrics = pd.read_csv(RECORDS / record / "metrics.csv.gz", low_memory=False)
     rows = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
@@ -55,9 +129,15 @@ def recorded(record: str, wanted: dict | str) -> str:
 
 @pytest.mark.parametrize("begins, numbers", ROWS, ids=[begins for begins, _ in ROWS])
 def test_a_row_of_the_readme_has_the_numbers_of_the_record(begins, numbers):
-    (line,) = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith(f"| {begins}")]
+    (line,) = [
+        line
+        for line in (ROOT / "README.md").read_text().splitlines()
+        if line.startswith(f"| {begins}")
+    ]
     *_, reaches, beside, _ = line.split("|")
-    assert re.findall(r"\b\d+\.\d\b", f"{reaches} {beside}") == [recorded(*number) for number in numbers]
+    assert re.findall(r"\b\d+\.\d\b", f"{reaches} {beside}") == [
+        recorded(*number) for number in numbers
+    ]
 
 
 def test_each_row_of_the_readmes_findings_is_checked():

@@ -32,7 +32,9 @@ def test_one_version():
     version = project_version.version()
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     codemeta = json.loads((ROOT / "codemeta.json").read_text())
-    released, date = re.search(r"^## (\d+\.\d+\.\d+) \((\S+)\)", (ROOT / "CHANGELOG.md").read_text(), re.M).groups()
+    released, date = re.search(
+        r"^## (\d+\.\d+\.\d+) \((\S+)\)", (ROOT / "CHANGELOG.md").read_text(), re.M
+    ).groups()
     assert version == citation["version"] == codemeta["version"] == released
     assert date == str(citation["date-released"]) == codemeta["dateModified"]
 
@@ -41,11 +43,17 @@ def test_the_commit_and_whether_the_tree_is_modified(project):
     if not shutil.which("git"):
         pytest.skip("git is not installed; on Debian: apt-get install git")
     version = project_version.version()
-    assert project_version.project_version() == {"version": version, "commit": None, "modified": None}, "no repository"
+    assert project_version.project_version() == {
+        "version": version,
+        "commit": None,
+        "modified": None,
+    }, "no repository"
     git(project.parent, "init")
     git(project.parent, "add", ".")
     git(project.parent, "commit", "-m", "outer")
-    assert project_version.project_version()["commit"] is None, "the commit of another project around it is not ours"
+    assert project_version.project_version()["commit"] is None, (
+        "the commit of another project around it is not ours"
+    )
     git(project, "init")
     git(project, "add", ".")
     git(project, "commit", "-m", "first")
@@ -59,8 +67,14 @@ def test_the_commit_and_whether_the_tree_is_modified(project):
 
 def test_without_git_the_commit_is_what_the_image_says(project, monkeypatch):
     monkeypatch.setenv("PATH", str(project))
-    assert project_version.project_version() == {"version": project_version.version(), "commit": None, "modified": None}
+    assert project_version.project_version() == {
+        "version": project_version.version(),
+        "commit": None,
+        "modified": None,
+    }
     monkeypatch.setenv("TIMESTRIDE_COMMIT", "abc")
-    assert project_version.project_version() == {"version": project_version.version(), "commit": "abc", "modified": None}
-
-
+    assert project_version.project_version() == {
+        "version": project_version.version(),
+        "commit": "abc",
+        "modified": None,
+    }

@@ -26,8 +26,11 @@ def cut_marks(figure: Figure) -> list[str]:
             places = line.get_transform().transform(np.asarray(line.get_data(orig=False), float).T)
             radius = (line.get_markersize() + line.get_markeredgewidth()) / 2 * figure.dpi / 72
             inside = box.padded(0.5 - radius * line.get_clip_on())
-            faults += [f"{line.get_marker()} at {x - box.x0:.1f}, {y - box.y0:.1f} of {box.width:.0f} × {box.height:.0f}"
-                       for x, y in places[np.isfinite(places).all(1)] if not inside.contains(x, y)]
+            faults += [
+                f"{line.get_marker()} at {x - box.x0:.1f}, {y - box.y0:.1f} of {box.width:.0f} × {box.height:.0f}"
+                for x, y in places[np.isfinite(places).all(1)]
+                if not inside.contains(x, y)
+            ]
     return faults
 
 
@@ -41,11 +44,21 @@ def texts_of(figure: Figure) -> list[Text]:
         if axes.axison:
             found += [axes.title, axes._left_title, axes._right_title]
             for axis in (axes.xaxis, axes.yaxis):
-                found += [axis.label, *(tick.label1 for tick in axis._update_ticks() if tick.label1.get_visible())]
-    for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend())]:
+                found += [
+                    axis.label,
+                    *(tick.label1 for tick in axis._update_ticks() if tick.label1.get_visible()),
+                ]
+    for legend in [
+        *figure.legends,
+        *(axes.get_legend() for axes in figure.axes if axes.get_legend()),
+    ]:
         found += [*legend.get_texts(), legend.get_title()]
     behind = to_rgba(style.PALE)
-    return [text for text in found if text.get_visible() and text.get_text().strip() and to_rgba(text.get_color()) != behind]
+    return [
+        text
+        for text in found
+        if text.get_visible() and text.get_text().strip() and to_rgba(text.get_color()) != behind
+    ]
 
 
 def text_faults(figure: Figure) -> list[str]:
@@ -54,7 +67,12 @@ def text_faults(figure: Figure) -> list[str]:
     boxes = [Text.get_window_extent(text) for text in texts]  # of an annotation without its arrow
     inside, faults = figure.bbox, []
     for text, box in zip(texts, boxes):
-        if box.x0 < -SLACK or box.y0 < -SLACK or box.x1 > inside.x1 + SLACK or box.y1 > inside.y1 + SLACK:
+        if (
+            box.x0 < -SLACK
+            or box.y0 < -SLACK
+            or box.x1 > inside.x1 + SLACK
+            or box.y1 > inside.y1 + SLACK
+        ):
             faults.append(f"out of the figure: {text.get_text()!r}")
     for legend in figure.legends:
         box = legend.get_window_extent()
@@ -62,10 +80,12 @@ def text_faults(figure: Figure) -> list[str]:
             faults.append("a legend reaches out of the figure")
     corners = np.array([box.extents for box in boxes]).reshape(-1, 4)
     for number, corner in enumerate(corners[:-1]):
-        others = corners[number + 1:]
+        others = corners[number + 1 :]
         shared = np.minimum(corner[2:], others[:, 2:]) - np.maximum(corner[:2], others[:, :2])
-        faults += [f"{texts[number].get_text()!r} on {texts[number + 1 + other].get_text()!r} ({shared[other, 0]:.0f} × {shared[other, 1]:.0f} pixels)"
-                   for other in np.flatnonzero((shared > SLACK).all(1))]
+        faults += [
+            f"{texts[number].get_text()!r} on {texts[number + 1 + other].get_text()!r} ({shared[other, 0]:.0f} × {shared[other, 1]:.0f} pixels)"
+            for other in np.flatnonzero((shared > SLACK).all(1))
+        ]
     return faults
 
 

@@ -24,23 +24,48 @@ CONTROLS = {"bag_of_words": 0.54, "first_text": 0.51}  # the accuracy of each
 
 def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
     """Rows with what an evaluation adds of seeds and groups: draws that pair wherever the split is the same, and vary by `sd`."""
-    noise = {place: np.random.default_rng(number).normal(0, sd, 200)
-             for number, place in enumerate(dict.fromkeys((row["source"], row["split"]) for row in rows))}
-    return [row | {"seeds": 2 if row["sd"] is not None else 0, "effective_groups": float(row["groups"]),
-                   "draws": row["value"] + noise[row["source"], row["split"]] * (0.5 + row["value"])}
-            if row.get("seed") is None and row["slice"] == "all" else row | {"seeds": 1, "effective_groups": float(row["groups"])}
-            for row in rows]
+    noise = {
+        place: np.random.default_rng(number).normal(0, sd, 200)
+        for number, place in enumerate(dict.fromkeys((row["source"], row["split"]) for row in rows))
+    }
+    return [
+        row
+        | {
+            "seeds": 2 if row["sd"] is not None else 0,
+            "effective_groups": float(row["groups"]),
+            "draws": row["value"] + noise[row["source"], row["split"]] * (0.5 + row["value"]),
+        }
+        if row.get("seed") is None and row["slice"] == "all"
+        else row | {"seeds": 1, "effective_groups": float(row["groups"])}
+        for row in rows
+    ]
 
 
 def control_rows(rows: list[dict], values: dict[str, float]) -> list[dict]:
     """Rows of controls like those of a model over all seeds: values names the controls, with what each reaches."""
-    return [row | {"model": name, "method": "control", "seed": None, "sd": None, "value": value, "ci_low": value - 0.03, "ci_high": value + 0.03}
-            for name, value in values.items() for row in rows if row["seed"] is None]
+    return [
+        row
+        | {
+            "model": name,
+            "method": "control",
+            "seed": None,
+            "sd": None,
+            "value": value,
+            "ci_low": value - 0.03,
+            "ci_high": value + 0.03,
+        }
+        for name, value in values.items()
+        for row in rows
+        if row["seed"] is None
+    ]
 
 
 def of_one_group(rows: list[dict]) -> list[dict]:
     """The rows as they are where all examples are of one group: without interval."""
-    return [row | {"ci_low": None, "ci_high": None, "groups": 1, "effective_groups": 1.0} for row in rows]
+    return [
+        row | {"ci_low": None, "ci_high": None, "groups": 1, "effective_groups": 1.0}
+        for row in rows
+    ]
 
 
 def metric_rows() -> list[dict]:
@@ -50,19 +75,56 @@ def metric_rows() -> list[dict]:
         for matched in [None, 3] if source == "activitynet" else [None]:
             for split in splits:
                 for stride in STRIDES:
-                    same = {"experiment": "tried", "study": "strided_sop", "source": source, "stride": stride,
-                            "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""), "size_matched": matched,
-                            "split": split, "slice": "all", "method": "train", "hard": False, "n": 2882 - 700 * stride, "groups": 838 - 100 * stride,
-                            "sample": source.startswith("sample")}
+                    same = {
+                        "experiment": "tried",
+                        "study": "strided_sop",
+                        "source": source,
+                        "stride": stride,
+                        "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""),
+                        "size_matched": matched,
+                        "split": split,
+                        "slice": "all",
+                        "method": "train",
+                        "hard": False,
+                        "n": 2882 - 700 * stride,
+                        "groups": 838 - 100 * stride,
+                        "sample": source.startswith("sample"),
+                    }
                     for metric, lift in (("accuracy", 0), ("peak_accuracy", 0.02)):
                         values = [0.55 + 0.05 * stride + 0.01 * seed + lift for seed in SEEDS]
                         means = [(seed, value, None) for seed, value in zip(SEEDS, values)]
-                        for seed, value, sd in [*means, (None, float(np.mean(values)), float(np.std(values, ddof=1)))]:
-                            rows.append(same | {"model": "minilm", "metric": metric, "seed": seed, "value": value, "sd": sd,
-                                                "ci_low": value - 0.03, "ci_high": value + 0.03})
+                        for seed, value, sd in [
+                            *means,
+                            (None, float(np.mean(values)), float(np.std(values, ddof=1))),
+                        ]:
+                            rows.append(
+                                same
+                                | {
+                                    "model": "minilm",
+                                    "metric": metric,
+                                    "seed": seed,
+                                    "value": value,
+                                    "sd": sd,
+                                    "ci_low": value - 0.03,
+                                    "ci_high": value + 0.03,
+                                }
+                            )
                     if source == "activitynet" and matched is None:
-                        rows.append(same | {"model": "human", "method": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
-                                            "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20})
+                        rows.append(
+                            same
+                            | {
+                                "model": "human",
+                                "method": "human",
+                                "metric": "human_accuracy",
+                                "seed": None,
+                                "value": 0.6,
+                                "sd": None,
+                                "ci_low": 0.4,
+                                "ci_high": 0.8,
+                                "n": 20,
+                                "groups": 20,
+                            }
+                        )
     rows += control_rows([row for row in rows if row["metric"] == "accuracy"], CONTROLS)
     rows = with_draws(rows)
     return rows + above_controls(rows)
@@ -74,69 +136,212 @@ def slice_rows() -> list[dict]:
     for row in metric_rows():
         if row["metric"] == "accuracy" and row["seed"] is None:
             rare = 9 if row["stride"] == 3 else 40
-            rows += [row | {"slice": name, "n": n, "value": row["value"] + lift} for name, n, lift in (
-                ("same_start=false", row["n"] - rare, 0.01), ("same_start=true", rare, -0.1), (f"category={HOSTILE}", row["n"], 0))]
+            rows += [
+                row | {"slice": name, "n": n, "value": row["value"] + lift}
+                for name, n, lift in (
+                    ("same_start=false", row["n"] - rare, 0.01),
+                    ("same_start=true", rare, -0.1),
+                    (f"category={HOSTILE}", row["n"], 0),
+                )
+            ]
     return rows
 
 
 def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     """One run's outputs and its dataset; every pair reads `HOSTILE` first and `=then(…)` second."""
-    name, dataset, draw = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}", np.random.default_rng(seed)
+    name, dataset, draw = (
+        f"{source}-stride-{stride}-minilm-seed-{seed}-0",
+        f"stride-{stride}",
+        np.random.default_rng(seed),
+    )
     folder = results / "train/strided_sop" / name
-    data = {"stride": stride, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None, "label_seed": 0}
+    data = {
+        "stride": stride,
+        "size_matched": None,
+        "same_videos": None,
+        "hard": False,
+        "max_videos": None,
+        "label_seed": 0,
+    }
     training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
-    settings = {"study": "strided_sop", "source": source, "dataset": dataset, "data": data, "model": "minilm", "method": "train",
-                "training": training, "seed": seed}
+    settings = {
+        "study": "strided_sop",
+        "source": source,
+        "dataset": dataset,
+        "data": data,
+        "model": "minilm",
+        "method": "train",
+        "training": training,
+        "seed": seed,
+    }
     splits = SPLITS[source]
-    history = [{"run": name, "epoch": epoch, "split": split, "loss": 0.7 - 0.05 * epoch, "accuracy": 0.5 + 0.05 * epoch, "n": 9}
-               for epoch in (1, 2, 3) for split in ("train", "held_out", *splits)]
-    write_table(pa.Table.from_pylist(history, schema=HISTORY), folder / "history.parquet", HISTORY, {"settings": settings})
+    history = [
+        {
+            "run": name,
+            "epoch": epoch,
+            "split": split,
+            "loss": 0.7 - 0.05 * epoch,
+            "accuracy": 0.5 + 0.05 * epoch,
+            "n": 9,
+        }
+        for epoch in (1, 2, 3)
+        for split in ("train", "held_out", *splits)
+    ]
+    write_table(
+        pa.Table.from_pylist(history, schema=HISTORY),
+        folder / "history.parquet",
+        HISTORY,
+        {"settings": settings},
+    )
     pairs, predictions = [], []
     for number in range(12):
         label = number % 2
         then = f"=then({number})"  # what a spreadsheet takes for a formula
         texts = [HOSTILE, then] if label else [then, HOSTILE]
-        pairs.append({"pair_id": f"v{number}:{stride}:1", "video_id": f"v{number}", "stride": stride, "first_position": 1,
-                      "second_position": 2 + stride, "text_a": texts[0], "text_b": texts[1], "label": label,
-                      "category": HOSTILE if number % 3 else "Sport"})
+        pairs.append(
+            {
+                "pair_id": f"v{number}:{stride}:1",
+                "video_id": f"v{number}",
+                "stride": stride,
+                "first_position": 1,
+                "second_position": 2 + stride,
+                "text_a": texts[0],
+                "text_b": texts[1],
+                "label": label,
+                "category": HOSTILE if number % 3 else "Sport",
+            }
+        )
         probability = 0.02 + 0.08 * number  # of the right order: pairs 0 to 5 wrong, 6 to 11 right
         score = [0.0, 0.0]
         score[label], score[1 - label] = np.log(probability), np.log(1 - probability)
-        predictions.append({"run": name, "split": splits[0], "selection": "held_out", "epoch": 3, "label": label, "score": score,
-                            "example_id": f"v{number}:{stride}:1", "group_id": f"v{number}"})
+        predictions.append(
+            {
+                "run": name,
+                "split": splits[0],
+                "selection": "held_out",
+                "epoch": 3,
+                "label": label,
+                "score": score,
+                "example_id": f"v{number}:{stride}:1",
+                "group_id": f"v{number}",
+            }
+        )
     for split in ("train", splits[0]):
         place = results / "build/strided_sop" / source / dataset / f"{split}.parquet"
         write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
     draw.shuffle(predictions)
-    write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
-    (folder / "run.json").write_text(json.dumps({
-        "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "method": "train", "seed": seed,
-        "splits": ["train", *splits], "data_options": data, "training": training, "train_examples": 6700 - stride,
-        "held_out_examples": 700, "epochs": 3,
-        "best_epoch": 3, "seconds": 90.0, "tokens_per_second": 12000.0, "digest": "d1", "code": "scripts.train.loop 123",
-        "data": {"train": f"digest of {source} {dataset}"},
-        "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
-        "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
-    }))
+    write_table(
+        pa.Table.from_pylist(predictions, schema=PREDICTIONS),
+        folder / "predictions.parquet",
+        PREDICTIONS,
+        {},
+    )
+    (folder / "run.json").write_text(
+        json.dumps(
+            {
+                "run": name,
+                "study": "strided_sop",
+                "source": source,
+                "dataset": dataset,
+                "model": "minilm",
+                "method": "train",
+                "seed": seed,
+                "splits": ["train", *splits],
+                "data_options": data,
+                "training": training,
+                "train_examples": 6700 - stride,
+                "held_out_examples": 700,
+                "epochs": 3,
+                "best_epoch": 3,
+                "seconds": 90.0,
+                "tokens_per_second": 12000.0,
+                "digest": "d1",
+                "code": "scripts.train.loop 123",
+                "data": {"train": f"digest of {source} {dataset}"},
+                "hardware": {
+                    "device": "a machine",
+                    "processes": 1,
+                    "threads": 2,
+                    "precision": "fp32",
+                },
+                "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
+            }
+        )
+    )
     return name
 
 
 def make_control(results: Path) -> str:
     """A control that takes every pair for swapped, which those of an even number are, and its run.json."""
     folder = results / "train/strided_sop/activitynet-stride-0-bag_of_words-seed-1-0"
-    predictions = [{"run": folder.name, "split": "val_1", "selection": "last", "epoch": 0, "label": number % 2, "score": [np.log(0.6), np.log(0.4)],
-                    "example_id": f"v{number}:0:1", "group_id": f"v{number}"} for number in range(12)]
-    write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
-    write_table(HISTORY.empty_table(), folder / "history.parquet", HISTORY, {"settings": {"training": {}}})
-    (folder / "run.json").write_text(json.dumps({
-        "run": folder.name, "splits": ["train", *SPLITS["activitynet"]], "control": {"features": ["words"]},
-        "data": {"train": "digest of activitynet stride-0"}, "study": "strided_sop", "source": "activitynet", "dataset": "stride-0",
-        "model": "bag_of_words", "method": "control", "seed": 1, "labels": ["swapped", "in_order"], "label_columns": [],
-        "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None, "label_seed": 0},
-        "training": {}, "train_examples": 6700, "held_out_examples": 0, "truncated_examples": 0, "truncated": {}, "epochs": 0, "best_epoch": 0,
-        "seconds": 0.4, "tokens": 0, "tokens_per_second": 0.0, "model_files": {}, "micro_batch_tokens": None,
-        "hardware": {"device": "a machine", "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
-        "versions": {"python": "3.11.9", "scikit-learn": "1.9.0"}}))
+    predictions = [
+        {
+            "run": folder.name,
+            "split": "val_1",
+            "selection": "last",
+            "epoch": 0,
+            "label": number % 2,
+            "score": [np.log(0.6), np.log(0.4)],
+            "example_id": f"v{number}:0:1",
+            "group_id": f"v{number}",
+        }
+        for number in range(12)
+    ]
+    write_table(
+        pa.Table.from_pylist(predictions, schema=PREDICTIONS),
+        folder / "predictions.parquet",
+        PREDICTIONS,
+        {},
+    )
+    write_table(
+        HISTORY.empty_table(), folder / "history.parquet", HISTORY, {"settings": {"training": {}}}
+    )
+    (folder / "run.json").write_text(
+        json.dumps(
+            {
+                "run": folder.name,
+                "splits": ["train", *SPLITS["activitynet"]],
+                "control": {"features": ["words"]},
+                "data": {"train": "digest of activitynet stride-0"},
+                "study": "strided_sop",
+                "source": "activitynet",
+                "dataset": "stride-0",
+                "model": "bag_of_words",
+                "method": "control",
+                "seed": 1,
+                "labels": ["swapped", "in_order"],
+                "label_columns": [],
+                "data_options": {
+                    "stride": 0,
+                    "size_matched": None,
+                    "same_videos": None,
+                    "hard": False,
+                    "max_videos": None,
+                    "label_seed": 0,
+                },
+                "training": {},
+                "train_examples": 6700,
+                "held_out_examples": 0,
+                "truncated_examples": 0,
+                "truncated": {},
+                "epochs": 0,
+                "best_epoch": 0,
+                "seconds": 0.4,
+                "tokens": 0,
+                "tokens_per_second": 0.0,
+                "model_files": {},
+                "micro_batch_tokens": None,
+                "hardware": {
+                    "device": "a machine",
+                    "processes": 1,
+                    "threads": 1,
+                    "precision": "fp64",
+                    "deterministic": True,
+                },
+                "versions": {"python": "3.11.9", "scikit-learn": "1.9.0"},
+            }
+        )
+    )
     return folder.name
 
 
@@ -152,23 +357,38 @@ class Study:
     def __init__(self, folder: Path, program):
         self.folder, self.program = folder, program
         self.results = folder / "results"
-        self.metrics, self.publish = self.results / "evaluate/metrics.parquet", self.results / "publish"
+        self.metrics, self.publish = (
+            self.results / "evaluate/metrics.parquet",
+            self.results / "publish",
+        )
         self.page, self.human = self.publish / "site/index.html", folder / "answers.csv"
         for name in ("resources", "report"):
             shutil.copytree(ROOT / name, folder / name)
         self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
-        self.change("sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}"))
-        self.change("figures", lambda items: items.__setitem__(slice(None), [item for item in items if is_made(item)]))
+        self.change(
+            "sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}")
+        )
+        self.change(
+            "figures",
+            lambda items: items.__setitem__(slice(None), [item for item in items if is_made(item)]),
+        )
         self.write_metrics(metric_rows() + slice_rows())
-        self.runs = [make_run(self.results, source, stride, seed) for source in SPLITS for stride in STRIDES for seed in SEEDS]
+        self.runs = [
+            make_run(self.results, source, stride, seed)
+            for source in SPLITS
+            for stride in STRIDES
+            for seed in SEEDS
+        ]
         self.controls = [make_control(self.results)]
         for source in SPLITS:
             place = self.results / "clean" / source / "cleaning.csv"
             place.parent.mkdir(parents=True)
-            place.write_text("source,split,unit,action,reason,count\n"
-                             f"{source},train,videos,read,,100\n{source},train,videos,kept,,10009\n"
-                             f"{source},train,sentences,changed,<b>white</b> space,25731\n"
-                             f"{source},train,sentences,dropped,never happened,0\n")
+            place.write_text(
+                "source,split,unit,action,reason,count\n"
+                f"{source},train,videos,read,,100\n{source},train,videos,kept,,10009\n"
+                f"{source},train,sentences,changed,<b>white</b> space,25731\n"
+                f"{source},train,sentences,dropped,never happened,0\n"
+            )
 
     def change(self, name: str, change) -> None:
         """Rewrite resources/<name>.yaml after `change` was applied to it."""
@@ -183,11 +403,25 @@ class Study:
     def call(self, item: dict):
         """Run the program of an item of figures.yaml as the rule does."""
         resources = self.folder / "resources"
-        given = ["--metrics", self.metrics, "--sources", resources / "sources.yaml", "--models", resources / "models.yaml",
-                 "--output", self.publish / f"{item['kind']}s" / item["name"]]
+        given = [
+            "--metrics",
+            self.metrics,
+            "--sources",
+            resources / "sources.yaml",
+            "--models",
+            resources / "models.yaml",
+            "--output",
+            self.publish / f"{item['kind']}s" / item["name"],
+        ]
         if "runs" in item["reads"]:
             controls = self.controls if "controls" in item["reads"] else []
-            given += ["--train", self.results / "train/strided_sop", "--runs", *self.runs, *controls]
+            given += [
+                "--train",
+                self.results / "train/strided_sop",
+                "--runs",
+                *self.runs,
+                *controls,
+            ]
         if "datasets" in item["reads"]:
             given += ["--build", self.results / "build/strided_sop"]
         if "cleaned" in item["reads"]:
@@ -211,11 +445,26 @@ class Study:
         """The page of what is there."""
         configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}} | settings
         return self.program(
-            "scripts.publish.site", "--metrics", self.metrics, "--resources", self.folder / "resources",
-            "--publish", self.publish, "--cleaning", *sorted(self.results.glob("clean/*/cleaning.csv")),
-            "--runs", *sorted(self.results.glob("train/*/*/run.json")), "--configuration", json.dumps(configuration),
-            "--provenance", json.dumps({"accuracy_by_stride": {"rule": "publish_accuracy_by_stride", "code": "print 0123"}}),
-            "--output", self.page)
+            "scripts.publish.site",
+            "--metrics",
+            self.metrics,
+            "--resources",
+            self.folder / "resources",
+            "--publish",
+            self.publish,
+            "--cleaning",
+            *sorted(self.results.glob("clean/*/cleaning.csv")),
+            "--runs",
+            *sorted(self.results.glob("train/*/*/run.json")),
+            "--configuration",
+            json.dumps(configuration),
+            "--provenance",
+            json.dumps(
+                {"accuracy_by_stride": {"rule": "publish_accuracy_by_stride", "code": "print 0123"}}
+            ),
+            "--output",
+            self.page,
+        )
 
 
 def item_of(study: Study, name: str) -> dict:

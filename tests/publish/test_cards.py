@@ -13,15 +13,25 @@ OUTCOMES = st.sampled_from([0.0, 1.0, np.nan])
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(OUTCOMES, OUTCOMES, OUTCOMES), min_size=1, max_size=40), st.integers(1, 12), st.randoms())
+@given(
+    st.lists(st.tuples(OUTCOMES, OUTCOMES, OUTCOMES), min_size=1, max_size=40),
+    st.integers(1, 12),
+    st.randoms(),
+)
 def test_items_are_drawn_in_turn_from_each_cell_whatever_their_order(outcomes, many, chance):
-    items = pd.DataFrame(outcomes, columns=KINDS).assign(Item=[f"item {number}" for number in range(len(outcomes))])
+    items = pd.DataFrame(outcomes, columns=KINDS).assign(
+        Item=[f"item {number}" for number in range(len(outcomes))]
+    )
     taken = drawn(items, many)
     assert len(taken) == min(many, len(items)) and taken["Item"].is_unique
     sizes = items.fillna(-1).groupby(KINDS).size()
     counts = taken.fillna(-1).groupby(KINDS).size().reindex(sizes.index, fill_value=0)
     # A cell that was not used up has at most one item less than any other.
-    assert counts.max() - counts[counts < sizes].min() <= 1 if (counts < sizes).any() else len(taken) == len(items)
+    assert (
+        counts.max() - counts[counts < sizes].min() <= 1
+        if (counts < sizes).any()
+        else len(taken) == len(items)
+    )
     mixed = items.sample(frac=1, random_state=chance.randint(0, 99))
     assert set(drawn(mixed, many)["Item"]) == set(taken["Item"])
 
@@ -29,27 +39,60 @@ def test_items_are_drawn_in_turn_from_each_cell_whatever_their_order(outcomes, m
 def place(options: bool) -> Place:
     """Four items, of two options each where wanted; a model right on the first two, a control on every other one."""
     item = np.repeat(np.arange(4), 2) if options else np.arange(4)
-    rows = pd.DataFrame({"Item": [f"i{number}" for number in item], "Question": [f"<b>question</b> {number}" for number in item]})
+    rows = pd.DataFrame(
+        {
+            "Item": [f"i{number}" for number in item],
+            "Question": [f"<b>question</b> {number}" for number in item],
+        }
+    )
     if options:
         rows["Option"] = [f"option {place}" for place in range(8)]
     rows["Gold"] = np.where(np.arange(len(rows)) % 2, "yes", "no")
-    systems = [System(name, kind, np.full(len(rows), "yes", dtype=object), np.linspace(-1, 1, len(rows)), wrong)
-               for name, kind, wrong in (("BERT", "model", item > 1), ("worse", "model", item > 0), ("bag", "control", item % 2 == 1),
-                                         ("coin", "control", item > -1))]
-    slices = {"all": np.full(4, True), "kind=first_half": np.arange(4) < 2, "kind=even": np.arange(4) % 2 == 0}
+    systems = [
+        System(
+            name,
+            kind,
+            np.full(len(rows), "yes", dtype=object),
+            np.linspace(-1, 1, len(rows)),
+            wrong,
+        )
+        for name, kind, wrong in (
+            ("BERT", "model", item > 1),
+            ("worse", "model", item > 0),
+            ("bag", "control", item % 2 == 1),
+            ("coin", "control", item > -1),
+        )
+    ]
+    slices = {
+        "all": np.full(4, True),
+        "kind=first_half": np.arange(4) < 2,
+        "kind=even": np.arange(4) % 2 == 0,
+    }
     return Place({"Corpus": "C", "Dataset": "D", "Split": "test"}, rows, slices, systems)
 
 
 def test_the_table_has_who_was_right_the_slices_and_what_each_said():
     table = cards_of(place(options=False), 4).set_index("Item")
-    assert set(table["Model"]) == {"BERT"} and set(table["Control"]) == {"bag"}, "those that are right most often"
+    assert set(table["Model"]) == {"BERT"} and set(table["Control"]) == {"bag"}, (
+        "those that are right most often"
+    )
     items = table.sort_index()
-    assert items["Model right"].tolist() == ["yes", "yes", "no", "no"] and (items["Human right"] == "").all()
+    assert (
+        items["Model right"].tolist() == ["yes", "yes", "no", "no"]
+        and (items["Human right"] == "").all()
+    )
     assert items["Control right"].tolist() == ["yes", "no", "yes", "no"]
     assert items["slice: kind"].tolist() == ["first half; even", "first half", "even", ""]
-    assert table.index[0] == "i1" and table.index[1] == "i2", "what the model alone knows, then what the control alone knows"
-    assert table.loc["i0", "model: BERT"] == "yes −1.00" and table.loc["i3", "model: BERT"] == "yes 1.00 ×"
-    assert list(table)[-3:] == ["model: BERT", "model: worse", "control: bag"], "of the controls the best alone"
+    assert table.index[0] == "i1" and table.index[1] == "i2", (
+        "what the model alone knows, then what the control alone knows"
+    )
+    assert (
+        table.loc["i0", "model: BERT"] == "yes −1.00"
+        and table.loc["i3", "model: BERT"] == "yes 1.00 ×"
+    )
+    assert list(table)[-3:] == ["model: BERT", "model: worse", "control: bag"], (
+        "of the controls the best alone"
+    )
 
 
 def test_the_page_shows_options_as_rows_and_texts_once(tmp_path):
@@ -57,8 +100,14 @@ def test_the_page_shows_options_as_rows_and_texts_once(tmp_path):
     shown = read_cards(tmp_path / "cards.csv")
     card = next(card for card in shown["groups"][0]["cards"] if card["item"] == "i3")
     assert [part["name"] for part in card["texts"]] == ["Question"]
-    assert card["table"]["header"] == ["Option", "Gold", "BERT", "worse", "control: bag"] and len(card["table"]["rows"]) == 2
-    assert card["who"] == {"Model": "wrong", "Control": "wrong"} and card["table"]["rows"][0][2]["wrong"]
+    assert (
+        card["table"]["header"] == ["Option", "Gold", "BERT", "worse", "control: bag"]
+        and len(card["table"]["rows"]) == 2
+    )
+    assert (
+        card["who"] == {"Model": "wrong", "Control": "wrong"}
+        and card["table"]["rows"][0][2]["wrong"]
+    )
     assert shown["count"] == 4 and shown["who"]["Model"] == {"right": 2, "wrong": 2}
     assert shown["slices"]["kind"] == {"even": 1, "first half": 1, "first half; even": 1}
     assert "Corpus" not in shown["slices"], "of what is the same on all cards there is no choice"

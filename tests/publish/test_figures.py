@@ -28,9 +28,14 @@ pytestmark = pytest.mark.slow  # many figures; left out of `make check`
 
 # Figures of runs that these studies have none of are looked at with their own inputs: test_transfer.py, test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py,
 # test_hellaswag.py.
-FIGURES = [item for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text())
-           if item["kind"] == "figure" and "compares" not in item and item["study"] != "hellaswag"
-           and (item["study"] != "strided_sop" or has_options({"stride": 0}, item.get("needs", {})))]
+FIGURES = [
+    item
+    for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text())
+    if item["kind"] == "figure"
+    and "compares" not in item
+    and item["study"] != "hellaswag"
+    and (item["study"] != "strided_sop" or has_options({"stride": 0}, item.get("needs", {})))
+]
 NOT_MODELS = ["control", "baseline", "majority", "human"]
 LONG = "A model of 7 billion parameters (4 bits)"
 MANY = 7  # models of the largest form
@@ -39,21 +44,33 @@ MANY = 7  # models of the largest form
 def here(module: str, *given) -> SimpleNamespace:
     """A publish program, run in this process."""
     reads = ["runs"] if "--runs" in given else []
-    importlib.import_module(module).main(publisher_arguments("", *reads).parse_args(list(map(str, given))))
+    importlib.import_module(module).main(
+        publisher_arguments("", *reads).parse_args(list(map(str, given)))
+    )
     return SimpleNamespace(returncode=0, stderr="")
 
 
 def studies(folder) -> dict:
     """By the study of figures.yaml its made-up inputs."""
     made_up = {
-        "strided_sop": publish_inputs.Study(folder / "sop", here), "temporal_nli": NliStudy(folder / "nli", here),
-        "mctaco": publish_inputs_mctaco.Study(folder / "mctaco", here, publish_inputs_mctaco.metric_rows() + publish_inputs_mctaco.untrained_rows()),
-        "timedial": test_publish_timedial.Study(folder / "timedial", here, test_publish_timedial.REAL | test_publish_timedial.SAMPLE)}
+        "strided_sop": publish_inputs.Study(folder / "sop", here),
+        "temporal_nli": NliStudy(folder / "nli", here),
+        "mctaco": publish_inputs_mctaco.Study(
+            folder / "mctaco",
+            here,
+            publish_inputs_mctaco.metric_rows() + publish_inputs_mctaco.untrained_rows(),
+        ),
+        "timedial": test_publish_timedial.Study(
+            folder / "timedial", here, test_publish_timedial.REAL | test_publish_timedial.SAMPLE
+        ),
+    }
     (folder / "all").mkdir()
     made_up["all"] = test_publish_scorecard.Card(folder / "all", here, test_publish_scorecard.ROWS)
     for study in made_up.values():  # a hostile title is tried elsewhere; here one that is only long
         for file in (study.folder / "resources").glob("*.yaml"):
-            file.write_text(re.sub(r"title: '?.*<script>.*(\n {4,}.*)*", f"title: {LONG}", file.read_text()))
+            file.write_text(
+                re.sub(r"title: '?.*<script>.*(\n {4,}.*)*", f"title: {LONG}", file.read_text())
+            )
     return made_up
 
 
@@ -68,7 +85,11 @@ def small(table: pa.Table) -> pa.Table:
     for rows in (frame[model], frame[frame["method"] == "control"]):
         for _, of_study in rows.groupby("study"):
             one = of_study.iloc[0]
-            kept.append(of_study[(of_study["model"] == one["model"]) & (of_study["method"] == one["method"])])
+            kept.append(
+                of_study[
+                    (of_study["model"] == one["model"]) & (of_study["method"] == one["method"])
+                ]
+            )
     names = [name for rows in kept for name in rows.index]
     frame = frame.loc[sorted(set(names))]
     frame[["ci_low", "ci_high"]] = np.nan
@@ -82,8 +103,17 @@ def large(table: pa.Table) -> pa.Table:
     first = model[model["model"] == model.groupby("study")["model"].transform("first")]
     for number in range(MANY):
         value = (first["value"] + 2 * number / (MANY - 1) - 1).clip(0, 1)
-        frame = pd.concat([frame, first.assign(
-            model=f"another_model_of_many_{number}_instruct", value=value, ci_low=(value - 0.04).clip(0, 1), ci_high=(value + 0.04).clip(0, 1))])
+        frame = pd.concat(
+            [
+                frame,
+                first.assign(
+                    model=f"another_model_of_many_{number}_instruct",
+                    value=value,
+                    ci_low=(value - 0.04).clip(0, 1),
+                    ci_high=(value + 0.04).clip(0, 1),
+                ),
+            ]
+        )
     if "stride" in frame:
         strided = frame[frame["stride"].notna()]
         more = strided.assign(stride=strided["stride"] + 4, dataset=strided["dataset"] + "-more")
@@ -104,7 +134,12 @@ def test_no_figure_has_a_fault_in_any_form(inputs, monkeypatch, item):
     study, drawn = inputs[item["study"]], []
     monkeypatch.setattr(style, "save", lambda draw, given: drawn.append(style.drawn(draw)))
     if item["study"] == "all":
-        study.call({"scripts.publish.scorecard.figure": "figure", "scripts.publish.scorecard.wordings": "wordings"}[item["program"]])
+        study.call(
+            {
+                "scripts.publish.scorecard.figure": "figure",
+                "scripts.publish.scorecard.wordings": "wordings",
+            }[item["program"]]
+        )
     else:
         study.call(item if item["study"] == "strided_sop" else item["name"])
     assert faults_of(drawn[0]) == []
@@ -138,31 +173,77 @@ def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
     style.save(draw, SimpleNamespace(output=tmp_path / "figure", metrics=metrics, only_svg=False))
     for theme, name in (("light", "figure.svg"), ("dark", "figure.dark.svg")):
         svg = (tmp_path / name).read_text()
-        texts = [node.text for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+        texts = [
+            node.text
+            for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+        ]
         assert "searched & <found>" in texts and "Verdana" in svg
         colours = {colour.lower() for colour in re.findall(r"(?:fill|stroke): (#\w{6})", svg)}
-        assert colours <= {colour.lower() for colour in style.THEMES[theme]} | {"#000000"} and style.THEMES[theme][0].lower() in colours
+        assert (
+            colours <= {colour.lower() for colour in style.THEMES[theme]} | {"#000000"}
+            and style.THEMES[theme][0].lower() in colours
+        )
     assert b"/FontFile2" in (tmp_path / "figure.pdf").read_bytes(), "TrueType, so that text is text"
 
 
 def test_an_engine_gives_panels_the_size_that_they_ask():
     """The axes have the height that their panels name, whatever stands around them; titles stand over one another, not on a panel."""
     style.apply()
-    points = pd.DataFrame({"row": ["one", "a long name of a row " * 9], "series": "a", "value": [0.2, 0.9], "ci_low": [0.1, 0.8], "ci_high": [0.3, 1.0],
-                           "sample": True, "limit": 200.0})
+    points = pd.DataFrame(
+        {
+            "row": ["one", "a long name of a row " * 9],
+            "series": "a",
+            "value": [0.2, 0.9],
+            "ci_low": [0.1, 0.8],
+            "ci_high": [0.3, 1.0],
+            "sample": True,
+            "limit": 200.0,
+        }
+    )
     rows, known = panels.Rows(points), panels.palette(["a"], "")
-    tall = panels.Panel(points, lambda axes, of: rows.draw(axes, of, known), "A long title of a panel " * 3, "detail", "Heading", rows.height)
-    matrix = panels.Panel(points, lambda axes, _: panels.draw_matrix(axes, pd.DataFrame(np.eye(3))), "matrix", height=1.3)
-    figure = panels.figure_of([[tall, tall], [matrix, None]], panels.legend_of(known), share_y="line", widest=1.4, note="what cells say")
+    tall = panels.Panel(
+        points,
+        lambda axes, of: rows.draw(axes, of, known),
+        "A long title of a panel " * 3,
+        "detail",
+        "Heading",
+        rows.height,
+    )
+    matrix = panels.Panel(
+        points,
+        lambda axes, _: panels.draw_matrix(axes, pd.DataFrame(np.eye(3))),
+        "matrix",
+        height=1.3,
+    )
+    figure = panels.figure_of(
+        [[tall, tall], [matrix, None]],
+        panels.legend_of(known),
+        share_y="line",
+        widest=1.4,
+        note="what cells say",
+    )
     sizes = [axes.get_window_extent().size / figure.dpi for axes in figure.axes]
     assert [size[1] for size in sizes] == pytest.approx([rows.height, rows.height, 1.3], abs=0.02)
     assert [size[0] for size in sizes] == pytest.approx([1.4] * 3, abs=0.05)
-    assert faults_of(figure) == [] and "SAMPLE DATA\nAT MOST 200 ITEMS" in [text.get_text() for text in figure.axes[0].texts]
+    assert faults_of(figure) == [] and "SAMPLE DATA\nAT MOST 200 ITEMS" in [
+        text.get_text() for text in figure.axes[0].texts
+    ]
     plt.close("all")
 
 
 def test_the_best_control_of_each_place_stands_beside_the_models():
-    points = pd.DataFrame({"place": list("aaabbb"), "system": ["x", "y", "m"] * 2, "method": ["control", "control", "train"] * 2,
-                           "value": [0.5, 0.6, 0.1, 0.7, 0.6, 0.1]})
+    points = pd.DataFrame(
+        {
+            "place": list("aaabbb"),
+            "system": ["x", "y", "m"] * 2,
+            "method": ["control", "control", "train"] * 2,
+            "value": [0.5, 0.6, 0.1, 0.7, 0.6, 0.1],
+        }
+    )
     found = panels.with_best_control(points, ["place"])
-    assert list(zip(found["place"], found["system"])) == [("a", "y"), ("a", "m"), ("b", "x"), ("b", "m")]
+    assert list(zip(found["place"], found["system"])) == [
+        ("a", "y"),
+        ("a", "m"),
+        ("b", "x"),
+        ("b", "m"),
+    ]

@@ -9,7 +9,7 @@ import pytest
 from scripts.publish.latex import ROWS, latex, latex_table
 from scripts.publish.table import markdown
 
-HOSTILE = "\\input{/etc/ passwd} 50% & a_b #1 $x$ {y} ~ ^ <b> | \"q\" ’“” –—− ±·×… →≤° é Ž ﬁ 中 \u200b 😀 `code`"
+HOSTILE = '\\input{/etc/ passwd} 50% & a_b #1 $x$ {y} ~ ^ <b> | "q" ’“” –—− ±·×… →≤° é Ž ﬁ 中 \u200b 😀 `code`'
 DOCUMENT = r"""\documentclass{article}
 \usepackage{array,booktabs,longtable}
 \begin{document}
@@ -75,11 +75,20 @@ def test_no_row_is_lost_and_what_is_the_same_stands_in_the_caption(rows):
 
 
 def test_an_empty_table_has_its_head():
-    assert "Model" in latex_table(pd.DataFrame({"Model": [], "n": []}, dtype=str), "A caption", ["n"], "one").split(r"\midrule")[0]
+    assert (
+        "Model"
+        in latex_table(
+            pd.DataFrame({"Model": [], "n": []}, dtype=str), "A caption", ["n"], "one"
+        ).split(r"\midrule")[0]
+    )
 
 
 def test_signs_of_latex_are_shown():
-    assert latex("50% & a_b #1") == r"50\% \& a\_b \#1" and latex("é 中") == "é (U+4E2D)" and latex("a\nb") == "a b"
+    assert (
+        latex("50% & a_b #1") == r"50\% \& a\_b \#1"
+        and latex("é 中") == "é (U+4E2D)"
+        and latex("a\nb") == "a b"
+    )
     shown = latex(HOSTILE)
     assert (
         not {"%", "&", "#"} & set(shown.replace(r"\%", "").replace(r"\&", "").replace(r"\#", ""))

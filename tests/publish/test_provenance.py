@@ -7,26 +7,70 @@ HARDWARE = {"device": "NVIDIA H100", "processes": 2, "threads": 4, "precision": 
 
 
 def fact(**more) -> dict:
-    return {"seconds": 1800.0, "hardware": HARDWARE, "versions": {"torch": "2.13.0"}, "timestride": {"version": "0.1.0", "commit": "a" * 40, "modified": True}} | more
+    return {
+        "seconds": 1800.0,
+        "hardware": HARDWARE,
+        "versions": {"torch": "2.13.0"},
+        "timestride": {"version": "0.1.0", "commit": "a" * 40, "modified": True},
+    } | more
 
 
 def spent(**more) -> dict:
-    return {"cpu_seconds": 7200.0, "at_least": False, "gpu_seconds": 0.0, "gpu_watts": None, "processor": "a CPU", "cores": 8, "gpus": 0, "gpu": None,
-            "system": "Linux x86_64"} | more
+    return {
+        "cpu_seconds": 7200.0,
+        "at_least": False,
+        "gpu_seconds": 0.0,
+        "gpu_watts": None,
+        "processor": "a CPU",
+        "cores": 8,
+        "gpus": 0,
+        "gpu": None,
+        "system": "Linux x86_64",
+    } | more
 
 
-@each_row("costs, wanted", [
-    ([spent()], [("CPU time of the runs", "2.0 h"), ("Energy, estimated", "about 24 Wh")]),
-    ([spent(), spent(at_least=True, gpu_seconds=36000.0, gpu_watts=700.0)],
-     [("CPU time of the runs", "at least 4.0 h"), ("GPU time of the runs", "10.0 h"), ("Energy, estimated", "about 7.0 kWh")]),
-    ([spent(gpu_seconds=90.0)], [("CPU time of the runs", "2.0 h"), ("GPU time of the runs", "1.5 min"),
-                                 ("Energy, estimated", "about 24 Wh, without 1.5 min of GPUs whose power is not known")])])
+@each_row(
+    "costs, wanted",
+    [
+        ([spent()], [("CPU time of the runs", "2.0 h"), ("Energy, estimated", "about 24 Wh")]),
+        (
+            [spent(), spent(at_least=True, gpu_seconds=36000.0, gpu_watts=700.0)],
+            [
+                ("CPU time of the runs", "at least 4.0 h"),
+                ("GPU time of the runs", "10.0 h"),
+                ("Energy, estimated", "about 7.0 kWh"),
+            ],
+        ),
+        (
+            [spent(gpu_seconds=90.0)],
+            [
+                ("CPU time of the runs", "2.0 h"),
+                ("GPU time of the runs", "1.5 min"),
+                (
+                    "Energy, estimated",
+                    "about 24 Wh, without 1.5 min of GPUs whose power is not known",
+                ),
+            ],
+        ),
+    ],
+)
 def test_hours_and_energy_are_told(costs, wanted):
     assert provenance.spent([fact(cost=one) for one in costs]) == wanted
-    assert provenance.spent([fact()])[0] == ("CPU time of the runs", "4.0 h"), "1,800 s on 2 × 4 threads"
+    assert provenance.spent([fact()])[0] == ("CPU time of the runs", "4.0 h"), (
+        "1,800 s on 2 × 4 threads"
+    )
 
 
 def test_what_decides_the_numbers_is_told_without_the_name_of_a_host():
-    told = dict(provenance.provenance_of([fact(cost=spent(gpus=1, gpu="NVIDIA H100")), fact(), fact()])["told"])
-    assert told["timestride, of the runs"] == [f"0.1.0, commit {'a' * 40} (modified)"] and told["libraries of the runs"] == ["torch 2.13.0"]
-    assert told["machines"] == ["NVIDIA H100 (2 runs)", "1 × NVIDIA H100, a CPU, 8 cores, Linux x86_64 (1 run)"]
+    told = dict(
+        provenance.provenance_of([fact(cost=spent(gpus=1, gpu="NVIDIA H100")), fact(), fact()])[
+            "told"
+        ]
+    )
+    assert told["timestride, of the runs"] == [f"0.1.0, commit {'a' * 40} (modified)"] and told[
+        "libraries of the runs"
+    ] == ["torch 2.13.0"]
+    assert told["machines"] == [
+        "NVIDIA H100 (2 runs)",
+        "1 × NVIDIA H100, a CPU, 8 cores, Linux x86_64 (1 run)",
+    ]

@@ -32,7 +32,12 @@ def html(study) -> str:
     """The page of the made-up study, with a hostile caption."""
     caption = study.folder / "report/strided_sop/accuracy_by_stride.rst"
     caption.write_text(f"{caption.read_text()}\n{HOSTILE}\n")
-    left_out = {"study": "strided_sop", "model": "mute", "method": "likelihood", "reason": f"it has no head {HOSTILE}"}
+    left_out = {
+        "study": "strided_sop",
+        "model": "mute",
+        "method": "likelihood",
+        "reason": f"it has no head {HOSTILE}",
+    }
     (study.folder / "resources/left_out.yaml").write_text(json.dumps([left_out]))
     done = study.make_page()
     assert done.returncode == 0, done.stderr
@@ -44,7 +49,14 @@ class Page(HTMLParser):
 
     def __init__(self, html: str):
         super().__init__()
-        self.ids, self.hrefs, self.loaded, self.tags, self.handlers, self.attributes = [], [], [], [], [], []
+        self.ids, self.hrefs, self.loaded, self.tags, self.handlers, self.attributes = (
+            [],
+            [],
+            [],
+            [],
+            [],
+            [],
+        )
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -60,38 +72,77 @@ class Page(HTMLParser):
             self.loaded.append(facts.get("src") or facts["href"])
 
 
-@pytest.mark.parametrize("name", ["accuracy_by_stride", "strided_sop_training_curves", "strided_sop_slices"])
+@pytest.mark.parametrize(
+    "name", ["accuracy_by_stride", "strided_sop_training_curves", "strided_sop_slices"]
+)
 def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
     first = study.call(item_of(study, name))
     assert first.returncode == 0, first.stderr
-    files = {suffix: base.with_name(f"{name}.{suffix}") for suffix in ("svg", "dark.svg", "png", "pdf", "csv")}
+    files = {
+        suffix: base.with_name(f"{name}.{suffix}")
+        for suffix in ("svg", "dark.svg", "png", "pdf", "csv")
+    }
     before = {suffix: file.read_bytes() for suffix, file in files.items()}
     assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"
     assert b"SAMPLE DATA" in before["svg"]
     study.call(item_of(study, name))
     assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
-    telling = [suffix for suffix, content in before.items()
-               if re.search(rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, scripts\.[\w.]+ [0-9a-f]{8,}", content)]
-    assert {"svg", "dark.svg", "png", "pdf"} <= {suffix.lstrip(".") for suffix in telling}, "each file tells which code drew it"
+    telling = [
+        suffix
+        for suffix, content in before.items()
+        if re.search(
+            rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, scripts\.[\w.]+ [0-9a-f]{8,}",
+            content,
+        )
+    ]
+    assert {"svg", "dark.svg", "png", "pdf"} <= {suffix.lstrip(".") for suffix in telling}, (
+        "each file tells which code drew it"
+    )
     assert "fontTools" not in first.stderr and len(first.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("name", "slices"), [("accuracy_by_stride", "slice == 'all' and metric != 'accuracy_above_control'"),
-                                            ("strided_sop_slices", "metric == 'accuracy' and seed.isna()")])
+@pytest.mark.parametrize(
+    ("name", "slices"),
+    [
+        ("accuracy_by_stride", "slice == 'all' and metric != 'accuracy_above_control'"),
+        ("strided_sop_slices", "metric == 'accuracy' and seed.isna()"),
+    ],
+)
 def test_the_points_beside_a_figure_are_the_metrics(study, name, slices):
     assert study.call(item_of(study, name)).returncode == 0
     points = pd.read_csv(study.publish / f"figures/{name}.csv")
-    key = ["source", "split", "model", "size_matched", "stride", "metric", "seed", *(["slice"] if "slice" in points else [])]
-    both = [frame.sort_values(key, ignore_index=True)[[*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]]
-            for frame in (points, read_table(study.metrics).to_pandas().query(slices))]
+    key = [
+        "source",
+        "split",
+        "model",
+        "size_matched",
+        "stride",
+        "metric",
+        "seed",
+        *(["slice"] if "slice" in points else []),
+    ]
+    both = [
+        frame.sort_values(key, ignore_index=True)[
+            [*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]
+        ]
+        for frame in (points, read_table(study.metrics).to_pandas().query(slices))
+    ]
     pd.testing.assert_frame_equal(*both, check_dtype=False)
     assert not points.duplicated([*key, "metric"]).any() and set(CONTROLS) < set(points["model"])
 
 
-@each_row("name, rows, said", [
-    ("accuracy_by_stride", [row | {"study": "other"} for row in metric_rows()[:3]], "no rows of study strided_sop"),
-    ("strided_sop_slices", metric_rows(), "no accuracy on slices; evaluate")])
+@each_row(
+    "name, rows, said",
+    [
+        (
+            "accuracy_by_stride",
+            [row | {"study": "other"} for row in metric_rows()[:3]],
+            "no rows of study strided_sop",
+        ),
+        ("strided_sop_slices", metric_rows(), "no accuracy on slices; evaluate"),
+    ],
+)
 def test_a_figure_without_its_numbers_is_one_sentence(study, tmp_path, program, name, rows, said):
     empty = Study(tmp_path / f"empty_{name}", program)
     empty.write_metrics(rows)
@@ -111,7 +162,9 @@ def test_no_cell_of_a_csv_is_a_formula_and_each_comes_back(tmp_path_factory, cel
     assert read_csv(file)["text"].tolist() == cells
 
 
-@pytest.mark.parametrize("homepage", ["javascript:alert(1)", "data:text/html,x", "//elsewhere.org", " https://a.org", 5])
+@pytest.mark.parametrize(
+    "homepage", ["javascript:alert(1)", "data:text/html,x", "//elsewhere.org", " https://a.org", 5]
+)
 def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
     kept = (study.folder / "resources/sources.yaml").read_text()
     study.change("sources", lambda sources: sources["activitynet"].update(homepage=homepage))
@@ -125,22 +178,40 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
 
 def test_hostile_text_stays_text(html):
     found = Page(html)
-    assert found.tags.count("script") == 1 and not found.handlers and html.count("<script") == html.count("</script") == 1
-    assert found.tags.count("img") == sum(place.startswith("data:image/svg") for place in found.loaded)
+    assert (
+        found.tags.count("script") == 1
+        and not found.handlers
+        and html.count("<script") == html.count("</script") == 1
+    )
+    assert found.tags.count("img") == sum(
+        place.startswith("data:image/svg") for place in found.loaded
+    )
     values = [value for name, value in found.attributes if name == "value" and "script" in value]
-    assert values == [f"Sample {HOSTILE} [sample data]", HOSTILE], "a corpus or a category is what a filter offers, as it stands"
+    assert values == [f"Sample {HOSTILE} [sample data]", HOSTILE], (
+        "a corpus or a category is what a filter offers, as it stands"
+    )
     parts = [json.loads(value) for name, value in found.attributes if name == "data-parts"]
     assert len(parts) == 40 and HOSTILE in {part.get("category") for part in parts}
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
-    assert "&lt;b&gt;white&lt;/b&gt; space" in html and 'href="#left-out"' in html and "it has no head &lt;script&gt;" in html
+    assert (
+        "&lt;b&gt;white&lt;/b&gt; space" in html
+        and 'href="#left-out"' in html
+        and "it has no head &lt;script&gt;" in html
+    )
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
 
 
 def test_nothing_runs_but_what_the_policy_names(html):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))
-    assert {name: allowed[name] for name in ("default-src", "img-src", "base-uri", "form-action")} == {
-        "default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'"}
+    assert {
+        name: allowed[name] for name in ("default-src", "img-src", "base-uri", "form-action")
+    } == {
+        "default-src": "'none'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
     for tag in ("style", "script"):
         inside = re.findall(rf"<{tag}>(.*?)</{tag}>", html, flags=re.S)
         digest = base64.b64encode(hashlib.sha256(inside[0].encode()).digest()).decode()
@@ -152,7 +223,10 @@ def test_the_page_loads_nothing(html):
     found = Page(html)
     assert found.loaded and all(place.startswith("data:") for place in found.loaded)
     assert "url(" not in html and "@import" not in html
-    homepages = {entry.get("homepage") for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text()).values()}
+    homepages = {
+        entry.get("homepage")
+        for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text()).values()
+    }
     assert {place for place in found.hrefs if "://" in place} <= homepages
 
 
@@ -170,5 +244,7 @@ def test_every_item_has_its_program_and_caption():
     for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text()):
         assert (ROOT / f"{item['program'].replace('.', '/')}.py").is_file()
         caption = (ROOT / item["caption"]).read_text()
-        assert caption.strip() and not re.search(r"[*`{}]|::|\.\. ", caption), "a caption is plain paragraphs"
+        assert caption.strip() and not re.search(r"[*`{}]|::|\.\. ", caption), (
+            "a caption is plain paragraphs"
+        )
         assert (ROOT / "report" / f"{item['study']}.rst").is_file()

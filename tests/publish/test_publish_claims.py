@@ -12,22 +12,53 @@ from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
-from scripts.publish.claims import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, SHAPES, read_claims, verdict
+from scripts.publish.claims import (
+    CONTRADICTED,
+    NOT_COMPARABLE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    SHAPES,
+    read_claims,
+    verdict,
+)
 from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
 
 WHOLE = yaml.safe_load((ROOT / "resources/claims.yaml").read_text())
-SCHEMAS = {"strided_sop": strided_sop.SCHEMA, "temporal_nli": temporal_nli.SCHEMA, "mctaco": mctaco.SCHEMA, "timedial": timedial.SCHEMA}
+SCHEMAS = {
+    "strided_sop": strided_sop.SCHEMA,
+    "temporal_nli": temporal_nli.SCHEMA,
+    "mctaco": mctaco.SCHEMA,
+    "timedial": timedial.SCHEMA,
+}
 NOISE = np.random.default_rng(0).normal(0, 0.01, 300)
 
 
 def row(source: str, model: str, stride: int, value: float, **more) -> dict:
     """A number over all seeds, in the schema of sentence order; its draws go with those of all others."""
-    return {"experiment": "tried", "study": "strided_sop", "source": source, "dataset": f"stride-{stride}", "stride": stride, "hard": False,
-            "split": "val_1", "slice": "all", "metric": "accuracy", "method": "train", "model": model, "value": value, "seeds": 1,
-            "ci_low": value - 0.02, "ci_high": value + 0.02, "n": 500, "groups": 200, "effective_groups": 200.0, "sample": False,
-            "draws": value + NOISE * (1 + stride / 5)} | more
+    return {
+        "experiment": "tried",
+        "study": "strided_sop",
+        "source": source,
+        "dataset": f"stride-{stride}",
+        "stride": stride,
+        "hard": False,
+        "split": "val_1",
+        "slice": "all",
+        "metric": "accuracy",
+        "method": "train",
+        "model": model,
+        "value": value,
+        "seeds": 1,
+        "ci_low": value - 0.02,
+        "ci_high": value + 0.02,
+        "n": 500,
+        "groups": 200,
+        "effective_groups": 200.0,
+        "sample": False,
+        "draws": value + NOISE * (1 + stride / 5),
+    } | more
 
 
 def line(source: str, model: str, values: list[float], **more) -> list[dict]:
@@ -38,36 +69,90 @@ def line(source: str, model: str, values: list[float], **more) -> list[dict]:
 RISE, FALL, FLAT = [0.6, 0.65, 0.7], [0.7, 0.65, 0.6], [0.6, 0.6, 0.6]
 CONTROL = {"method": "control"}
 METRICS = [
-    *line("holds", "bert_base", RISE), *line("holds", "bag_of_words", FLAT, **CONTROL),
-    *line("fails", "bert_base", FALL), *line("unclear", "bert_base", FLAT),
-    *line("control", "bert_base", RISE), *line("control", "bag_of_words", RISE, **CONTROL),
+    *line("holds", "bert_base", RISE),
+    *line("holds", "bag_of_words", FLAT, **CONTROL),
+    *line("fails", "bert_base", FALL),
+    *line("unclear", "bert_base", FLAT),
+    *line("control", "bert_base", RISE),
+    *line("control", "bag_of_words", RISE, **CONTROL),
     *line("control_alone", "bag_of_words", RISE, **CONTROL),
-    *line("sampled", "bert_base", RISE, sample=True), *line("limited", "bert_base", RISE, limit=200),
-    *line("class", "mpnet_base", RISE), *line("other", "minilm", RISE),
-    *line("both", "minilm", FALL), *line("both", "bert_base", RISE),
-    *line("wide", "bert_base", RISE, draws=None, ci_low=0.3, ci_high=0.9), *line("one", "bert_base", [0.6]),
+    *line("sampled", "bert_base", RISE, sample=True),
+    *line("limited", "bert_base", RISE, limit=200),
+    *line("class", "mpnet_base", RISE),
+    *line("other", "minilm", RISE),
+    *line("both", "minilm", FALL),
+    *line("both", "bert_base", RISE),
+    *line("wide", "bert_base", RISE, draws=None, ci_low=0.3, ci_high=0.9),
+    *line("one", "bert_base", [0.6]),
 ]
-TREND = {"shape": "trend", "over": "stride", "direction": "increases", "control": {"shows": "same_effect"}}
+TREND = {
+    "shape": "trend",
+    "over": "stride",
+    "direction": "increases",
+    "control": {"shows": "same_effect"},
+}
 ABOVE = {"shape": "reference", "value": 58, "direction": "above", "control": {"shows": "as_good"}}
-LAST = {"shape": "difference", "direction": "above", "by": 5, "same": ["source", "model", "method"], "than": {"stride": 0},
-        "control": {"shows": "same_effect"}}
+LAST = {
+    "shape": "difference",
+    "direction": "above",
+    "by": 5,
+    "same": ["source", "model", "method"],
+    "than": {"stride": 0},
+    "control": {"shows": "same_effect"},
+}
 EXPECTED = [  # shape, source, further rows, verdict, why
-    (TREND, "holds", {}, REPRODUCED, ""), (TREND, "fails", {}, NOT_REPRODUCED, ""),
+    (TREND, "holds", {}, REPRODUCED, ""),
+    (TREND, "fails", {}, NOT_REPRODUCED, ""),
     (TREND, "unclear", {}, NOT_COMPARABLE, "cannot be told here: the interval includes zero"),
-    (TREND, "control", {}, CONTRADICTED, "bag of words: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride"),
-    (TREND, "control_alone", {}, NOT_COMPARABLE, "no such run; a control shows the same: bag of words"),
-    (TREND, "nowhere", {}, NOT_COMPARABLE, "no such run"), (TREND, "one", {}, NOT_COMPARABLE, "no comparable run beside it"),
-    (TREND, "sampled", {}, NOT_COMPARABLE, "sample data"), (TREND, "limited", {}, NOT_COMPARABLE, "at most 200 items"),
+    (
+        TREND,
+        "control",
+        {},
+        CONTRADICTED,
+        "bag of words: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride",
+    ),
+    (
+        TREND,
+        "control_alone",
+        {},
+        NOT_COMPARABLE,
+        "no such run; a control shows the same: bag of words",
+    ),
+    (TREND, "nowhere", {}, NOT_COMPARABLE, "no such run"),
+    (TREND, "one", {}, NOT_COMPARABLE, "no comparable run beside it"),
+    (TREND, "sampled", {}, NOT_COMPARABLE, "sample data"),
+    (TREND, "limited", {}, NOT_COMPARABLE, "at most 200 items"),
     (TREND, "class", {}, REPRODUCED, "by MPNet-base (all-mpnet-base-v2), of the same class"),
-    (TREND, "other", {}, NOT_COMPARABLE, "other model class: MiniLM-L6 (a small model), which shows it"),
-    (TREND, "both", {}, REPRODUCED, ""), (TREND, "wide", {}, NOT_COMPARABLE, "cannot be told here"),
-    (ABOVE, "holds", {"stride": 2}, REPRODUCED, ""), (ABOVE | {"value": 90}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
-    (ABOVE | {"value": 71}, "holds", {"stride": 2}, NOT_COMPARABLE, "cannot be told here: the interval allows both"),
+    (
+        TREND,
+        "other",
+        {},
+        NOT_COMPARABLE,
+        "other model class: MiniLM-L6 (a small model), which shows it",
+    ),
+    (TREND, "both", {}, REPRODUCED, ""),
+    (TREND, "wide", {}, NOT_COMPARABLE, "cannot be told here"),
+    (ABOVE, "holds", {"stride": 2}, REPRODUCED, ""),
+    (ABOVE | {"value": 90}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
+    (
+        ABOVE | {"value": 71},
+        "holds",
+        {"stride": 2},
+        NOT_COMPARABLE,
+        "cannot be told here: the interval allows both",
+    ),
     (ABOVE, "control", {"stride": 2}, CONTRADICTED, "bag of words 70.0 %, the model 0.0 points"),
-    (LAST, "holds", {"stride": 2}, REPRODUCED, ""), (LAST | {"by": 15}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
+    (LAST, "holds", {"stride": 2}, REPRODUCED, ""),
+    (LAST | {"by": 15}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
     (LAST, "control", {"stride": 2}, CONTRADICTED, "bag of words: 70.0 % beside 60.0 % (0)"),
     (LAST | {"direction": "alike"}, "unclear", {"stride": 2}, REPRODUCED, ""),
-    (LAST | {"than": [{"stride": 0}, {"stride": 1}], "by": 0}, "fails", {"stride": 2}, NOT_REPRODUCED, ""),
+    (
+        LAST | {"than": [{"stride": 0}, {"stride": 1}], "by": 0},
+        "fails",
+        {"stride": 2},
+        NOT_REPRODUCED,
+        "",
+    ),
 ]
 
 
@@ -75,27 +160,60 @@ EXPECTED = [  # shape, source, further rows, verdict, why
 def table(tmp_path_factory, program):
     """The verdicts of the program, a row for each of EXPECTED."""
     folder = tmp_path_factory.mktemp("claims")
-    claims = [{"name": f"claim_{number}", "study": "strided_sop", "says": f"claim {number}", "source": "here", "models": ["bert_base"],
-               "classes": ["encoder_base"], "where": {"metric": "accuracy", "source": source, "slice": "all"} | more} | shape
-              for number, (shape, source, more, _, _) in enumerate(EXPECTED)]
+    claims = [
+        {
+            "name": f"claim_{number}",
+            "study": "strided_sop",
+            "says": f"claim {number}",
+            "source": "here",
+            "models": ["bert_base"],
+            "classes": ["encoder_base"],
+            "where": {"metric": "accuracy", "source": source, "slice": "all"} | more,
+        }
+        | shape
+        for number, (shape, source, more, _, _) in enumerate(EXPECTED)
+    ]
     for claim in claims:  # of controls the claim is asked without a method
         claim["where"] |= {"method": "train"}
-    (folder / "claims.yaml").write_text(yaml.safe_dump({"classes": WHOLE["classes"], "claims": claims}))
+    (folder / "claims.yaml").write_text(
+        yaml.safe_dump({"classes": WHOLE["classes"], "claims": claims})
+    )
     for name in ("sources", "models", "studies"):
         (folder / f"{name}.yaml").write_text((ROOT / f"resources/{name}.yaml").read_text())
-    write_table(pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA), folder / "metrics.parquet", strided_sop.SCHEMA, {})
-    done = program("scripts.publish.claims", "--metrics", folder / "metrics.parquet", "--sources", folder / "sources.yaml",
-                   "--models", folder / "models.yaml", "--output", folder / "strided_sop_verdicts")
+    write_table(
+        pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA),
+        folder / "metrics.parquet",
+        strided_sop.SCHEMA,
+        {},
+    )
+    done = program(
+        "scripts.publish.claims",
+        "--metrics",
+        folder / "metrics.parquet",
+        "--sources",
+        folder / "sources.yaml",
+        "--models",
+        folder / "models.yaml",
+        "--output",
+        folder / "strided_sop_verdicts",
+    )
     assert done.returncode == 0, done.stderr
-    assert all((folder / f"strided_sop_verdicts.{suffix}").exists() for suffix in ("csv", "md", "tex"))
+    assert all(
+        (folder / f"strided_sop_verdicts.{suffix}").exists() for suffix in ("csv", "md", "tex")
+    )
     return read_csv(folder / "strided_sop_verdicts.csv")
 
 
-@each_row("number, wanted, why", [(number, wanted, why) for number, (*_, wanted, why) in enumerate(EXPECTED)])
+@each_row(
+    "number, wanted, why",
+    [(number, wanted, why) for number, (*_, wanted, why) in enumerate(EXPECTED)],
+)
 def test_a_claim_gets_its_verdict(table, number, wanted, why):
     found = table.iloc[number]
     assert found["Claim"] == f"claim {number}"
-    assert (found["Verdict"], found["Why"][: len(why)]) == (wanted, why) and bool(why) == bool(found["Why"])
+    assert (found["Verdict"], found["Why"][: len(why)]) == (wanted, why) and bool(why) == bool(
+        found["Why"]
+    )
     if "sample data" in why or "no such run" in why:
         assert found["Numbers"] == ""
     elif number == 0:
@@ -105,14 +223,40 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
 
 
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
-    write_table(pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA), tmp_path / "metrics.parquet", strided_sop.SCHEMA, {})
-    given = ("scripts.publish.claims", "--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml",
-             "--models", ROOT / "resources/models.yaml", "--output", tmp_path / "strided_sop_verdicts")
+    write_table(
+        pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA),
+        tmp_path / "metrics.parquet",
+        strided_sop.SCHEMA,
+        {},
+    )
+    given = (
+        "scripts.publish.claims",
+        "--metrics",
+        tmp_path / "metrics.parquet",
+        "--sources",
+        tmp_path / "sources.yaml",
+        "--models",
+        ROOT / "resources/models.yaml",
+        "--output",
+        tmp_path / "strided_sop_verdicts",
+    )
     done = program(*given)
-    assert done.returncode == 1 and "claims.yaml: no such file" in done.stderr and len(done.stderr.splitlines()) == 1
-    (tmp_path / "claims.yaml").write_text(yaml.safe_dump({"classes": {}, "claims": [{"name": "a", "study": "strided_sop", "shape": "guess"}]}))
+    assert (
+        done.returncode == 1
+        and "claims.yaml: no such file" in done.stderr
+        and len(done.stderr.splitlines()) == 1
+    )
+    (tmp_path / "claims.yaml").write_text(
+        yaml.safe_dump(
+            {"classes": {}, "claims": [{"name": "a", "study": "strided_sop", "shape": "guess"}]}
+        )
+    )
     done = program(*given)
-    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and not (tmp_path / "strided_sop_verdicts.csv").exists()
+    assert (
+        done.returncode == 1
+        and len(done.stderr.splitlines()) == 1
+        and not (tmp_path / "strided_sop_verdicts.csv").exists()
+    )
 
 
 def settings_of(claim: dict) -> list[dict]:
@@ -124,18 +268,31 @@ def settings_of(claim: dict) -> list[dict]:
 @pytest.mark.parametrize("study", MEASURED)
 def test_shipped_claims_name_what_the_project_has(study):
     classes, claims = read_claims(ROOT / "resources/claims.yaml", study)
-    assert len(claims) >= 4 and len({claim["name"] for claim in WHOLE["claims"]}) == len(WHOLE["claims"])
+    assert len(claims) >= 4 and len({claim["name"] for claim in WHOLE["claims"]}) == len(
+        WHOLE["claims"]
+    )
     assert {model for names in classes.values() for model in names} <= set(MODELS)
     for claim in claims:
         rows = [
             *settings_of(claim),
             *(claim.get("control", {}).get(key, {}) for key in ("where", "than")),
         ]
-        columns = {column for part in rows for column in part} | set(claim.get("same", [])) | {claim.get("over", "slice")}
+        columns = (
+            {column for part in rows for column in part}
+            | set(claim.get("same", []))
+            | {claim.get("over", "slice")}
+        )
         assert columns <= set(SCHEMAS[study].names), claim["name"]
-        assert set(claim.get("models", [])) <= set(MODELS) and set(claim.get("classes", [])) <= set(classes) and claim["shape"] in SHAPES
+        assert (
+            set(claim.get("models", [])) <= set(MODELS)
+            and set(claim.get("classes", [])) <= set(classes)
+            and claim["shape"] in SHAPES
+        )
         methods = claim["where"].get("method", [])
-        assert {*([methods] if isinstance(methods, str) else methods)} <= {*STUDIES[study]["methods"], "baseline"}, claim["name"]
+        assert {*([methods] if isinstance(methods, str) else methods)} <= {
+            *STUDIES[study]["methods"],
+            "baseline",
+        }, claim["name"]
 
 
 @pytest.mark.parametrize("study", MEASURED)
@@ -143,7 +300,13 @@ def test_the_published_protocols_can_tell_every_claim_that_needs_no_people(study
     """With presets/paper.yaml each claim finds its runs: none is told `no such run`, but those that rest on people."""
     classes, claims = read_claims(ROOT / "resources/claims.yaml", study)
     parts = [part for claim in claims for part in settings_of(claim)]
-    slices = {name for part in parts for name in [part.get("slice", "all")] if isinstance(name, str)}
+    slices = {
+        name for part in parts for name in [part.get("slice", "all")] if isinstance(name, str)
+    }
     metrics = planned_metrics("paper", study, sorted(slices)).assign(limit=None)
-    missing = {claim["name"] for claim in claims if verdict(claim, metrics, classes, MODELS)["why"].startswith("no such run")}
+    missing = {
+        claim["name"]
+        for claim in claims
+        if verdict(claim, metrics, classes, MODELS)["why"].startswith("no such run")
+    }
     assert missing <= {"activitynet_above_people", "howto100m_above_people"}

@@ -23,7 +23,9 @@ from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.publish.publish_inputs import metric_rows
 
-STUDIES, SOURCES, MODELS = (load(ROOT / f"resources/{name}.yaml") for name in ("studies", "sources", "models"))
+STUDIES, SOURCES, MODELS = (
+    load(ROOT / f"resources/{name}.yaml") for name in ("studies", "sources", "models")
+)
 COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "control"]
 
 
@@ -34,16 +36,50 @@ def scores() -> pd.DataFrame:
 
 
 def found_in(metrics: pd.DataFrame) -> list[Finding]:
-    return findings_of(metrics, STUDIES, SOURCES, MODELS, {"minilm": ("encoders", 2e7)}, ROOT / "resources/published.csv")
+    return findings_of(
+        metrics,
+        STUDIES,
+        SOURCES,
+        MODELS,
+        {"minilm": ("encoders", 2e7)},
+        ROOT / "resources/published.csv",
+    )
 
 
 def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
     """Accuracy of a model on set I, with its distance to a bag of words."""
-    row = {"study": "temporal_nli", "experiment": "tried", "source": "event_templates", "dataset": "temp_order", "split": "test", "slice": "all",
-           "challenge_set": "temp_order", "held_out": "template", "scoring": "ternary", "method": "train", "model": "minilm", "metric": "accuracy",
-           "value": value, "ci_low": value - 0.02, "ci_high": value + 0.02, "n": 500, "seeds": 2, "sample": False}
-    rows = [row, row | {"model": "bag_of_words", "method": "control", "value": value - above[0]},
-            row | {"metric": "accuracy_above_control", "control": "bag_of_words", "value": above[0], "ci_low": above[1], "ci_high": above[2]}]
+    row = {
+        "study": "temporal_nli",
+        "experiment": "tried",
+        "source": "event_templates",
+        "dataset": "temp_order",
+        "split": "test",
+        "slice": "all",
+        "challenge_set": "temp_order",
+        "held_out": "template",
+        "scoring": "ternary",
+        "method": "train",
+        "model": "minilm",
+        "metric": "accuracy",
+        "value": value,
+        "ci_low": value - 0.02,
+        "ci_high": value + 0.02,
+        "n": 500,
+        "seeds": 2,
+        "sample": False,
+    }
+    rows = [
+        row,
+        row | {"model": "bag_of_words", "method": "control", "value": value - above[0]},
+        row
+        | {
+            "metric": "accuracy_above_control",
+            "control": "bag_of_words",
+            "value": above[0],
+            "ci_low": above[1],
+            "ci_high": above[2],
+        },
+    ]
     return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys([*row, *COLUMNS, "seed"])))
 
 
@@ -64,8 +100,15 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
     assert found[0].marks == ["sample data"] and SAMPLE in found[0].caveats
 
 
-@each_row("above, kind", [((0.05, 0.02, 0.08), ABOVE), ((0.01, -0.02, 0.04), LEVEL),
-                          ((-0.05, -0.08, -0.02), BELOW), ((0.05, np.nan, np.nan), UNKNOWN)])
+@each_row(
+    "above, kind",
+    [
+        ((0.05, 0.02, 0.08), ABOVE),
+        ((0.01, -0.02, 0.04), LEVEL),
+        ((-0.05, -0.08, -0.02), BELOW),
+        ((0.05, np.nan, np.nan), UNKNOWN),
+    ],
+)
 def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     found = found_in(of_nli(0.6, above))[0]
     assert found.clauses[0]["said"] == "60 %" and found.clauses[0]["verdicts"] == [
@@ -109,12 +152,21 @@ def test_controls_without_a_model_and_a_model_without_controls_say_so():
 
 
 def test_the_best_of_several_systems_is_called_the_best():
-    first, second = of_nli(0.6, (0.05, 0.02, 0.08)), of_nli(0.7, (0.15, 0.12, 0.18)).replace({"model": {"minilm": "bert_base"}})
+    first, second = (
+        of_nli(0.6, (0.05, 0.02, 0.08)),
+        of_nli(0.7, (0.15, 0.12, 0.18)).replace({"model": {"minilm": "bert_base"}}),
+    )
     found = found_in(pd.concat([first, second[second["method"] == "train"]], ignore_index=True))[0]
-    assert "BERT-base" in found.who and "best of 2" in found.who and found.groups[0]["rows"][0]["others"] == [60.0]
+    assert (
+        "BERT-base" in found.who
+        and "best of 2" in found.who
+        and found.groups[0]["rows"][0]["others"] == [60.0]
+    )
 
 
 def test_what_all_findings_share_stands_apart():
-    both = pd.concat([scores(), of_nli(0.6, (0.01, -0.02, 0.04)).assign(sample=True)], ignore_index=True)
+    both = pd.concat(
+        [scores(), of_nli(0.6, (0.01, -0.02, 0.04)).assign(sample=True)], ignore_index=True
+    )
     found = found_in(both)
     assert shared_caveats(found)[0] == SAMPLE and shared_caveats(found[:1]) == []

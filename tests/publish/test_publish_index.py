@@ -32,7 +32,9 @@ def list_of(study: Study, findings: dict[str, str | None]):
             files[-1].write_text(text)
     listed = study.folder / "publish/index.html"
     listed.parent.mkdir(exist_ok=True)
-    return study.program("scripts.publish.index", *metrics, "--findings", *files, "--output", listed), listed
+    return study.program(
+        "scripts.publish.index", *metrics, "--findings", *files, "--output", listed
+    ), listed
 
 
 def test_it_says_what_the_first_screen_says(study):
@@ -42,17 +44,29 @@ def test_it_says_what_the_first_screen_says(study):
     html, page = listed.read_text(), study.page.read_text()
     [finding] = json.loads(told)["findings"]
     lines = [line for line in page.splitlines() if line.startswith('<p class="line">')]
-    assert len(lines) == len(finding["clauses"]) == 2 and all(html.count(line) == 2 for line in lines)
-    assert escape(finding["who"]) in html.replace("&#34;", "&quot;").replace("&#39;", "&#x27;") and finding["caveats"][0] in html
-    assert html.count('<span class="tag">sample data</span>') == 2, "of the two studies whose findings are told"
+    assert len(lines) == len(finding["clauses"]) == 2 and all(
+        html.count(line) == 2 for line in lines
+    )
+    assert (
+        escape(finding["who"]) in html.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
+        and finding["caveats"][0] in html
+    )
+    assert html.count('<span class="tag">sample data</span>') == 2, (
+        "of the two studies whose findings are told"
+    )
     assert 'href="one/index.html"' in html and "&lt;b&gt;x" in html and "<b>x" not in html
     assert html.count("An earlier version made this page") == 1
     assert HOSTILE not in html and "<img src=x" not in html and "<script" not in html
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"findings": [{"short": 1}], "shared_caveats": []}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"findings": [{"short": 1}], "shared_caveats": []}']
+)
 def test_a_file_that_holds_no_findings_is_told(study, text):
     before = list_of(study, {"one": None})[1].read_text()
     done, listed = list_of(study, {"one": text})
-    assert done.returncode == 1 and "findings.json: holds no findings of a page; remove it" in done.stderr
+    assert (
+        done.returncode == 1
+        and "findings.json: holds no findings of a page; remove it" in done.stderr
+    )
     assert "Traceback" not in done.stderr and listed.read_text() == before

@@ -21,48 +21,183 @@ pytestmark = pytest.mark.slow  # left out of `make check`
 
 SCHEMA = pa.unify_schemas([study.SCHEMA for study in (strided_sop, temporal_nli, mctaco, timedial)])
 STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
-SOURCES = {"activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]}, "mctaco": {"title": "MC-TACO", "evaluate": ["test"], "predictions": {"judged": {"title": "BERT (released)"}}},
-           "sample_mctaco": {"title": "Sample questions", "evaluate": ["test"], "sample": True},
-           "temporal_nli_release": {"title": "released NLI sets", "evaluate": ["test"]},
-           "dailydialog": {"title": "DailyDialog", "measured_on": "timedial"}, "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]}}
-MODELS = {"small": {"title": HOSTILE}, "large": {"title": "Large"}, "gpt": {"title": "GPT"}, "old": {"title": "Old"}, "mute": {"title": "Mute"},
-          "bag_of_words": {"title": "bag of words"}}
-NETWORKS = {"small": ("encoder", 4_000_000), "large": ("encoder", 330_000_000), "gpt": ("decoder", 135_000_000), "old": (None, None)}
-OF = {"strided_sop": {"source": "activitynet", "split": "val_1", "metric": "accuracy", "stride": 0, "hard": False},
-      "temporal_nli": {"source": "temporal_nli_release", "split": "test", "metric": "accuracy", "scoring": "ternary", "held_out": "template",
-                       "challenge_set": "temp_order"},
-      "mctaco": {"source": "mctaco", "split": "test", "metric": "exact_match", "unit_normalization": False, "draw": 0},
-      "timedial": {"source": "dailydialog", "measured_on": "timedial", "split": "test", "metric": "two_best_accuracy", "context_scope": "full"}}
+SOURCES = {
+    "activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]},
+    "mctaco": {
+        "title": "MC-TACO",
+        "evaluate": ["test"],
+        "predictions": {"judged": {"title": "BERT (released)"}},
+    },
+    "sample_mctaco": {"title": "Sample questions", "evaluate": ["test"], "sample": True},
+    "temporal_nli_release": {"title": "released NLI sets", "evaluate": ["test"]},
+    "dailydialog": {"title": "DailyDialog", "measured_on": "timedial"},
+    "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]},
+}
+MODELS = {
+    "small": {"title": HOSTILE},
+    "large": {"title": "Large"},
+    "gpt": {"title": "GPT"},
+    "old": {"title": "Old"},
+    "mute": {"title": "Mute"},
+    "bag_of_words": {"title": "bag of words"},
+}
+NETWORKS = {
+    "small": ("encoder", 4_000_000),
+    "large": ("encoder", 330_000_000),
+    "gpt": ("decoder", 135_000_000),
+    "old": (None, None),
+}
+OF = {
+    "strided_sop": {
+        "source": "activitynet",
+        "split": "val_1",
+        "metric": "accuracy",
+        "stride": 0,
+        "hard": False,
+    },
+    "temporal_nli": {
+        "source": "temporal_nli_release",
+        "split": "test",
+        "metric": "accuracy",
+        "scoring": "ternary",
+        "held_out": "template",
+        "challenge_set": "temp_order",
+    },
+    "mctaco": {
+        "source": "mctaco",
+        "split": "test",
+        "metric": "exact_match",
+        "unit_normalization": False,
+        "draw": 0,
+    },
+    "timedial": {
+        "source": "dailydialog",
+        "measured_on": "timedial",
+        "split": "test",
+        "metric": "two_best_accuracy",
+        "context_scope": "full",
+    },
+}
 
 
-def measured(study: str, model: str, method: str, value: float, above: tuple | None = None, wordings: dict | None = None, **more) -> list[dict]:
+def measured(
+    study: str,
+    model: str,
+    method: str,
+    value: float,
+    above: tuple | None = None,
+    wordings: dict | None = None,
+    **more,
+) -> list[dict]:
     """The rows of a system: its mean, its distance to the best control (value, ci_low, ci_high), and of each wording its value."""
-    row = {"experiment": "tried", "study": study, "model": model, "method": method, "dataset": "default", "slice": "all", "value": value,
-           "sd": None, "seeds": len(wordings or ()) or 2, "ci_low": value - 0.03, "ci_high": value + 0.03, "n": 900, "groups": 90,
-           "effective_groups": 90.0, "sample": False} | OF[study] | more
-    rows = [row] + [row | {"seed": 0, "wording": name, "value": one, "seeds": 1} for name, one in (wordings or {}).items()]
+    row = (
+        {
+            "experiment": "tried",
+            "study": study,
+            "model": model,
+            "method": method,
+            "dataset": "default",
+            "slice": "all",
+            "value": value,
+            "sd": None,
+            "seeds": len(wordings or ()) or 2,
+            "ci_low": value - 0.03,
+            "ci_high": value + 0.03,
+            "n": 900,
+            "groups": 90,
+            "effective_groups": 90.0,
+            "sample": False,
+        }
+        | OF[study]
+        | more
+    )
+    rows = [row] + [
+        row | {"seed": 0, "wording": name, "value": one, "seeds": 1}
+        for name, one in (wordings or {}).items()
+    ]
     if above:
         distance, low, high = above
-        rows.append(row | {"metric": f"{row['metric']}_above_control", "value": distance, "ci_low": low, "ci_high": high, "control": "bag_of_words"})
+        rows.append(
+            row
+            | {
+                "metric": f"{row['metric']}_above_control",
+                "value": distance,
+                "ci_low": low,
+                "ci_high": high,
+                "control": "bag_of_words",
+            }
+        )
     return rows
 
 
 ROWS = [
-    *(row for stride in (0, 1, 3) for row in [
-        *measured("strided_sop", "small", "train", 0.6 + stride / 100, (0.05, 0.01, 0.09), stride=stride, dataset=f"stride-{stride}"),
-        *measured("strided_sop", "bag_of_words", "control", 0.55, stride=stride, dataset=f"stride-{stride}")]),
-    *measured("strided_sop", "small", "train", 0.99, stride=0, size_matched=3, dataset="matched"), *measured("strided_sop", "small", "train", 0.98, split="val_2"),
-    *measured("strided_sop", "gpt", "likelihood", 0.58, (0.03, -0.01, 0.07), {"plain": 0.55, "then": 0.61}, dataset="stride-0"),
-    *measured("strided_sop", "large", "train", 0.8, (0.25, 0.2, 0.3), dataset="stride-0"), *measured("strided_sop", "human", "human", 0.9, metric="human_accuracy"),
-    *measured("temporal_nli", "old", "train", 0.7), *measured("temporal_nli", "old", "hypothesis_only", 0.75),
-    *measured("temporal_nli", "small", "likelihood", 0.5, wordings={"a": 0.5}), *measured("temporal_nli", "old", "train", 0.9, scoring="binary"),
-    *measured("mctaco", "gpt", "likelihood", 0.3, wordings={"a": 0.2, "b": 0.4}), *measured("mctaco", "gpt", "verbalizer", 0.4, wordings={"a": 0.4, "b": 0.4}),
-    *measured("mctaco", "judged", "released", 0.42), *measured("mctaco", "random", "baseline", 0.08), *measured("mctaco", "bag_of_words", "control", 0.2), *measured("mctaco", "gold", "baseline", 1.0),
-    *measured("timedial", "small", "classify", 0.5, context_scope="target", dataset="target"), *measured("timedial", "small", "classify", 0.4),
-    *measured("timedial", "small", "fill", 0.6), *measured("timedial", "theirs", "external", 0.7),
+    *(
+        row
+        for stride in (0, 1, 3)
+        for row in [
+            *measured(
+                "strided_sop",
+                "small",
+                "train",
+                0.6 + stride / 100,
+                (0.05, 0.01, 0.09),
+                stride=stride,
+                dataset=f"stride-{stride}",
+            ),
+            *measured(
+                "strided_sop",
+                "bag_of_words",
+                "control",
+                0.55,
+                stride=stride,
+                dataset=f"stride-{stride}",
+            ),
+        ]
+    ),
+    *measured("strided_sop", "small", "train", 0.99, stride=0, size_matched=3, dataset="matched"),
+    *measured("strided_sop", "small", "train", 0.98, split="val_2"),
+    *measured(
+        "strided_sop",
+        "gpt",
+        "likelihood",
+        0.58,
+        (0.03, -0.01, 0.07),
+        {"plain": 0.55, "then": 0.61},
+        dataset="stride-0",
+    ),
+    *measured("strided_sop", "large", "train", 0.8, (0.25, 0.2, 0.3), dataset="stride-0"),
+    *measured("strided_sop", "human", "human", 0.9, metric="human_accuracy"),
+    *measured("temporal_nli", "old", "train", 0.7),
+    *measured("temporal_nli", "old", "hypothesis_only", 0.75),
+    *measured("temporal_nli", "small", "likelihood", 0.5, wordings={"a": 0.5}),
+    *measured("temporal_nli", "old", "train", 0.9, scoring="binary"),
+    *measured("mctaco", "gpt", "likelihood", 0.3, wordings={"a": 0.2, "b": 0.4}),
+    *measured("mctaco", "gpt", "verbalizer", 0.4, wordings={"a": 0.4, "b": 0.4}),
+    *measured("mctaco", "judged", "released", 0.42),
+    *measured("mctaco", "random", "baseline", 0.08),
+    *measured("mctaco", "bag_of_words", "control", 0.2),
+    *measured("mctaco", "gold", "baseline", 1.0),
+    *measured("timedial", "small", "classify", 0.5, context_scope="target", dataset="target"),
+    *measured("timedial", "small", "classify", 0.4),
+    *measured("timedial", "small", "fill", 0.6),
+    *measured("timedial", "theirs", "external", 0.7),
 ]
-LEFT_OUT = [{"experiment": "tried", "study": "mctaco", "model": "mute", "method": "likelihood", "reason": f"it has no head {HOSTILE}"},
-            {"experiment": "tried", "study": "mctaco", "model": "small", "method": "train", "reason": "it learns"}]
+LEFT_OUT = [
+    {
+        "experiment": "tried",
+        "study": "mctaco",
+        "model": "mute",
+        "method": "likelihood",
+        "reason": f"it has no head {HOSTILE}",
+    },
+    {
+        "experiment": "tried",
+        "study": "mctaco",
+        "model": "small",
+        "method": "train",
+        "reason": "it learns",
+    },
+]
 
 
 class Card:
@@ -73,20 +208,47 @@ class Card:
         self.metrics, self.resources = folder / "metrics.parquet", folder / "resources"
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
         self.resources.mkdir()
-        for name, content in (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES), ("left_out", LEFT_OUT)):
+        for name, content in (
+            ("sources", SOURCES),
+            ("models", MODELS),
+            ("studies", STUDIES),
+            ("left_out", LEFT_OUT),
+        ):
             (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
         shutil.copy(ROOT / "resources/published.csv", self.resources)
         for model, (kind, parameters) in NETWORKS.items():
-            facts = {"run": f"{model}-0", "study": "mctaco", "source": "mctaco", "dataset": "default", "model": model, "method": "train", "seed": 1}
+            facts = {
+                "run": f"{model}-0",
+                "study": "mctaco",
+                "source": "mctaco",
+                "dataset": "default",
+                "model": model,
+                "method": "train",
+                "seed": 1,
+            }
             self.runs.append(f"mctaco/{model}-0")
             place = folder / f"train/mctaco/{model}-0/run.json"
             place.parent.mkdir(parents=True)
-            place.write_text(json.dumps(facts | ({"kind": kind, "parameters": parameters} if kind else {})))
+            place.write_text(
+                json.dumps(facts | ({"kind": kind, "parameters": parameters} if kind else {}))
+            )
 
     def call(self, name: str):
-        return self.program(f"scripts.publish.scorecard.{name}", "--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
-                            "--models", self.resources / "models.yaml", "--train", self.folder / "train", "--runs", *self.runs,
-                            "--output", self.folder / name)
+        return self.program(
+            f"scripts.publish.scorecard.{name}",
+            "--metrics",
+            self.metrics,
+            "--sources",
+            self.resources / "sources.yaml",
+            "--models",
+            self.resources / "models.yaml",
+            "--train",
+            self.folder / "train",
+            "--runs",
+            *self.runs,
+            "--output",
+            self.folder / name,
+        )
 
     def cells(self) -> pd.DataFrame:
         networks = networks_of([self.folder / "train" / name / "run.json" for name in self.runs])
@@ -110,10 +272,16 @@ def value_of(cells: pd.DataFrame, study: str, model: str, **more) -> float:
 def test_a_probe_is_the_whole_test_of_a_study(card):
     """The smallest and the largest stride of the first split, nothing size-matched; the full context; three labels; no partial input."""
     cells = card.cells()
-    assert set(cells.loc[cells["study"] == "strided_sop", "option"]) == {"0", "3"} and set(cells["split"]) == {"val_1", "test"}
+    assert set(cells.loc[cells["study"] == "strided_sop", "option"]) == {"0", "3"} and set(
+        cells["split"]
+    ) == {"val_1", "test"}
     assert value_of(cells, "strided_sop", "small", option="0") == 0.6
-    assert value_of(cells, "temporal_nli", "old") == 0.7, "not of two labels, not of the hypothesis alone"
-    assert value_of(cells, "timedial", "small") == 0.4, "the study's first method, with the full context: not the best of four"
+    assert value_of(cells, "temporal_nli", "old") == 0.7, (
+        "not of two labels, not of the hypothesis alone"
+    )
+    assert value_of(cells, "timedial", "small") == 0.4, (
+        "the study's first method, with the full context: not the best of four"
+    )
     assert value_of(cells, "mctaco", "gpt") == 0.3, "the first of two ways to ask"
     gpt = cells.query("study == 'strided_sop' and model == 'gpt'").iloc[0]
     assert gpt[
@@ -130,7 +298,14 @@ def test_the_table(card):
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(card.folder / "table.csv", dtype=str, keep_default_na=False)
     assert [name.removeprefix("Order, ") for name in table][:7] == [
-        "Kind", "Model", "Parameters", "Asked", "stride 0", "stride 3", "Inference, set I: order"]
+        "Kind",
+        "Model",
+        "Parameters",
+        "Asked",
+        "stride 0",
+        "stride 3",
+        "Inference, set I: order",
+    ]
     rows = table[["Kind", "Model", "Parameters", "Asked"]].to_numpy().tolist()
     assert rows[:4] == [
         ["encoders", HOSTILE, "4 M", "fine-tuned, 2 seeds"],
@@ -148,45 +323,86 @@ def test_the_table(card):
         "human",
     ]
     stride, taco = table["Order, stride 0"].tolist(), table["Common sense, exact match"].tolist()
-    assert stride == ["60.0 (57.0–63.0), +5.0", "not run", "80.0 (77.0–83.0), +25.0", "58.0 (55.0–61.0), +3.0 †; wordings 55.0–61.0", "not run", "not run",
-                      "not run", "not run", "55.0 (52.0–58.0), bag of words", "", "90.0 (87.0–93.0)"]
+    assert stride == [
+        "60.0 (57.0–63.0), +5.0",
+        "not run",
+        "80.0 (77.0–83.0), +25.0",
+        "58.0 (55.0–61.0), +3.0 †; wordings 55.0–61.0",
+        "not run",
+        "not run",
+        "not run",
+        "not run",
+        "55.0 (52.0–58.0), bag of words",
+        "",
+        "90.0 (87.0–93.0)",
+    ]
     assert taco[0] == "left out: it learns" and taco[7] == f"left out: it has no head {HOSTILE}"
     assert taco[8:] == ["20.0 (17.0–23.0), bag of words", "43.6, RoBERTa", "75.8, in the paper"]
     nli = table["Inference, set I: order"].tolist()
-    assert nli[9] == "99.8, RoBERTa (MNLI), train and evaluate", "of three labels, not by the hypothesis alone"
-    assert HOSTILE not in (card.folder / "table.md").read_text() and "\\textless{}script" in (card.folder / "table.tex").read_text()
+    assert nli[9] == "99.8, RoBERTa (MNLI), train and evaluate", (
+        "of three labels, not by the hypothesis alone"
+    )
+    assert (
+        HOSTILE not in (card.folder / "table.md").read_text()
+        and "\\textless{}script" in (card.folder / "table.tex").read_text()
+    )
 
 
 def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
     done = card.call("figure")
     assert done.returncode == 0, done.stderr
     files = {suffix: card.folder / f"figure.{suffix}" for suffix in ("svg", "png", "pdf", "csv")}
-    assert b"SAMPLE DATA" not in files["svg"].read_bytes() and files["pdf"].read_bytes()[:4] == b"%PDF"
+    assert (
+        b"SAMPLE DATA" not in files["svg"].read_bytes() and files["pdf"].read_bytes()[:4] == b"%PDF"
+    )
     points, cells = pd.read_csv(files["csv"]), card.cells()
     columns = ["model", "way", "value", "above"]
-    pd.testing.assert_frame_equal(points[columns], cells[columns], check_dtype=False, check_exact=True)
+    pd.testing.assert_frame_equal(
+        points[columns], cells[columns], check_dtype=False, check_exact=True
+    )
     assert points["clear"].tolist() == [low > 0 for low in cells["above_low"]]
 
 
-@pytest.mark.parametrize("value, distance, is_clear", [
-    (0.46, 0.12, False),  # above what has its turns, below what has the whole dialog
-    (0.52, 0.18, False),  # above both, and the interval holds the second
-    (0.56, 0.22, True)])
-def test_clear_is_above_the_best_control_of_other_conditions_too(tmp_path, program, value, distance, is_clear):
+@pytest.mark.parametrize(
+    "value, distance, is_clear",
+    [
+        (0.46, 0.12, False),  # above what has its turns, below what has the whole dialog
+        (0.52, 0.18, False),  # above both, and the interval holds the second
+        (0.56, 0.22, True),
+    ],
+)
+def test_clear_is_above_the_best_control_of_other_conditions_too(
+    tmp_path, program, value, distance, is_clear
+):
     """46.1 % in blue over a column whose best control has 49.2: the controls of one context and of whole dialogs."""
-    card = Card(tmp_path, program, [
-        *measured("timedial", "small", "classify", value, (distance, 0.08, 0.3), context_scope="local"),
-        *measured("timedial", "bag_of_words", "control", 0.34, context_scope="local"), *measured("timedial", "random", "control", 0.5, context_scope="full")])
+    card = Card(
+        tmp_path,
+        program,
+        [
+            *measured(
+                "timedial", "small", "classify", value, (distance, 0.08, 0.3), context_scope="local"
+            ),
+            *measured("timedial", "bag_of_words", "control", 0.34, context_scope="local"),
+            *measured("timedial", "random", "control", 0.5, context_scope="full"),
+        ],
+    )
     for name in ("figure", "table"):
         assert card.call(name).returncode == 0
-    points, table = pd.read_csv(card.folder / "figure.csv"), pd.read_csv(card.folder / "table.csv", index_col="Model").iloc[:, -1]
+    points, table = (
+        pd.read_csv(card.folder / "figure.csv"),
+        pd.read_csv(card.folder / "table.csv", index_col="Model").iloc[:, -1],
+    )
     assert points["clear"].tolist() == [is_clear]
     assert ("†" in table[HOSTILE]) == (not is_clear) and table["best control"].startswith("50.0")
 
 
 def test_one_model_of_sample_data(tmp_path, program):
     """Cut to 50 items: both marks stand on its cell, and the paper's numbers beside no sample."""
-    one = Card(tmp_path, program, measured("mctaco", "gpt", "likelihood", 0.3, source="sample_mctaco", sample=True, limit=50))
+    one = Card(
+        tmp_path,
+        program,
+        measured("mctaco", "gpt", "likelihood", 0.3, source="sample_mctaco", sample=True, limit=50),
+    )
     for name in ("figure", "table"):
         done = one.call(name)
         assert done.returncode == 0, done.stderr
@@ -203,8 +419,16 @@ def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program)
     done = card.call("wordings")
     assert done.returncode == 0, done.stderr
     points = pd.read_csv(card.folder / "wordings.csv")
-    told = points[["study", "model", "method", "wording", "value"]].fillna("mean").to_numpy().tolist()
-    assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in told and ["strided_sop", "gpt", "likelihood", "mean", 0.58] in told
+    told = (
+        points[["study", "model", "method", "wording", "value"]].fillna("mean").to_numpy().tolist()
+    )
+    assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in told and [
+        "strided_sop",
+        "gpt",
+        "likelihood",
+        "mean",
+        0.58,
+    ] in told
     assert ["mctaco", "gpt", "verbalizer", "b", 0.4] in told and set(points["model"]) == {"gpt"}
     both = Card(
         tmp_path,
@@ -229,5 +453,9 @@ def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program)
 
 def test_without_a_model_it_is_refused(tmp_path, program):
     done = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call("table")
-    assert done.returncode == 1 and "no headline of a model" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (
+        done.returncode == 1
+        and "no headline of a model" in done.stderr
+        and len(done.stderr.splitlines()) == 1
+    )
     assert not (tmp_path / "table.csv").exists()

@@ -15,51 +15,109 @@ from scripts.studies.timedial.tables import CLOZE
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-HOSTILE = "=cmd() <script>alert('x')</script> & 50% {{ 7 * 7 }} a_b | $x^{ \\input{x} [l](javascript:x)"
+HOSTILE = (
+    "=cmd() <script>alert('x')</script> & 50% {{ 7 * 7 }} a_b | $x^{ \\input{x} [l](javascript:x)"
+)
 SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE}
 
 
 def pairs(split: str) -> list[dict]:
     """80 pairs; in 40 one sentence says then: in training it is the later one in 30 of them, in evaluation in 10."""
     later = {"train": 30, "test": 10}[split]
-    return [{"pair_id": f"{split}{number}", "text_a": f"a cup {HOSTILE}", "text_b": ("then" if number < 40 else "a") + f" cup {HOSTILE}",
-             "label": int(number < later) if number < 40 else number % 2} for number in range(80)]
+    return [
+        {
+            "pair_id": f"{split}{number}",
+            "text_a": f"a cup {HOSTILE}",
+            "text_b": ("then" if number < 40 else "a") + f" cup {HOSTILE}",
+            "label": int(number < later) if number < 40 else number % 2,
+        }
+        for number in range(80)
+    ]
 
 
 def hypotheses(split: str) -> list[dict]:
     """40 hypotheses of 80 say for: in training 30 follow from their premise, in evaluation 20; the others contradict it."""
     follow = {"train": 30, "test": 20}[split]
-    return [{"example_id": f"{split}{number}", "text_a": HOSTILE, "text_b": f"It lasted {'for' if number < 40 else 'within'} a while.",
-             "label": 0 if number < follow else 2} for number in range(80)]
+    return [
+        {
+            "example_id": f"{split}{number}",
+            "text_a": HOSTILE,
+            "text_b": f"It lasted {'for' if number < 40 else 'within'} a while.",
+            "label": 0 if number < follow else 2,
+        }
+        for number in range(80)
+    ]
 
 
 def answers(split: str) -> list[dict]:
     """40 answers of 80 are hours: likely are 30 of them in training and 10 in evaluation; of the others it is the reverse."""
     likely = {"train": 30, "test": 10}[split]
-    return [{"example_id": f"{split}{number}", "group_id": f"{split}{number}", "text_a": HOSTILE, "text_b": "some hours" if number < 40 else "it fell",
-             "label": int(number % 40 < likely) if number < 40 else int(number % 40 >= likely)} for number in range(80)]
+    return [
+        {
+            "example_id": f"{split}{number}",
+            "group_id": f"{split}{number}",
+            "text_a": HOSTILE,
+            "text_b": "some hours" if number < 40 else "it fell",
+            "label": int(number % 40 < likely) if number < 40 else int(number % 40 >= likely),
+        }
+        for number in range(80)
+    ]
 
 
 def candidates(split: str) -> list[dict]:
     """40 dialogs with four candidates: two are right, one of the wrong ones stands in the dialog."""
     texts = {"two days": 1, "a week": 1, "ten minutes": 0, "nine years": 0}
-    return [{"example_id": f"{split}{number}:{text}", "instance_id": f"{split}{number}", "context": f"A: {HOSTILE} took ten minutes.\nB: <MASK>.",
-             "candidate": text, "label": label} for number in range(40) for text, label in texts.items()]
+    return [
+        {
+            "example_id": f"{split}{number}:{text}",
+            "instance_id": f"{split}{number}",
+            "context": f"A: {HOSTILE} took ten minutes.\nB: <MASK>.",
+            "candidate": text,
+            "label": label,
+        }
+        for number in range(40)
+        for text, label in texts.items()
+    ]
 
 
 # Of each study: its examples, a cue, and that cue's row, in per cent.
 COUNTED = {
     # then in 40 of 80: right in 30 of 40, then in 10 of 40; alone 10 + half of the other 40.
-    "strided_sop": (pairs, "then, next, after", ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "37.5", "punished"]),
+    "strided_sop": (
+        pairs,
+        "then, next, after",
+        ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "37.5", "punished"],
+    ),
     # for: entailment, which is 30 of 80 and 20 of 80; alone 20 + the other 40, which contradict as in training.
-    "temporal_nli": (hypotheses, "hypothesis: for (entails <b>)", ["75.0", "37.5", "50.0", "25.0", "50.0", "40", "75.0", "helps"]),
+    "temporal_nli": (
+        hypotheses,
+        "hypothesis: for (entails <b>)",
+        ["75.0", "37.5", "50.0", "25.0", "50.0", "40", "75.0", "helps"],
+    ),
     # hours: likely in 30 of 40, then in 10 of 40; half of all are likely in training and in evaluation; the others are likely to be unlikely:
     # alone 10 of 40, and of the others 10 of 40.
-    "mctaco": (answers, "hours", ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "25.0", "punished"]),
+    "mctaco": (
+        answers,
+        "hours",
+        ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "25.0", "punished"],
+    ),
     # what stands in the dialog is never right; who avoids it chooses two of three, both right in one case of three.
-    "timedial": (candidates, "stands in its dialog", ["0.0", "50.0", "0.0", "50.0", "25.0", "40", "33.3", "helps"]),
+    "timedial": (
+        candidates,
+        "stands in its dialog",
+        ["0.0", "50.0", "0.0", "50.0", "25.0", "40", "33.3", "helps"],
+    ),
 }
-NUMBERS = ["P in training (%)", "Average", "P in evaluation (%)", "Average there", "Coverage (%)", "n", "Alone (%)", "The evaluation"]
+NUMBERS = [
+    "P in training (%)",
+    "Average",
+    "P in evaluation (%)",
+    "Average there",
+    "Coverage (%)",
+    "n",
+    "Alone (%)",
+    "The evaluation",
+]
 
 
 def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample: bool = False):
@@ -67,45 +125,108 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
     schema = SCHEMAS[study]
     for split, rows in splits.items():
         rows = [{name: None for name in schema.names} | row for row in rows]
-        write_table(pa.Table.from_pylist(rows, schema=schema), folder / f"build/made/d/{split}.parquet", schema, {})
-    metrics = {"experiment": "e", "study": study, "model": "m", "source": "made", "dataset": "d", "split": "test", "slice": "all", "metric": "accuracy",
-               "value": 0.5, "n": 9, "groups": 9, "effective_groups": 9.0, "seeds": 1, "sample": sample}
-    write_table(pa.Table.from_pylist([{name: metrics.get(name) for name in METRICS.names}], schema=METRICS), folder / "metrics.parquet", METRICS, {})
+        write_table(
+            pa.Table.from_pylist(rows, schema=schema),
+            folder / f"build/made/d/{split}.parquet",
+            schema,
+            {},
+        )
+    metrics = {
+        "experiment": "e",
+        "study": study,
+        "model": "m",
+        "source": "made",
+        "dataset": "d",
+        "split": "test",
+        "slice": "all",
+        "metric": "accuracy",
+        "value": 0.5,
+        "n": 9,
+        "groups": 9,
+        "effective_groups": 9.0,
+        "seeds": 1,
+        "sample": sample,
+    }
+    write_table(
+        pa.Table.from_pylist([{name: metrics.get(name) for name in METRICS.names}], schema=METRICS),
+        folder / "metrics.parquet",
+        METRICS,
+        {},
+    )
     for name, content in (("sources", {"made": {"title": HOSTILE}}), ("models", {"m": {}})):
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
     runs = []
     for seed in (1, 2):  # two runs of a dataset are one row for each cue
         runs.append(f"run{seed}")
         (folder / "train" / runs[-1]).mkdir(parents=True, exist_ok=True)
-        (folder / "train" / runs[-1] / "run.json").write_text(json.dumps({
-            "run": runs[-1], "source": "made", "dataset": "d", "splits": ["train", "test"], "data_options": {}, "labels": ["entails_<b>", "neutral", "contradicts"]}))
+        (folder / "train" / runs[-1] / "run.json").write_text(
+            json.dumps(
+                {
+                    "run": runs[-1],
+                    "source": "made",
+                    "dataset": "d",
+                    "splits": ["train", "test"],
+                    "data_options": {},
+                    "labels": ["entails_<b>", "neutral", "contradicts"],
+                }
+            )
+        )
     output = folder / f"tables/{study}_shortcuts"
-    return program(f"scripts.studies.{study}.shortcuts", "--metrics", folder / "metrics.parquet", "--sources", folder / "sources.yaml", "--models",
-                   folder / "models.yaml", "--train", folder / "train", "--build", folder / "build", "--runs", *runs, "--output", output), output
+    return program(
+        f"scripts.studies.{study}.shortcuts",
+        "--metrics",
+        folder / "metrics.parquet",
+        "--sources",
+        folder / "sources.yaml",
+        "--models",
+        folder / "models.yaml",
+        "--train",
+        folder / "train",
+        "--build",
+        folder / "build",
+        "--runs",
+        *runs,
+        "--output",
+        output,
+    ), output
 
 
 @pytest.mark.parametrize("study", COUNTED)
 def test_a_cue_is_counted_in_training_and_in_evaluation_and_scored_alone(program, tmp_path, study):
     examples, cue, wanted = COUNTED[study]
-    done, output = shortcuts(program, tmp_path, study, {split: examples(split) for split in ("train", "test")}, sample=True)
+    done, output = shortcuts(
+        program,
+        tmp_path,
+        study,
+        {split: examples(split) for split in ("train", "test")},
+        sample=True,
+    )
     assert done.returncode == 0 and len(done.stderr.splitlines()) == 1, done.stderr
     table = pd.read_csv(output.with_name(f"{output.name}.csv"), dtype=str, keep_default_na=False)
     assert not table.duplicated(["Corpus", "Dataset", "Cue"]).any()
     row = table[table["Cue"] == cue].iloc[0]
     assert row[NUMBERS].tolist() == wanted
-    assert set(table["Split"]) == {"test"} and set(table["Corpus"]) == {f"'{HOSTILE} [sample data]"}, "a spreadsheet shows it as text"
+    assert set(table["Split"]) == {"test"} and set(table["Corpus"]) == {
+        f"'{HOSTILE} [sample data]"
+    }, "a spreadsheet shows it as text"
     apart = (table["P in training (%)"].astype(float) - table["Average"].astype(float)).abs()
     assert apart.is_monotonic_decreasing, "surest in training first"
 
 
 def test_what_is_rare_is_not_told(program, tmp_path):
     """A cue on fewer than thirty examples says little; where every one is, the table has its head and no rows."""
-    done, output = shortcuts(program, tmp_path, "mctaco", {split: answers(split)[20:60] for split in ("train", "test")})
+    done, output = shortcuts(
+        program, tmp_path, "mctaco", {split: answers(split)[20:60] for split in ("train", "test")}
+    )
     assert done.returncode == 0, done.stderr
     assert len(output.with_name(f"{output.name}.csv").read_text().splitlines()) == 1
 
 
 def test_a_dataset_that_is_not_there_is_one_clear_sentence(program, tmp_path):
     done, output = shortcuts(program, tmp_path, "mctaco", {"train": answers("train")})
-    assert done.returncode == 1 and "test.parquet" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (
+        done.returncode == 1
+        and "test.parquet" in done.stderr
+        and len(done.stderr.splitlines()) == 1
+    )
     assert not output.parent.exists() or not list(output.parent.iterdir())

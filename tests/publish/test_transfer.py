@@ -14,49 +14,137 @@ from tests.publish.figure_faults import faults_in
 from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
 
-STUDIES = {"mctaco": {"title": "MC-TACO", "headline": "exact_match"}, "strided_sop": {"title": "Order", "headline": "accuracy", "learnt": "sentence order, stride {stride}"}}
-SOURCES = {"sample_mctaco": {"title": "Questions", "evaluate": ["test"]}, "sample_activitynet": {"title": "Captions", "evaluate": ["val_1"]}}
+STUDIES = {
+    "mctaco": {"title": "MC-TACO", "headline": "exact_match"},
+    "strided_sop": {
+        "title": "Order",
+        "headline": "accuracy",
+        "learnt": "sentence order, stride {stride}",
+    },
+}
+SOURCES = {
+    "sample_mctaco": {"title": "Questions", "evaluate": ["test"]},
+    "sample_activitynet": {"title": "Captions", "evaluate": ["val_1"]},
+}
 
 
 def test_a_transfer_has_its_twin():
     after = MCTACO | {"initial": {"experiment": "first", "stride": 3}}
-    found = transfers(plan(configured(["plain", "after", "other"], first=SOP, plain=MCTACO, after=after,
-                                      other=after | {"training": {"epochs": 7}})))
-    assert found == [{"study": "mctaco", "source": "sample_mctaco", "dataset": "default", "model": "tiny_bert", "method": "train", "experiment": "after",
-                      "without": "plain", "begun_with": found[0]["begun_with"]}]
-    assert found[0]["begun_with"]["data"]["stride"] == 3 and found[0]["begun_with"]["study"] == "strided_sop"
+    found = transfers(
+        plan(
+            configured(
+                ["plain", "after", "other"],
+                first=SOP,
+                plain=MCTACO,
+                after=after,
+                other=after | {"training": {"epochs": 7}},
+            )
+        )
+    )
+    assert found == [
+        {
+            "study": "mctaco",
+            "source": "sample_mctaco",
+            "dataset": "default",
+            "model": "tiny_bert",
+            "method": "train",
+            "experiment": "after",
+            "without": "plain",
+            "begun_with": found[0]["begun_with"],
+        }
+    ]
+    assert (
+        found[0]["begun_with"]["data"]["stride"] == 3
+        and found[0]["begun_with"]["study"] == "strided_sop"
+    )
 
 
-@pytest.mark.parametrize("changed", [{"seeds": [2]}, {"seeds": [1, 2]}, {"training": {"batch_size": 8}}, {"data": {"source": "sample_mctaco", "train_questions": 50}}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"seeds": [2]},
+        {"seeds": [1, 2]},
+        {"training": {"batch_size": 8}},
+        {"data": {"source": "sample_mctaco", "train_questions": 50}},
+    ],
+)
 def test_another_seed_or_setting_is_no_twin(changed):
     after = MCTACO | {"initial": {"experiment": "first", "stride": 3}}
-    assert transfers(plan(configured(["plain", "after"], first=SOP, plain=MCTACO | changed, after=after))) == []
+    assert (
+        transfers(
+            plan(configured(["plain", "after"], first=SOP, plain=MCTACO | changed, after=after))
+        )
+        == []
+    )
 
 
 def test_weights_of_a_second_objective_stand_side_by_side():
     weights = {"alone": None, "little": {"sop": 1, "mlm": 0.1}, "twice": {"sop": 0.5, "mlm": 1}}
-    experiments = {name: SOP | {"training": {"objectives": value}} for name, value in weights.items()}
+    experiments = {
+        name: SOP | {"training": {"objectives": value}} for name, value in weights.items()
+    }
     found = objectives(plan(configured([*weights], **experiments)))
     assert {(one["experiment"], one["dataset"], one["weight"]) for one in found} == {
-        (name, dataset, weight) for name, weight in (("alone", 0.0), ("little", 0.1), ("twice", 2.0)) for dataset in ("stride-0", "stride-3")}
+        (name, dataset, weight)
+        for name, weight in (("alone", 0.0), ("little", 0.1), ("twice", 2.0))
+        for dataset in ("stride-0", "stride-3")
+    }
     assert objectives(plan(configured(["alone"], alone=SOP))) == []
 
 
-def rows_of(schema: pa.Schema, study: str, metric: str, experiment: str, value: float, draws: np.ndarray, **told) -> dict:
-    row = dict.fromkeys(schema.names) | {"experiment": experiment, "study": study, "model": "tiny_bert", "method": "train", "slice": "all", "metric": metric,
-                                         "value": value, "sd": 0.01, "seeds": 2, "ci_low": value - 0.05, "ci_high": value + 0.05, "n": 100, "groups": 40,
-                                         "effective_groups": 40.0, "draws": draws.astype(np.float32), "sample": True}
+def rows_of(
+    schema: pa.Schema,
+    study: str,
+    metric: str,
+    experiment: str,
+    value: float,
+    draws: np.ndarray,
+    **told,
+) -> dict:
+    row = dict.fromkeys(schema.names) | {
+        "experiment": experiment,
+        "study": study,
+        "model": "tiny_bert",
+        "method": "train",
+        "slice": "all",
+        "metric": metric,
+        "value": value,
+        "sd": 0.01,
+        "seeds": 2,
+        "ci_low": value - 0.05,
+        "ci_high": value + 0.05,
+        "n": 100,
+        "groups": 40,
+        "effective_groups": 40.0,
+        "draws": draws.astype(np.float32),
+        "sample": True,
+    }
     return row | told
 
 
 @pytest.fixture
 def given(tmp_path):
     """The files that rules/publish.smk hands over; returns the arguments."""
+
     def call(rows: list[dict], schema: pa.Schema, compared: list[dict]) -> list:
-        write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / "metrics.parquet", schema, {})
-        for name, value in {"sources": SOURCES, "models": {"tiny_bert": {"title": "Tiny"}}, "studies": STUDIES, "compared": compared}.items():
+        write_table(
+            pa.Table.from_pylist(rows, schema=schema), tmp_path / "metrics.parquet", schema, {}
+        )
+        for name, value in {
+            "sources": SOURCES,
+            "models": {"tiny_bert": {"title": "Tiny"}},
+            "studies": STUDIES,
+            "compared": compared,
+        }.items():
             (tmp_path / f"{name}.yaml").write_text(json.dumps(value))
-        return ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml"]
+        return [
+            "--metrics",
+            tmp_path / "metrics.parquet",
+            "--sources",
+            tmp_path / "sources.yaml",
+            "--models",
+            tmp_path / "models.yaml",
+        ]
 
     return call
 
@@ -64,23 +152,75 @@ def given(tmp_path):
 def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch):
     draws = np.random.default_rng(1).normal(0.5, 0.04, 500)
     told = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
-    rows = [rows_of(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
-            for name, value, shift in (("plain", 0.5, 0.0), ("after", 0.56, 0.06), ("coins", 0.52, 0.02), ("else", 0.9, 0.4))]
-    compared = [{"study": "mctaco", "source": "sample_mctaco", "dataset": "default", "model": "tiny_bert", "method": "train", "experiment": "after",
-                 "without": "plain", "begun_with": {"study": "strided_sop", "source": "sample_activitynet", "data": {"stride": 3}, "method": "train"}}]
+    rows = [
+        rows_of(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
+        for name, value, shift in (
+            ("plain", 0.5, 0.0),
+            ("after", 0.56, 0.06),
+            ("coins", 0.52, 0.02),
+            ("else", 0.9, 0.4),
+        )
+    ]
+    compared = [
+        {
+            "study": "mctaco",
+            "source": "sample_mctaco",
+            "dataset": "default",
+            "model": "tiny_bert",
+            "method": "train",
+            "experiment": "after",
+            "without": "plain",
+            "begun_with": {
+                "study": "strided_sop",
+                "source": "sample_activitynet",
+                "data": {"stride": 3},
+                "method": "train",
+            },
+        }
+    ]
     begun = compared[0]["begun_with"] | {"data": {"stride": 3, "train_labels": "coin"}}
     compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
     arguments = given(rows, MCTACO_METRICS, compared)
     for item in ("figure", "table"):
         done = program(f"scripts.publish.transfer.{item}", *arguments, "--output", tmp_path / item)
         assert done.returncode == 0, done.stderr
-    assert faults_in(monkeypatch, "scripts.publish.transfer.figure", *arguments, "--output", tmp_path / "figure") == []
+    assert (
+        faults_in(
+            monkeypatch,
+            "scripts.publish.transfer.figure",
+            *arguments,
+            "--output",
+            tmp_path / "figure",
+        )
+        == []
+    )
     point, control = pd.read_csv(tmp_path / "figure.csv").to_dict("records")
-    assert control["is_control"] and control["value"] == pytest.approx(0.02) and not point["is_control"]
-    assert point["value"] == pytest.approx(0.06) and point["begun"] == "after sentence order, stride 3, Captions"
+    assert (
+        control["is_control"]
+        and control["value"] == pytest.approx(0.02)
+        and not point["is_control"]
+    )
+    assert (
+        point["value"] == pytest.approx(0.06)
+        and point["begun"] == "after sentence order, stride 3, Captions"
+    )
     # The draws differ by the same everywhere: only seeds are left, of two each with an sd of 1 point.
     error = np.sqrt(2 * 0.01**2 / 2)
-    assert 2 * error < point["value"] - point["ci_low"] < 15 * error and point["ci_low"] + point["ci_high"] == pytest.approx(0.12)
-    assert "by +6.0 (" in (tmp_path / "table.csv").read_text() and "[sample data]" in (tmp_path / "table.csv").read_text()
-    done = program("scripts.publish.transfer.figure", *given(rows[:1], MCTACO_METRICS, compared), "--output", tmp_path / "none")
-    assert done.returncode != 0 and "no run beside one that begins with" in done.stderr and not (tmp_path / "none.csv").exists()
+    assert 2 * error < point["value"] - point["ci_low"] < 15 * error and point["ci_low"] + point[
+        "ci_high"
+    ] == pytest.approx(0.12)
+    assert (
+        "by +6.0 (" in (tmp_path / "table.csv").read_text()
+        and "[sample data]" in (tmp_path / "table.csv").read_text()
+    )
+    done = program(
+        "scripts.publish.transfer.figure",
+        *given(rows[:1], MCTACO_METRICS, compared),
+        "--output",
+        tmp_path / "none",
+    )
+    assert (
+        done.returncode != 0
+        and "no run beside one that begins with" in done.stderr
+        and not (tmp_path / "none.csv").exists()
+    )

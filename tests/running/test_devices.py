@@ -48,7 +48,11 @@ def machine():
         fake.write_text(f"#!/bin/sh\ncat <<'EOF'\n{listing}EOF\n")
         fake.chmod(0o755)
         bare = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
-        return bare | {"PATH": f"{fake.parent}:{os.environ['PATH']}", "TMPDIR": str(shared)} | environment
+        return (
+            bare
+            | {"PATH": f"{fake.parent}:{os.environ['PATH']}", "TMPDIR": str(shared)}
+            | environment
+        )
 
     yield made_of
     shutil.rmtree(shared)
@@ -59,9 +63,18 @@ def start():
     """Start a process that claims GPUs and holds them; it says what it got. All end with the test."""
     running = []
 
-    def claim(environment: dict[str, str], *wanted: int, python: str = sys.executable, **options) -> str:
-        process = subprocess.Popen([python, "-c", CLAIM, *map(str, wanted)], cwd=ROOT, env=environment, text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+    def claim(
+        environment: dict[str, str], *wanted: int, python: str = sys.executable, **options
+    ) -> str:
+        process = subprocess.Popen(
+            [python, "-c", CLAIM, *map(str, wanted)],
+            cwd=ROOT,
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            **options,
+        )
         running.append(process)
         return process.stdout.readline().strip()
 
@@ -78,29 +91,53 @@ def start():
 
 def visible(environment: dict[str, str]) -> subprocess.CompletedProcess:
     code = "from scripts.running.devices import visible_gpus; print(','.join(visible_gpus()))"
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
 
 
-@pytest.mark.parametrize(("listing", "allowed", "uuids"), [
-    (GPUS, None, "GPU-00aa,GPU-11aa,GPU-22aa,GPU-33aa"), (GPUS, "2", "GPU-22aa"), (GPUS, "GPU-11, 3", "GPU-11aa,GPU-33aa"),
-    (GPUS, "", ""), (GPUS, "1,-1,2", "GPU-11aa"), ("", None, ""),
-    (SPLIT, None, "MIG-aaaa-1,MIG-aaaa-2,MIG-GPU-11aa/7/0"), (SPLIT, "MIG-aaaa-2", "MIG-aaaa-2"),
-    (SPLIT, "MIG-GPU-11aa/7/0", "MIG-GPU-11aa/7/0"), (SPLIT, "GPU-00", "MIG-aaaa-1"),
-])
+@pytest.mark.parametrize(
+    ("listing", "allowed", "uuids"),
+    [
+        (GPUS, None, "GPU-00aa,GPU-11aa,GPU-22aa,GPU-33aa"),
+        (GPUS, "2", "GPU-22aa"),
+        (GPUS, "GPU-11, 3", "GPU-11aa,GPU-33aa"),
+        (GPUS, "", ""),
+        (GPUS, "1,-1,2", "GPU-11aa"),
+        ("", None, ""),
+        (SPLIT, None, "MIG-aaaa-1,MIG-aaaa-2,MIG-GPU-11aa/7/0"),
+        (SPLIT, "MIG-aaaa-2", "MIG-aaaa-2"),
+        (SPLIT, "MIG-GPU-11aa/7/0", "MIG-GPU-11aa/7/0"),
+        (SPLIT, "GPU-00", "MIG-aaaa-1"),
+    ],
+)
 def test_visible_gpus(machine, listing, allowed, uuids):
-    environment = machine(listing) if allowed is None else machine(listing, CUDA_VISIBLE_DEVICES=allowed)
+    environment = (
+        machine(listing) if allowed is None else machine(listing, CUDA_VISIBLE_DEVICES=allowed)
+    )
     assert visible(environment).stdout.strip() == uuids
 
 
-@pytest.mark.parametrize(("allowed", "said"), [
-    ("0,9", "names 9, which is no GPU of this machine (nvidia-smi -L lists 0: GPU-00aa, 1: GPU-11aa"),
-("MIG-aaaa-1", "names MIG-aaaa-1, which is no GPU"), 
-    ("GPU-", "names GPU-, which may mean several GPUs"), ("1,GPU-11", "names one GPU twice (GPU-11aa)"),
-])
+@pytest.mark.parametrize(
+    ("allowed", "said"),
+    [
+        (
+            "0,9",
+            "names 9, which is no GPU of this machine (nvidia-smi -L lists 0: GPU-00aa, 1: GPU-11aa",
+        ),
+        ("MIG-aaaa-1", "names MIG-aaaa-1, which is no GPU"),
+        ("GPU-", "names GPU-, which may mean several GPUs"),
+        ("1,GPU-11", "names one GPU twice (GPU-11aa)"),
+    ],
+)
 def test_a_gpu_that_is_not_here_is_said(machine, allowed, said):
     """CUDA would show fewer, or none, without a word."""
     done = visible(machine(CUDA_VISIBLE_DEVICES=allowed))
-    assert done.returncode and f"CUDA_VISIBLE_DEVICES={allowed} names " in done.stderr and said in done.stderr
+    assert (
+        done.returncode
+        and f"CUDA_VISIBLE_DEVICES={allowed} names " in done.stderr
+        and said in done.stderr
+    )
 
 
 def test_runs_take_different_gpus_and_give_them_back(machine, start):
@@ -130,7 +167,9 @@ def test_runs_share_a_gpu_the_emptiest_first(machine, start):
     two = machine(CUDA_VISIBLE_DEVICES="0,1")
     taken = [start(two, 1, 2) for _ in range(3)]
     assert set(taken[:2]) == {"GPU-00aa", "GPU-11aa"}
-    assert "only 0 are unclaimed" in start(two, 1), "a run that does not share has its GPU to itself"
+    assert "only 0 are unclaimed" in start(two, 1), (
+        "a run that does not share has its GPU to itself"
+    )
     start.end(1)
     assert start(two, 1, 2) == taken[1], "the emptiest, not the first"
     assert start(two, 1, 2) in taken
@@ -140,8 +179,17 @@ def test_runs_share_a_gpu_the_emptiest_first(machine, start):
 def test_many_at_once(machine):
     """Eight start together on four GPUs of two slots: each gets one, none more than two."""
     environment = machine()
-    runs = [subprocess.Popen([sys.executable, "-c", CLAIM, "1", "2"], cwd=ROOT, env=environment, text=True,
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(8)]
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", CLAIM, "1", "2"],
+            cwd=ROOT,
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for _ in range(8)
+    ]
     taken = [run.stdout.readline().strip() for run in runs]
     for run in runs:
         run.communicate("")
@@ -151,8 +199,13 @@ def test_many_at_once(machine):
 def runs_as_nobody(python: str) -> bool:
     """Whether the user nobody can run a Python on this checkout."""
     try:
-        return not subprocess.run([python, "-c", "import scripts.running.devices"], cwd=ROOT, user="nobody", extra_groups=[],
-                                  capture_output=True).returncode
+        return not subprocess.run(
+            [python, "-c", "import scripts.running.devices"],
+            cwd=ROOT,
+            user="nobody",
+            extra_groups=[],
+            capture_output=True,
+        ).returncode
     except PermissionError:
         return False
 
@@ -173,7 +226,10 @@ def test_another_users_locks(machine, start):
     (Path(two["TMPDIR"]) / "timestride-gpu-GPU-11aa.lock").chmod(0o600)
     assert start(two, 1, **nobody) == "GPU-00aa"
     said = start(two, 1, **nobody)
-    assert "timestride-gpu-GPU-11aa.lock cannot be locked: remove it if no run uses it" in said and "Traceback" not in said
+    assert (
+        "timestride-gpu-GPU-11aa.lock cannot be locked: remove it if no run uses it" in said
+        and "Traceback" not in said
+    )
 
 
 def test_a_lock_file_that_is_a_link_is_not_followed(machine, start, tmp_path):

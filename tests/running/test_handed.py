@@ -7,7 +7,16 @@ from contextlib import nullcontext
 import pytest
 
 from scripts.data.yaml_files import read_yaml
-from scripts.running.job_files import argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of, write_waiting
+from scripts.running.job_files import (
+    argument_file,
+    csv_rows,
+    fields_of,
+    hand_over,
+    has_options,
+    presence_of,
+    rows_of,
+    write_waiting,
+)
 from scripts.data.manifest import lost_files
 from scripts.running.program import UserError, parser
 from tests.rows import each_row
@@ -23,12 +32,18 @@ def test_a_program_reads_its_arguments_from_a_file():
     asked = parser("A program.")
     asked.add_argument("--runs", nargs="+")
     asked.add_argument("--text")
-    hostile = "it's \"$(touch x)\" `y` ä {z} \\"
-    given = asked.parse_args([f"@{argument_file(['--runs', *(f'run-{number}' for number in range(3000)), f'--text={hostile}'])}"])
+    hostile = 'it\'s "$(touch x)" `y` ä {z} \\'
+    given = asked.parse_args(
+        [
+            f"@{argument_file(['--runs', *(f'run-{number}' for number in range(3000)), f'--text={hostile}'])}"
+        ]
+    )
     assert len(given.runs) == 3000 and given.text == hostile
 
 
-@pytest.mark.parametrize("argument", ["two\nlines", "a form\x0cfeed", "two\u2028lines", "@another", "end\n"])
+@pytest.mark.parametrize(
+    "argument", ["two\nlines", "a form\x0cfeed", "two\u2028lines", "@another", "end\n"]
+)
 def test_an_argument_that_cannot_stand_on_a_line(argument):
     with pytest.raises(UserError, match="line break"):
         argument_file(["--text", argument])
@@ -38,7 +53,9 @@ def test_files_are_named_after_their_content(tmp_path):
     first, again, other = hand_over({"a": "1"}), hand_over({"a": "1"}), hand_over({"a": "2"})
     assert first == again != other
     assert (tmp_path / other / "a").read_text() == "2"
-    assert sorted(path.name for path in (tmp_path / first).parent.iterdir()) == sorted({first.split("/")[-1], other.split("/")[-1]})
+    assert sorted(path.name for path in (tmp_path / first).parent.iterdir()) == sorted(
+        {first.split("/")[-1], other.split("/")[-1]}
+    )
 
 
 def test_files_wait_until_jobs_start(tmp_path, monkeypatch):
@@ -57,21 +74,34 @@ def test_only_what_is_read_is_handed_over():
     assert rows_of(rows, "study", {"x"}) == 'study,note\nx,"one, two"\n'
 
 
-@each_row("text, said", [
-    ("study,note\nx,one\ny,two, three\n", "a.csv: line 3 ends a row of 3 cells, but the header has 2; put a text with a comma in double quotes"),
-    ("study,remark\nx,one\n", "a.csv: its header is not study,note; restore it"), ("", "a.csv: its header is not study,note"),
-    ('study,note\nx,"one" two\n', "a.csv: line 2 is no CSV"),
-])
+@each_row(
+    "text, said",
+    [
+        (
+            "study,note\nx,one\ny,two, three\n",
+            "a.csv: line 3 ends a row of 3 cells, but the header has 2; put a text with a comma in double quotes",
+        ),
+        ("study,remark\nx,one\n", "a.csv: its header is not study,note; restore it"),
+        ("", "a.csv: its header is not study,note"),
+        ('study,note\nx,"one" two\n', "a.csv: line 2 is no CSV"),
+    ],
+)
 def test_a_table_with_other_cells_is_refused(text, said):
     with pytest.raises(UserError, match=re.escape(said)):
         csv_rows(text, ["study", "note"], "a.csv")
 
 
-@each_row("text, said", [
-    ("a: 1\nb: 2\na: 3\n", "line 3: the key a stands in line 1"), ("x:\n  - {a: 1, b: {c: 1, c: 2}}\n", "line 2: the key c stands in line 2"),
-    ("x: &one {a: 1}\ny: *one\nz: {<<: *one, a: 2}\n", None), ("x: {a: 1, a: 2}", "line 1: the key a stands in line 1"),
-    ("x: [", "is no YAML in line 2"), ("", None),
-])
+@each_row(
+    "text, said",
+    [
+        ("a: 1\nb: 2\na: 3\n", "line 3: the key a stands in line 1"),
+        ("x:\n  - {a: 1, b: {c: 1, c: 2}}\n", "line 2: the key c stands in line 2"),
+        ("x: &one {a: 1}\ny: *one\nz: {<<: *one, a: 2}\n", None),
+        ("x: {a: 1, a: 2}", "line 1: the key a stands in line 1"),
+        ("x: [", "is no YAML in line 2"),
+        ("", None),
+    ],
+)
 def test_a_key_that_stands_twice_is_refused(text, said, tmp_path):
     (tmp_path / "my.yaml").write_text(text)
     with pytest.raises(UserError, match=re.escape(said)) if said else nullcontext():
@@ -83,22 +113,44 @@ def test_a_manifest_knows_what_is_lost(tmp_path, program):
         (tmp_path / "results" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "results" / name).write_text(name)
     manifest = tmp_path / "results/manifest.json"
-    call = ["scripts.data.manifest", "--folder", tmp_path / "results", "a.txt", "folder/b.txt", "--output", manifest]
+    call = [
+        "scripts.data.manifest",
+        "--folder",
+        tmp_path / "results",
+        "a.txt",
+        "folder/b.txt",
+        "--output",
+        manifest,
+    ]
     assert program(*call).returncode == 0 and lost_files(manifest) == []
     assert json.loads(manifest.read_text())["files"]["a.txt"]["bytes"] == 5
     (tmp_path / "results/a.txt").write_text("a.tx")
     (tmp_path / "results/folder/b.txt").unlink()
     assert lost_files(manifest) == ["a.txt", "folder/b.txt"]
     done = program(*call)
-    assert done.returncode == 1 and "folder/b.txt was not written" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 1
+        and "folder/b.txt was not written" in done.stderr
+        and "Traceback" not in done.stderr
+    )
     for broken in ("", "[]", "{}", '{"files": {"a.txt": 1}}'):
         manifest.write_text(broken)
         assert lost_files(manifest) == ["manifest.json"]
 
 
-@each_row("needs, stride, met", [
-    ({"stride": "number"}, 0, True), ({"stride": "number"}, "up_to_3", False), ({"stride": "number"}, None, False), ({"stride": "any"}, "up_to_3", True),
-    ({"stride": "any"}, None, False), ({"stride": None}, None, True), ({"stride": [0, 1]}, 1, True), ([{"stride": 3}, {"span": "any"}], 1, False)])
+@each_row(
+    "needs, stride, met",
+    [
+        ({"stride": "number"}, 0, True),
+        ({"stride": "number"}, "up_to_3", False),
+        ({"stride": "number"}, None, False),
+        ({"stride": "any"}, "up_to_3", True),
+        ({"stride": "any"}, None, False),
+        ({"stride": None}, None, True),
+        ({"stride": [0, 1]}, 1, True),
+        ([{"stride": 3}, {"span": "any"}], 1, False),
+    ],
+)
 def test_what_a_figure_needs_of_the_data(needs, stride, met):
     """Slices are of one stride: a study of mixtures alone has no such figure."""
     assert has_options({"stride": stride}, needs) is met

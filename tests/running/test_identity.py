@@ -29,11 +29,15 @@ from scripts.running.identity import read_module
 read = read_module(Path("tests/running/identity_syntax.txt").read_text(encoding="utf-8"))
 print(hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:16])
 """
-MODULES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("scripts/**/*.py"))}
+MODULES = {
+    ".".join(file.relative_to(ROOT).with_suffix("").parts): file.read_text(encoding="utf-8")
+    for file in sorted(ROOT.glob("scripts/**/*.py"))
+}
 PROGRAMS = [name for name, text in MODULES.items() if '__name__ == "__main__"' in text]
 
 
 # ---- the shape of code does not count
+
 
 class Tree:
     """A copy of scripts/ to give another shape."""
@@ -41,7 +45,9 @@ class Tree:
     def __init__(self, folder):
         self.folder = folder
         self.names = {name: name for name in PROGRAMS}
-        shutil.copytree(ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__")
+        )
 
     def replace(self, pattern: str, new: str) -> None:
         """In all files."""
@@ -50,7 +56,12 @@ class Tree:
 
     def identities(self) -> dict[str, str]:
         """Of each program its identity, by the name that it has outside."""
-        done = subprocess.run([sys.executable, "-c", ALL, json.dumps(list(self.names.values()))], cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", ALL, json.dumps(list(self.names.values()))],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
         return {name: found[inside] for name, inside in self.names.items()}
@@ -73,14 +84,20 @@ def formatted(tree: Tree) -> None:
 
 def package_renamed(tree: Tree) -> None:
     (tree.folder / "scripts/publish").rename(tree.folder / "scripts/shown")
-    tree.replace(r"(?m)(^ *(?:from|import) |\"(?=[\w.]*\w\"))scripts\.publish\b", r"\1scripts.shown")  # imports, and texts that name a module
+    tree.replace(
+        r"(?m)(^ *(?:from|import) |\"(?=[\w.]*\w\"))scripts\.publish\b", r"\1scripts.shown"
+    )  # imports, and texts that name a module
     tree.names = {name: name.replace("scripts.publish", "scripts.shown") for name in tree.names}
 
 
 def modules_merged(tree: Tree) -> None:
     """sorted_ids.py goes into keyed.py."""
     first, second = (tree.folder / f"scripts/data/{name}.py" for name in ("keyed", "sorted_ids"))
-    first.write_text(first.read_text() + "\n" + re.sub(r"from scripts.data.keyed import .*\n", "", second.read_text()))
+    first.write_text(
+        first.read_text()
+        + "\n"
+        + re.sub(r"from scripts.data.keyed import .*\n", "", second.read_text())
+    )
     second.unlink()
     tree.replace(r"scripts\.data\.sorted_ids", "scripts.data.keyed")
 
@@ -91,23 +108,56 @@ def module_split(tree: Tree) -> None:
     text = file.read_text()
     parts = ast.parse(text).body
     [moved] = [part for part in parts if getattr(part, "name", "") == "read_scores"]
-    needed = [ast.get_source_segment(text, part) for part in parts if isinstance(part, (ast.Import, ast.ImportFrom))]
-    beside = sorted({node.id for node in ast.walk(moved) if isinstance(node, ast.Name)} & {
-        name for part in parts if part is not moved and not isinstance(part, (ast.Import, ast.ImportFrom)) for name in code._defined(part)})
+    needed = [
+        ast.get_source_segment(text, part)
+        for part in parts
+        if isinstance(part, (ast.Import, ast.ImportFrom))
+    ]
+    beside = sorted(
+        {node.id for node in ast.walk(moved) if isinstance(node, ast.Name)}
+        & {
+            name
+            for part in parts
+            if part is not moved and not isinstance(part, (ast.Import, ast.ImportFrom))
+            for name in code._defined(part)
+        }
+    )
     source = ast.get_source_segment(text, moved)
-    (tree.folder / "scripts/measure/scores.py").write_text("\n".join([
-        *needed, *([f"from scripts.measure.experiment import {', '.join(beside)}"] if beside else []), "", source, ""]))
+    (tree.folder / "scripts/measure/scores.py").write_text(
+        "\n".join(
+            [
+                *needed,
+                *(
+                    [f"from scripts.measure.experiment import {', '.join(beside)}"]
+                    if beside
+                    else []
+                ),
+                "",
+                source,
+                "",
+            ]
+        )
+    )
     file.write_text(text.replace(source, "from scripts.measure.scores import read_scores"))
     tree.replace(r"(?<=from scripts\.measure\.experiment import )read_scores$", "read_scores")
 
 
 def definitions_renamed(tree: Tree) -> None:
-    for old, new in (("keyed_uniform", "uniform_by_key"), ("content_digest", "digest_of_content"), ("PREDICTIONS", "SCORED"), ("Scorer", "ScoreReader")):
+    for old, new in (
+        ("keyed_uniform", "uniform_by_key"),
+        ("content_digest", "digest_of_content"),
+        ("PREDICTIONS", "SCORED"),
+        ("Scorer", "ScoreReader"),
+    ):
         tree.replace(rf"\b{old}\b", new)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [formatted, package_renamed, modules_merged, module_split, definitions_renamed], ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize(
+    "shape",
+    [formatted, package_renamed, modules_merged, module_split, definitions_renamed],
+    ids=lambda shape: shape.__name__,
+)
 def test_another_shape_is_the_same_code(tree, before, shape):
     shape(tree)
     after = tree.identities()
@@ -116,13 +166,16 @@ def test_another_shape_is_the_same_code(tree, before, shape):
 
 # ---- what a program reaches counts, and nothing else
 
+
 def loaded(instructions, functions: types.CodeType) -> set[str]:
     """The names of its module that compiled code loads or stores, `name.attribute` where an attribute follows, and `module:name` of imports."""
     found, steps = set(), list(instructions)
     module = ""
     for step, following in zip(steps, [*steps[1:], steps[-1]]):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL"):
-            attribute = following.argval if following.opname in ("LOAD_ATTR", "LOAD_METHOD") else None
+            attribute = (
+                following.argval if following.opname in ("LOAD_ATTR", "LOAD_METHOD") else None
+            )
             found |= {step.argval, *([f"{step.argval}.{attribute}"] if attribute else [])}
         elif step.opname == "IMPORT_NAME":
             module = step.argval
@@ -147,18 +200,32 @@ class Reference:
                 if code._is_no_code(part):
                     continue
                 if isinstance(part, ast.ImportFrom) and part.module.startswith("scripts"):
-                    self.imports[module] |= {alias.asname or alias.name: (part.module, alias.name) for alias in part.names}
+                    self.imports[module] |= {
+                        alias.asname or alias.name: (part.module, alias.name)
+                        for alias in part.names
+                    }
                     continue
                 if isinstance(part, ast.AnnAssign):
                     part.annotation = ast.Constant(None)
-                compiled = compile(ast.fix_missing_locations(ast.Module([part], [])), module, "exec", dont_inherit=True)
+                compiled = compile(
+                    ast.fix_missing_locations(ast.Module([part], [])),
+                    module,
+                    "exec",
+                    dont_inherit=True,
+                )
                 for name in code._defined(part):
-                    self.uses.setdefault((module, name), set()).update(loaded(dis.get_instructions(compiled), compiled))
+                    self.uses.setdefault((module, name), set()).update(
+                        loaded(dis.get_instructions(compiled), compiled)
+                    )
 
     def place(self, module: str, name: str):
         if name in self.imports.get(module, {}):
             other, inner = self.imports[module][name]
-            return (f"{other}.{inner}", None) if f"{other}.{inner}" in MODULES else self.place(other, inner)
+            return (
+                (f"{other}.{inner}", None)
+                if f"{other}.{inner}" in MODULES
+                else self.place(other, inner)
+            )
         return (module, name) if (module, name) in self.uses else None
 
     def targets(self, module: str, use: str):
@@ -179,7 +246,9 @@ class Reference:
             node = waiting.pop()
             if node not in seen and node in self.uses:
                 seen.add(node)
-                waiting += [target for use in self.uses[node] for target in self.targets(node[0], use)]
+                waiting += [
+                    target for use in self.uses[node] for target in self.targets(node[0], use)
+                ]
         return seen
 
 
@@ -189,7 +258,11 @@ def mutated(text: str, name: str) -> str:
     for part in tree.body:
         if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.name == name:
             part.body.append(ast.parse("mutated = 1").body[0])
-        elif isinstance(part, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and name in code._defined(part) and part.value:
+        elif (
+            isinstance(part, (ast.Assign, ast.AnnAssign, ast.AugAssign))
+            and name in code._defined(part)
+            and part.value
+        ):
             part.value = ast.Call(ast.Name("mutated", ast.Load()), [part.value], [])
     return ast.unparse(ast.fix_missing_locations(tree))
 
@@ -210,13 +283,21 @@ def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
         return {name: identity(name) for name in programs}
 
     before = identities()
-    drawn = random.Random(1).sample(sorted(node for node in reference.uses if node[1] not in imported(node[0])), 300)
+    drawn = random.Random(1).sample(
+        sorted(node for node in reference.uses if node[1] not in imported(node[0])), 300
+    )
     wrong = []
     for module, name in drawn:
         changed[module] = read_module(mutated(MODULES[module], name))
         others = {program for program, found in identities().items() if found != before[program]}
         changed.clear()
-        beside = {(module, other) for part in ast.parse(MODULES[module]).body for names in [code._defined(part)] if name in names for other in names}
+        beside = {
+            (module, other)
+            for part in ast.parse(MODULES[module]).body
+            for names in [code._defined(part)]
+            if name in names
+            for other in names
+        }
         expected = {program for program, nodes in reaching.items() if beside & nodes}
         if others != expected:
             wrong.append(f"{module}.{name}: {sorted(others ^ expected)[:3]} of {len(expected)}")
@@ -226,14 +307,38 @@ def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
 
 def imported(module: str) -> set[str]:
     """The names that a module imports from elsewhere."""
-    return {name for part in ast.parse(MODULES[module]).body if isinstance(part, (ast.Import, ast.ImportFrom)) for name in code._defined(part)}
+    return {
+        name
+        for part in ast.parse(MODULES[module]).body
+        if isinstance(part, (ast.Import, ast.ImportFrom))
+        for name in code._defined(part)
+    }
 
 
 def test_what_only_reports_is_no_part_of_a_run():
     """A run's identity is that of what decides its numbers: no checkpoint, no progress bar, no launcher, no file is in it."""
-    reached = {module for module, _ in code.reached("scripts.train.loop.train", "scripts.train.paradigms.classify")}
+    reached = {
+        module
+        for module, _ in code.reached(
+            "scripts.train.loop.train", "scripts.train.paradigms.classify"
+        )
+    }
     assert {"scripts.train.step", "scripts.train.scoring", "scripts.train.batches"} <= reached
-    assert not {f"scripts.train.{name}" for name in ("checkpoint", "tokens", "launch", "weight_files", "process", "card", "cost")} & reached
+    assert (
+        not {
+            f"scripts.train.{name}"
+            for name in (
+                "checkpoint",
+                "tokens",
+                "launch",
+                "weight_files",
+                "process",
+                "card",
+                "cost",
+            )
+        }
+        & reached
+    )
 
 
 # ---- what counts of a definition
@@ -257,28 +362,68 @@ def work(given, pairs=3):
 """
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("Make it.", "Build it."), ("how many", "the number of"), ('metavar="N"', 'metavar="M"'), ("__doc__", "__name__"),
-    ("%s: %d pairs", "%d pairs of %s"), ("given.name, len(pairs)", "len(pairs), given.name, 7"), (" are too few; ", " are few: "),
-    ('"ask for more" * 2', "REMEDY"), ('"%d are too many" % given.pairs', 'f"{given.pairs} are far too many"'),
-    ('f"no {pairs}"', '"none"'), ("deprecated: ", "old: "), ("retry in {}", "again in {}"), ('"stop"', '"halt"'),
-    ("error: the end", "the end"), ('a" "b"', 'ab"'), ("    return print", "    # say it\n\n    return  print"),
-])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Make it.", "Build it."),
+        ("how many", "the number of"),
+        ('metavar="N"', 'metavar="M"'),
+        ("__doc__", "__name__"),
+        ("%s: %d pairs", "%d pairs of %s"),
+        ("given.name, len(pairs)", "len(pairs), given.name, 7"),
+        (" are too few; ", " are few: "),
+        ('"ask for more" * 2', "REMEDY"),
+        ('"%d are too many" % given.pairs', 'f"{given.pairs} are far too many"'),
+        ('f"no {pairs}"', '"none"'),
+        ("deprecated: ", "old: "),
+        ("retry in {}", "again in {}"),
+        ('"stop"', '"halt"'),
+        ("error: the end", "the end"),
+        ('a" "b"', 'ab"'),
+        ("    return print", "    # say it\n\n    return  print"),
+    ],
+)
 def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
     assert old in PROGRAM
     assert read_module(PROGRAM.replace(old, new)) == read_module(PROGRAM)
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("pairs=3", "pairs=4"), ("pairs=3", "pairs=3.0"), ("pairs=3", "pairs"), ('"--pairs"', '"--pair"'), ("default=3", "default=4"),
-    ("log.info", "log.warning"), ("given.pairs < 1", "given.pairs <= 1"), ("< 1", "< 2"), (" or ", " and "), ('"odd"', '"even"'),
-    ("raise UserError(", "raise OSError("), ("return UserError(", "raise UserError("), (" from None", ""), ("> 99", "> 98"),
-    ("FutureWarning", "UserWarning"), ("stacklevel=2", "stacklevel=3"), ('"stop", 5', '"stop", 6'),
-    ("except ValueError", "except OSError"),
-    ('sys.exit("error: the end")', "sys.exit(2)"), ('"said"', '"told"'), (":>5", ":>6"), ('"b"', '"c"'), ("[1:]", "[:1]"),
-    ('b"x"', '"x"'), ("return print", "return str"), ("assert pairs", "assert given"), ("len(pairs))", "(pairs := 1))"),
-    ("    if given.pairs > 99:\n        return UserError(\"%d are too many\" % given.pairs)\n", ""),
-])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("pairs=3", "pairs=4"),
+        ("pairs=3", "pairs=3.0"),
+        ("pairs=3", "pairs"),
+        ('"--pairs"', '"--pair"'),
+        ("default=3", "default=4"),
+        ("log.info", "log.warning"),
+        ("given.pairs < 1", "given.pairs <= 1"),
+        ("< 1", "< 2"),
+        (" or ", " and "),
+        ('"odd"', '"even"'),
+        ("raise UserError(", "raise OSError("),
+        ("return UserError(", "raise UserError("),
+        (" from None", ""),
+        ("> 99", "> 98"),
+        ("FutureWarning", "UserWarning"),
+        ("stacklevel=2", "stacklevel=3"),
+        ('"stop", 5', '"stop", 6'),
+        ("except ValueError", "except OSError"),
+        ('sys.exit("error: the end")', "sys.exit(2)"),
+        ('"said"', '"told"'),
+        (":>5", ":>6"),
+        ('"b"', '"c"'),
+        ("[1:]", "[:1]"),
+        ('b"x"', '"x"'),
+        ("return print", "return str"),
+        ("assert pairs", "assert given"),
+        ("len(pairs))", "(pairs := 1))"),
+        (
+            '    if given.pairs > 99:\n        return UserError("%d are too many" % given.pairs)\n',
+            "",
+        ),
+    ],
+)
 def test_everything_else_counts(old, new):
     assert old in PROGRAM
     assert read_module(PROGRAM.replace(old, new, 1)) != read_module(PROGRAM)
@@ -326,15 +471,21 @@ def test_every_changed_place_of_a_module_counts(module):
 
 def test_the_same_code_is_the_same_on_every_version():
     """Pinned, for versions that are not here; compared, on those that are."""
-    found = subprocess.run([sys.executable, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert found.strip() == SYNTAX_HASH, "the pinned hash changes only with scripts/running/identity.py"
+    found = subprocess.run(
+        [sys.executable, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert found.strip() == SYNTAX_HASH, (
+        "the pinned hash changes only with scripts/running/identity.py"
+    )
     others = []
     for version in ("3.11", "3.12", "3.13", "3.14"):
         command = shutil.which(f"python{version}")
         if not command or version == f"{sys.version_info[0]}.{sys.version_info[1]}":
             continue
         done = subprocess.run([command, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True)
-        if done.returncode == 0 or "scripts" in done.stderr:  # a shim of pyenv may stand for a version that is not installed
+        if (
+            done.returncode == 0 or "scripts" in done.stderr
+        ):  # a shim of pyenv may stand for a version that is not installed
             others.append(version)
             assert done.stdout == found, f"Python {version}: {done.stderr}"
     if not others:
@@ -344,11 +495,19 @@ def test_the_same_code_is_the_same_on_every_version():
 def test_what_an_earlier_process_has_read_is_not_read_again(tmp_path):
     """Unless it has changed. A damaged memory, and one that cannot be written, costs time and nothing else."""
     tree, memory = Tree(tmp_path), tmp_path / "memory/identities"
-    program = ("import pathlib, sys; from scripts.running import identity as code; memory = pathlib.Path(sys.argv[1]); code.remember_in(memory); "
-               "print(code.identity('scripts.studies.strided_sop.build'), len(code._new)); code.write_memory(memory)")
+    program = (
+        "import pathlib, sys; from scripts.running import identity as code; memory = pathlib.Path(sys.argv[1]); code.remember_in(memory); "
+        "print(code.identity('scripts.studies.strided_sop.build'), len(code._new)); code.write_memory(memory)"
+    )
 
     def asked(place=memory) -> list[str]:
-        done = subprocess.run([sys.executable, "-c", program, str(place)], cwd=tree.folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(place)],
+            cwd=tree.folder,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return done.stdout.split()
 
     first, read = asked()

@@ -22,6 +22,7 @@ WITHOUT = "import errno, fcntl, os\ndef flock(*_): raise OSError(errno.{name}, o
 @pytest.fixture
 def without_locks(tmp_path):
     """The environment of a program on a drive that answers a lock with this error."""
+
     def environment(name: str) -> dict[str, str]:
         (tmp_path / "site").mkdir()
         (tmp_path / "site/sitecustomize.py").write_text(WITHOUT.format(name=name))
@@ -53,13 +54,26 @@ def test_training_goes_on_with_a_warning_and_shares_no_tokens(tmp_path, without_
     """Two runs could write the same tokens at once, so none are kept; the numbers are those of any other drive."""
     target, results = TARGETS["train"], []
     place(target.files, tmp_path / "in")
-    for name, environment in (("without", without_locks("ENOLCK")), ("with", os.environ | {"PYTHONPATH": str(ROOT)})):
-        given = [text.replace("{in}", str(tmp_path / "in")).replace("{out}", str(tmp_path / name)) for text in target.arguments]
-        done = subprocess.run([sys.executable, "-m", target.module, *given, "--tokens", tmp_path / name / "tokens"], cwd=ROOT, env=environment,
-                              capture_output=True, text=True)
+    for name, environment in (
+        ("without", without_locks("ENOLCK")),
+        ("with", os.environ | {"PYTHONPATH": str(ROOT)}),
+    ):
+        given = [
+            text.replace("{in}", str(tmp_path / "in")).replace("{out}", str(tmp_path / name))
+            for text in target.arguments
+        ]
+        done = subprocess.run(
+            [sys.executable, "-m", target.module, *given, "--tokens", tmp_path / name / "tokens"],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stderr
         warned = [line for line in done.stderr.splitlines() if "has no locks" in line]
-        assert len(warned) == (name == "without") and all("give one command at a time" in line for line in warned)
+        assert len(warned) == (name == "without") and all(
+            "give one command at a time" in line for line in warned
+        )
         assert any((tmp_path / name / "tokens").glob("*/facts.json")) == (name == "with")
         results.append(json.loads((tmp_path / name / "run.json").read_text())["digest"])
         results.append((tmp_path / name / "predictions.parquet").read_bytes())

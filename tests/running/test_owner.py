@@ -20,7 +20,9 @@ time.sleep(600)
 
 
 def test_forks_of_a_killed_program_end():
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     forks = [int(process) for process in program.stdout.readline().split()]
     assert len(forks) == 2
     program.kill()

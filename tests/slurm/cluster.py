@@ -76,7 +76,9 @@ def running(*names: str) -> list[str]:
     present = set()
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            facts = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+            facts = dict(
+                line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line
+            )
         except OSError:  # it ended meanwhile
             continue
         if not facts["State"].startswith("Z"):
@@ -93,14 +95,18 @@ def free_port() -> int:
 
 def missing() -> list[str]:
     """The programs of Slurm that are not installed."""
-    return [name for name in PROGRAMS if not (shutil.which(name) or Path("/usr/sbin", name).exists())]
+    return [
+        name for name in PROGRAMS if not (shutil.which(name) or Path("/usr/sbin", name).exists())
+    ]
 
 
 def install() -> None:
     """Install Debian's Slurm. Raises CannotStart where that is not possible."""
     if os.geteuid() != 0:
-        raise CannotStart(f"Slurm is not installed ({', '.join(missing())}), and only root can install it: "
-                          f"apt-get install {' '.join(PACKAGES)}")
+        raise CannotStart(
+            f"Slurm is not installed ({', '.join(missing())}), and only root can install it: "
+            f"apt-get install {' '.join(PACKAGES)}"
+        )
     if not shutil.which("apt-get"):
         raise CannotStart("Slurm is not installed, and there is no apt-get here to install it with")
     quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
@@ -111,7 +117,9 @@ def install() -> None:
         subprocess.run(["apt-get", *options, "update"], env=quiet, capture_output=True, text=True)
         done = subprocess.run(command, env=quiet, capture_output=True, text=True)
     if done.returncode or missing():
-        raise CannotStart(f"Slurm could not be installed by apt-get: {done.stderr.strip().splitlines()[-1:]}")
+        raise CannotStart(
+            f"Slurm could not be installed by apt-get: {done.stderr.strip().splitlines()[-1:]}"
+        )
 
 
 class Cluster:
@@ -126,14 +134,24 @@ class Cluster:
     def check(self) -> None:
         """Raises CannotStart unless this machine is ours to use."""
         if os.geteuid() != 0:
-            raise CannotStart("a Slurm for the tests needs root: it writes /etc/slurm and starts jobs as users")
+            raise CannotStart(
+                "a Slurm for the tests needs root: it writes /etc/slurm and starts jobs as users"
+            )
         if absent := missing():
             raise CannotStart(f"Slurm is not installed ({', '.join(absent)})")
         if live := running("slurmctld", "slurmd"):
-            raise CannotStart(f"a Slurm already runs on this machine ({', '.join(live)}); it is left alone")
-        if "SLURM_CONF" in os.environ or "SLURM_JOB_ID" in os.environ or Path("/run/slurm/conf").exists():
-            raise CannotStart("this machine belongs to a Slurm cluster (SLURM_CONF, SLURM_JOB_ID or /run/slurm/conf); "
-                              "it is left alone")
+            raise CannotStart(
+                f"a Slurm already runs on this machine ({', '.join(live)}); it is left alone"
+            )
+        if (
+            "SLURM_CONF" in os.environ
+            or "SLURM_JOB_ID" in os.environ
+            or Path("/run/slurm/conf").exists()
+        ):
+            raise CannotStart(
+                "this machine belongs to a Slurm cluster (SLURM_CONF, SLURM_JOB_ID or /run/slurm/conf); "
+                "it is left alone"
+            )
         for name in ("slurm.conf", "gres.conf", "cgroup.conf"):
             if (ETC / name).exists() and MARK not in (ETC / name).read_text():
                 raise CannotStart(f"{ETC / name} is somebody's configuration; it is left alone")
@@ -177,7 +195,9 @@ class Cluster:
     def jobs(self) -> list[dict[str, str]]:
         """Every job so far, oldest first, in the words of `scontrol show job`: JobId, JobState, Comment (the plugin
         writes the rule and its wildcards there), MinMemoryNode, TimeLimit, NumCPUs, TresPerJob (GPUs), …"""
-        shown = subprocess.run(["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True)
+        shown = subprocess.run(
+            ["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True
+        )
         lines = [line for line in shown.stdout.splitlines() if line.startswith("JobId=")]
         found = [dict(pair.split("=", 1) for pair in line.split() if "=" in pair) for line in lines]
         return sorted(found, key=lambda job: int(job["JobId"]))
@@ -188,7 +208,11 @@ class Cluster:
         if not MUNGE_KEY.exists():
             subprocess.run(["mungekey", "--create"], check=True, env=sbin(), capture_output=True)
             shutil.chown(MUNGE_KEY, "munge", "munge")
-        for place, mode in (("/run/munge", 0o755), ("/var/log/munge", 0o700), ("/var/lib/munge", 0o711)):
+        for place, mode in (
+            ("/run/munge", 0o755),
+            ("/var/log/munge", 0o700),
+            ("/var/lib/munge", 0o711),
+        ):
             folder = Path(place)
             folder.mkdir(exist_ok=True)
             shutil.chown(folder, "munge", "munge")
@@ -202,12 +226,23 @@ class Cluster:
         self.state.chmod(0o755)
         ETC.mkdir(exist_ok=True)
         self.configured = True
-        (ETC / "slurm.conf").write_text(MARK + SLURM_CONF.format(
-            host=self.host, state=self.state, controller_port=free_port(), node_port=free_port(),
-            cores=CORES, memory=MEMORY_MB, gpus=GPUS))
+        (ETC / "slurm.conf").write_text(
+            MARK
+            + SLURM_CONF.format(
+                host=self.host,
+                state=self.state,
+                controller_port=free_port(),
+                node_port=free_port(),
+                cores=CORES,
+                memory=MEMORY_MB,
+                gpus=GPUS,
+            )
+        )
         for gpu in range(GPUS):  # a device must be a file, any file
             (self.state / f"gpu{gpu}").touch()
-        (ETC / "gres.conf").write_text(MARK + f"NodeName={self.host} Name=gpu File={self.state}/gpu[0-{GPUS - 1}]\n")
+        (ETC / "gres.conf").write_text(
+            MARK + f"NodeName={self.host} Name=gpu File={self.state}/gpu[0-{GPUS - 1}]\n"
+        )
 
     def _daemon(self, name: str, *arguments: str, user: str = "root") -> None:
         # It ends with this process, however that ends; in a session of its own, so that Ctrl-C reaches pytest first.
@@ -215,8 +250,15 @@ class Cluster:
         if user != "root":
             within += [f"--reuid={user}", f"--regid={user}", "--clear-groups"]
         with (self.state / f"{name}.out").open("w") as output:
-            self.daemons.append(subprocess.Popen([*within, name, *arguments], stdout=output, stderr=output,
-                                                 env=sbin(), start_new_session=True))
+            self.daemons.append(
+                subprocess.Popen(
+                    [*within, name, *arguments],
+                    stdout=output,
+                    stderr=output,
+                    env=sbin(),
+                    start_new_session=True,
+                )
+            )
 
     def _wait(self, name: str, question: list[str], answer: str) -> None:
         for _ in range(120):
@@ -226,8 +268,11 @@ class Cluster:
             if self.daemons[-1].poll() is not None:
                 break
             time.sleep(0.25)
-        logs = "".join(place.read_text() for place in (self.state / f"{name}.out", self.state / f"{name}.log")
-                       if place.exists())
+        logs = "".join(
+            place.read_text()
+            for place in (self.state / f"{name}.out", self.state / f"{name}.log")
+            if place.exists()
+        )
         raise CannotStart(f"{name} does not start here: {logs[-600:].strip()}")
 
 

@@ -27,11 +27,13 @@ SMALLER = {
     "seeds": [1],
     "checkpoint_seconds": 1,
     "bootstrap_resamples": 100,
-    "experiments": {"sample_sop": {
-        "controls": False,
-        "data": {"source": "sample_activitynet", "stride": [0, 3]},
-        "training": {"epochs": 8, "early_stopping_patience": 8},
-    }},
+    "experiments": {
+        "sample_sop": {
+            "controls": False,
+            "data": {"source": "sample_activitynet", "stride": [0, 3]},
+            "training": {"epochs": 8, "early_stopping_patience": 8},
+        }
+    },
 }
 # Snakemake as the plugin runs it, but with a look at the jobs every other second. The plugin waits ten seconds longer after each look in which
 # no job had ended, which is most of the time here.
@@ -46,14 +48,24 @@ SHARED = {"name": "shared", "seeds": [2], "runs_per_gpu": 2}
 def environment() -> dict[str, str]:
     """As a user has it who did not activate the environment, and with no mirror."""
     path = [place for place in os.environ["PATH"].split(os.pathsep) if place and Path(place) != BIN]
-    return {key: value for key, value in os.environ.items() if key not in ("TIMESTRIDE_MIRROR", "PYTHONPATH")} | {
-        "PATH": os.pathsep.join(path)}
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("TIMESTRIDE_MIRROR", "PYTHONPATH")
+    } | {"PATH": os.pathsep.join(path)}
 
 
 def call(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
     """`snakemake --cores all --profile slurm …` in the copy."""
-    return subprocess.run([BIN / "snakemake", *TYPED, *arguments], cwd=copy, env=environment(), text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    return subprocess.run(
+        [BIN / "snakemake", *TYPED, *arguments],
+        cwd=copy,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=600,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +96,20 @@ def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> 
 def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: int = 1) -> dict:
     """Run presets to the end, and kill a training job on the way: what Snakemake said, Slurm's jobs of this, who was killed."""
     said, before = copy.parent / "said.txt", {job["JobId"] for job in cluster.jobs()}
-    typed = [sys.executable, "-c", LOOKING, *TYPED, *options, "--configfile", "config.yaml", *presets]
+    typed = [
+        sys.executable,
+        "-c",
+        LOOKING,
+        *TYPED,
+        *options,
+        "--configfile",
+        "config.yaml",
+        *presets,
+    ]
     with said.open("w") as output:
-        workflow = subprocess.Popen(typed, cwd=copy, env=environment(), stdout=output, stderr=output)
+        workflow = subprocess.Popen(
+            typed, cwd=copy, env=environment(), stdout=output, stderr=output
+        )
         try:
             killed = kill_one(cluster, copy, workflow, runs)
             workflow.wait(timeout=900)
@@ -95,7 +118,9 @@ def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: 
                 workflow.terminate()  # it cancels its jobs
                 workflow.wait(timeout=60)
     assert workflow.returncode == 0, said.read_text()[-6000:]
-    jobs = [job for job in cluster.jobs() if job["WorkDir"] == str(copy) and job["JobId"] not in before]
+    jobs = [
+        job for job in cluster.jobs() if job["WorkDir"] == str(copy) and job["JobId"] not in before
+    ]
     return {"copy": copy, "said": said.read_text(), "jobs": jobs, "killed": killed}
 
 
@@ -123,20 +148,31 @@ def test_profile_as_typed_selects_the_paper_preset(copy):
     assert said.returncode == 0, said.stdout[-4000:]
     paper = yaml.safe_load((copy / "presets" / "paper.yaml").read_text())
     model = paper["experiments"][paper["run"][0]]["models"][0]
-    assert f"Fetching the model {model} " in said.stdout and "Fetching the corpus activitynet " in said.stdout
+    assert (
+        f"Fetching the model {model} " in said.stdout
+        and "Fetching the corpus activitynet " in said.stdout
+    )
     assert "sample_activitynet" not in said.stdout
 
 
 def test_another_study_on_the_command_line_goes_before_the_profile(copy):
     said = call(copy, "--dry-run", "--configfile", "config.yaml")
     assert said.returncode == 0, said.stdout[-4000:]
-    assert "Writing the sample corpus sample_activitynet " in said.stdout and "Fetching the corpus activitynet " not in said.stdout
+    assert (
+        "Writing the sample corpus sample_activitynet " in said.stdout
+        and "Fetching the corpus activitynet " not in said.stdout
+    )
 
 
 def test_the_study_runs_through_slurm_to_the_page(study):
     assert (study["copy"] / "results/publish/default/index.html").stat().st_size > 1000
     rules = {job["Comment"] for job in study["jobs"]}
-    for stage in ("rule_clean_corpus", "rule_build_dataset", "rule_train_run", "rule_evaluate_experiment"):
+    for stage in (
+        "rule_clean_corpus",
+        "rule_build_dataset",
+        "rule_train_run",
+        "rule_evaluate_experiment",
+    ):
         assert any(rule.startswith(stage) for rule in rules), (stage, rules)
     # What needs the network or takes a second runs where Snakemake runs.
     assert not any(rule.startswith(("rule_fetch", "rule_publish")) for rule in rules), rules
@@ -153,7 +189,10 @@ def test_training_jobs_ask_for_their_gpu_and_cores(study):
 def test_a_job_that_dies_is_tried_again_with_more_and_resumes(study):
     assert study["killed"], "no training job was caught between its first checkpoint and its end"
     first, second = [job for job in study["jobs"] if study["killed"] in job["Comment"]]
-    assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")  # scancel sent the KILL
+    assert (first["JobState"], second["JobState"]) == (
+        "CANCELLED",
+        "COMPLETED",
+    )  # scancel sent the KILL
     assert megabytes(second["MinMemoryNode"]) == 2 * megabytes(first["MinMemoryNode"])
     assert minutes(second["TimeLimit"]) == 2 * minutes(first["TimeLimit"])
     [log] = study["copy"].glob(f"results/logs/train/*/{study['killed']}.log")
@@ -171,22 +210,38 @@ def test_a_second_call_submits_nothing(study, cluster):
 
 def test_runs_share_a_gpu_in_one_job_which_dies_and_resumes(copy, cluster):
     shared = run_and_kill(cluster, copy, "smaller.yaml", "shared.yaml", options=("train",), runs=2)
-    assert shared["killed"], "no job was caught while both of its runs had a checkpoint and were not at their end"
+    assert shared["killed"], (
+        "no job was caught while both of its runs had a checkpoint and were not at their end"
+    )
     first, second = [job for job in shared["jobs"] if "shared_gpu" in job["Comment"]]
     assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
     for attempt, job in enumerate((first, second), 1):
-        assert job["TresPerNode"].endswith("gpu:1") and "TresPerJob" not in job and job["NumNodes"] == "1"
-        assert job["CPUs/Task"] == "8" and megabytes(job["MinMemoryNode"]) == attempt * 2 * 16000 and minutes(job["TimeLimit"]) == attempt * 240
+        assert (
+            job["TresPerNode"].endswith("gpu:1")
+            and "TresPerJob" not in job
+            and job["NumNodes"] == "1"
+        )
+        assert (
+            job["CPUs/Task"] == "8"
+            and megabytes(job["MinMemoryNode"]) == attempt * 2 * 16000
+            and minutes(job["TimeLimit"]) == attempt * 240
+        )
     folders = list(copy.glob("results/train/*/*seed-2-*"))
     assert len(folders) == 2
     for folder in folders:
         assert json.loads((folder / "run.json").read_text())["hardware"]["threads"] == 4
-        assert "resumes in epoch" in (copy / f"results/logs/train/strided_sop/{folder.name}.log").read_text()
+        assert (
+            "resumes in epoch"
+            in (copy / f"results/logs/train/strided_sop/{folder.name}.log").read_text()
+        )
 
 
 def test_a_job_above_its_memory_is_killed_here(cluster, tmp_path):
     """The tests' own Slurm does enforce memory, so that asking for more means something."""
     greedy = f"srun {sys.executable} -c 'held = bytearray(600 << 20); import time; time.sleep(60)'"
-    subprocess.run(["sbatch", "--wait", "--mem=200", "--time=2", f"--output={tmp_path}/out", "--wrap", greedy],
-                   capture_output=True, timeout=90)
+    subprocess.run(
+        ["sbatch", "--wait", "--mem=200", "--time=2", f"--output={tmp_path}/out", "--wrap", greedy],
+        capture_output=True,
+        timeout=90,
+    )
     assert "exceeded memory limit" in (tmp_path / "out").read_text()

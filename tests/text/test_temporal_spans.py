@@ -20,8 +20,11 @@ from tests.rows import each_row
 
 MODULE = "scripts.text.temporal_spans"
 MARKED = re.compile(r"\{([^|}]*)\|(\w+)\}")
-SENTENCES = [line for line in (ROOT / "tests/text/temporal_spans.txt").read_text(encoding="utf-8").splitlines()
-             if not line.startswith("#")]
+SENTENCES = [
+    line
+    for line in (ROOT / "tests/text/temporal_spans.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
 
 
 @pytest.fixture(scope="module")
@@ -33,101 +36,231 @@ def rules():
 def find(rules):
     """The expressions of a text, as (text, kind)."""
     nlp = rule_pipeline(rules)
-    return lambda text: [(text[one.start : one.end], one.kind) for one in expressions([text], nlp, rules)[0]]
+    return lambda text: [
+        (text[one.start : one.end], one.kind) for one in expressions([text], nlp, rules)[0]
+    ]
 
 
 def dialog(*texts: str, dialog_id: str = "train:0", split: str = "train") -> pa.Table:
-    return pa.Table.from_pandas(pd.DataFrame({
-        "source": "talk", "split": split, "dialog_id": dialog_id, "turn": range(len(texts)),
-        "speaker": ["AB"[number % 2] for number in range(len(texts))], "text": texts, "duplicate_of": "",
-    }), schema=DIALOGS, preserve_index=False)
+    return pa.Table.from_pandas(
+        pd.DataFrame(
+            {
+                "source": "talk",
+                "split": split,
+                "dialog_id": dialog_id,
+                "turn": range(len(texts)),
+                "speaker": ["AB"[number % 2] for number in range(len(texts))],
+                "text": texts,
+                "duplicate_of": "",
+            }
+        ),
+        schema=DIALOGS,
+        preserve_index=False,
+    )
 
 
 def instance(dialog: str, original: str, *others: str, instance_id: str = "1") -> pd.DataFrame:
     options = [original, *others]
-    return pd.DataFrame({"source": "quiz", "split": "test", "instance_id": instance_id, "dialog": dialog, "option": options,
-                         "label": [1] + [0] * len(others), "rule": "", "is_original": [True] + [False] * len(others)})
+    return pd.DataFrame(
+        {
+            "source": "quiz",
+            "split": "test",
+            "instance_id": instance_id,
+            "dialog": dialog,
+            "option": options,
+            "label": [1] + [0] * len(others),
+            "rule": "",
+            "is_original": [True] + [False] * len(others),
+        }
+    )
 
 
 # ---- Sentences.
+
 
 @each_row("sentence", [*SENTENCES, "", "   "])
 def test_a_sentence(find, sentence):
     assert find(MARKED.sub(r"\1", sentence)) == MARKED.findall(sentence)
 
 
-@each_row("texts, wanted", [
-    (["It's 5 o'clock.", "It ’ s 5 o ’ clock .", "It's 5 o ' clock.", "It's 5 O'CLOCK.", "It's ５ o’clock ."], "5 o'clock"),
-    (["at 7:30 today", "at 7 : 30 today", "at 7: 30 today", "at 7：30 today", "at ７：３０ today"], "7:30 today"),
-    (["leaves at 8 p.m. sharp", "leaves at 8 p.m . sharp", "leaves at 8p.m. sharp", "leaves at 8 pm sharp"], "8 pm"),
-    (["a 30-day notice", "a 30 - day notice", "a 30 day notice", "a thirty-day notice"], "30 day"),
-    (["in two weeks.But no", "in two weeks . But no", "in two weeks , no"], "two weeks"),
-    (["two hours ' time", "two hours' time", "two hours ’ time"], "two hours"),
-])
+@each_row(
+    "texts, wanted",
+    [
+        (
+            [
+                "It's 5 o'clock.",
+                "It ’ s 5 o ’ clock .",
+                "It's 5 o ' clock.",
+                "It's 5 O'CLOCK.",
+                "It's ５ o’clock .",
+            ],
+            "5 o'clock",
+        ),
+        (
+            [
+                "at 7:30 today",
+                "at 7 : 30 today",
+                "at 7: 30 today",
+                "at 7：30 today",
+                "at ７：３０ today",
+            ],
+            "7:30 today",
+        ),
+        (
+            [
+                "leaves at 8 p.m. sharp",
+                "leaves at 8 p.m . sharp",
+                "leaves at 8p.m. sharp",
+                "leaves at 8 pm sharp",
+            ],
+            "8 pm",
+        ),
+        (
+            ["a 30-day notice", "a 30 - day notice", "a 30 day notice", "a thirty-day notice"],
+            "30 day",
+        ),
+        (["in two weeks.But no", "in two weeks . But no", "in two weeks , no"], "two weeks"),
+        (["two hours ' time", "two hours' time", "two hours ’ time"], "two hours"),
+    ],
+)
 def test_spacing_does_not_matter(find, rules, texts, wanted):
     found = [find(text) for text in texts]
     assert all(len(one) == 1 for one in found)
     texts, kinds = zip(*(one[0] for one in found), (wanted, found[0][0][1]))
-    assert values_of(pd.Series(texts), pd.Series(kinds), rules).nunique() == 1 and len(set(kinds)) == 1
+    assert (
+        values_of(pd.Series(texts), pd.Series(kinds), rules).nunique() == 1 and len(set(kinds)) == 1
+    )
 
 
-@each_row("kind, texts, wanted", [
-    ("duration", ["two weeks", "a dozen years", "half an hour", "thousands of years"], True),
-    ("time", ["10:30"], True),
-    ("date", ["the sixth of September", "the second day", "sixties", "the fourth quarter", "1999"],
-     True),
-    ("duration", ["a week", "an hour", "a few days", "just a second"], False),
-    ("date", ["tomorrow"], False),
-    ("set", ["every day", "twice a week"], False),
-])
+@each_row(
+    "kind, texts, wanted",
+    [
+        ("duration", ["two weeks", "a dozen years", "half an hour", "thousands of years"], True),
+        ("time", ["10:30"], True),
+        (
+            "date",
+            ["the sixth of September", "the second day", "sixties", "the fourth quarter", "1999"],
+            True,
+        ),
+        ("duration", ["a week", "an hour", "a few days", "just a second"], False),
+        ("date", ["tomorrow"], False),
+        ("set", ["every day", "twice a week"], False),
+    ],
+)
 def test_numerals(rules, kind, texts, wanted):
     assert {has_numeral(text, kind, rules) for text in texts} == {wanted}
 
 
 # ---- Values.
 
-@each_row("kind, texts", [
-    ("duration", ["two weeks", "14 days", "a fortnight", "two-week", "2 - week", "the two weeks", "about two weeks"]),
-    ("duration", ["half an hour", "30 minutes", "thirty minutes", "half-hour", "30 - minute", "another 30 minutes"]),
-    ("duration", ["1.5 hours", "one and a half hours", "an hour and a half", "90 minutes"]),
-    ("duration", ["five to ten minutes", "5-10 minutes", "5 to 10 minutes"]),
-    ("duration", ["12 months", "one year", "a year"]),
-    ("duration", ["more than two weeks", "more than 14 days"]),
-    ("date", ["two weeks ago", "14 days ago", "about two weeks ago"]),
-    ("time", ["5 pm", "5:00 p.m.", "5 p . m", "five o'clock in the afternoon", "17:00", "five PM",
-              "5 o ’ clock in the afternoon"]),
-    ("time", ["half past six", "6:30", "six-thirty", "six thirty"]),
-    ("time", ["a quarter to eight", "7:45", "seven forty-five"]),
-    ("time", ["noon", "12 noon", "12 pm"]), ("time", ["from 1 PM to 4 PM", "1:00 pm to 4:00 pm"]),
-    ("time", ["tomorrow morning at ten o'clock", "ten o'clock tomorrow morning", "10 am tomorrow"]),
-    ("set", ["every day", "daily", "everyday", "once a day", "each day"]),
-    ("set", ["twice a week", "2 times per week"]),
-    ("set", ["every other day", "every two days", "every 48 hours"]),
-    ("set", ["Sundays", "every Sunday"]),
-    ("age", ["five years old", "5 years old", "five-year-old", "5 - year - old"]),
-    ("date", ["Mar 3", "March 3rd", "the third of March", "3 March", "March 3"]),
-    ("date", ["July 4 , 2004", "the 4th of July 2004"]),
-    ("date", ["the eighties", "1980s", "80s"]), ("date", ["the second week", "the 2nd week"]),
-    ("date", ["Next  Week", "next week"]),
-])
+
+@each_row(
+    "kind, texts",
+    [
+        (
+            "duration",
+            [
+                "two weeks",
+                "14 days",
+                "a fortnight",
+                "two-week",
+                "2 - week",
+                "the two weeks",
+                "about two weeks",
+            ],
+        ),
+        (
+            "duration",
+            [
+                "half an hour",
+                "30 minutes",
+                "thirty minutes",
+                "half-hour",
+                "30 - minute",
+                "another 30 minutes",
+            ],
+        ),
+        ("duration", ["1.5 hours", "one and a half hours", "an hour and a half", "90 minutes"]),
+        ("duration", ["five to ten minutes", "5-10 minutes", "5 to 10 minutes"]),
+        ("duration", ["12 months", "one year", "a year"]),
+        ("duration", ["more than two weeks", "more than 14 days"]),
+        ("date", ["two weeks ago", "14 days ago", "about two weeks ago"]),
+        (
+            "time",
+            [
+                "5 pm",
+                "5:00 p.m.",
+                "5 p . m",
+                "five o'clock in the afternoon",
+                "17:00",
+                "five PM",
+                "5 o ’ clock in the afternoon",
+            ],
+        ),
+        ("time", ["half past six", "6:30", "six-thirty", "six thirty"]),
+        ("time", ["a quarter to eight", "7:45", "seven forty-five"]),
+        ("time", ["noon", "12 noon", "12 pm"]),
+        ("time", ["from 1 PM to 4 PM", "1:00 pm to 4:00 pm"]),
+        (
+            "time",
+            ["tomorrow morning at ten o'clock", "ten o'clock tomorrow morning", "10 am tomorrow"],
+        ),
+        ("set", ["every day", "daily", "everyday", "once a day", "each day"]),
+        ("set", ["twice a week", "2 times per week"]),
+        ("set", ["every other day", "every two days", "every 48 hours"]),
+        ("set", ["Sundays", "every Sunday"]),
+        ("age", ["five years old", "5 years old", "five-year-old", "5 - year - old"]),
+        ("date", ["Mar 3", "March 3rd", "the third of March", "3 March", "March 3"]),
+        ("date", ["July 4 , 2004", "the 4th of July 2004"]),
+        ("date", ["the eighties", "1980s", "80s"]),
+        ("date", ["the second week", "the 2nd week"]),
+        ("date", ["Next  Week", "next week"]),
+    ],
+)
 def test_equal_values(rules, kind, texts):
     assert values_of(pd.Series(texts), pd.Series([kind] * len(texts)), rules).nunique() == 1
 
 
-@each_row("kind, texts", [
-    ("duration", ["two weeks", "two days", "more than two weeks", "less than two weeks", "the last two weeks",
-                  "a few weeks"]),
-    ("time", ["five o'clock", "5 am", "5 pm", "tomorrow at 5 pm", "5:15"]),
-    ("time", ["noon", "midnight", "12 o'clock"]),
-    ("set", ["every day", "every other day", "twice a day", "a day", "every Monday"]),
-    ("date", ["two weeks ago", "two weeks later", "March 3", "March 4", "March", "March 2003", "3 March 2004"]),
-    ("date", ["today", "tomorrow", "this year", "next year", "1980", "1980s", "1880s"]),
-])
+@each_row(
+    "kind, texts",
+    [
+        (
+            "duration",
+            [
+                "two weeks",
+                "two days",
+                "more than two weeks",
+                "less than two weeks",
+                "the last two weeks",
+                "a few weeks",
+            ],
+        ),
+        ("time", ["five o'clock", "5 am", "5 pm", "tomorrow at 5 pm", "5:15"]),
+        ("time", ["noon", "midnight", "12 o'clock"]),
+        ("set", ["every day", "every other day", "twice a day", "a day", "every Monday"]),
+        (
+            "date",
+            [
+                "two weeks ago",
+                "two weeks later",
+                "March 3",
+                "March 4",
+                "March",
+                "March 2003",
+                "3 March 2004",
+            ],
+        ),
+        ("date", ["today", "tomorrow", "this year", "next year", "1980", "1980s", "1880s"]),
+    ],
+)
 def test_different_values(rules, kind, texts):
-    assert values_of(pd.Series(texts), pd.Series([kind] * len(texts)), rules).nunique() == len(texts)
+    assert values_of(pd.Series(texts), pd.Series([kind] * len(texts)), rules).nunique() == len(
+        texts
+    )
 
 
 # ---- Tables and the program.
+
 
 @pytest.fixture(scope="module")
 def program():
@@ -139,64 +272,135 @@ def program():
 def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
     talk = dialog("Come at 5 pm .", "No .", "I'll wait half an hour .")
     write_table(talk, tmp_path / "talk/train.parquet", DIALOGS, {"licence": "MIT"})
-    quiz = instance("A: How long ?\nB:I'll wait <MASK> , or until May 5 .", "two weeks", "half an hour")
+    quiz = instance(
+        "A: How long ?\nB:I'll wait <MASK> , or until May 5 .", "two weeks", "half an hour"
+    )
     write_table(pa.Table.from_pandas(quiz), tmp_path / "quiz/test.parquet", CHALLENGE, {})
     found = {}
     for name, split in (("talk", "train"), ("quiz", "test")):
-        done = program(MODULE, "--cleaned", tmp_path / name, "--splits", split, "--output", tmp_path / "spans" / name)
+        done = program(
+            MODULE,
+            "--cleaned",
+            tmp_path / name,
+            "--splits",
+            split,
+            "--output",
+            tmp_path / "spans" / name,
+        )
         assert done.returncode == 0, done.stderr
         rows = pd.read_parquet(tmp_path / f"spans/{name}/{split}.parquet")
         assert list(rows) == SPANS.names
-        found[name] = rows[["dialog_id", "turn", "start", "text", "kind",
-                            "value"]].to_numpy().tolist()
-    assert found["talk"] == [["train:0", 0, 8, "5 pm", "time", "5:00 pm"],
-                             ["train:0", 2, 10, "half an hour", "duration", "1800 s"]]
+        found[name] = (
+            rows[["dialog_id", "turn", "start", "text", "kind", "value"]].to_numpy().tolist()
+        )
+    assert found["talk"] == [
+        ["train:0", 0, 8, "5 pm", "time", "5:00 pm"],
+        ["train:0", 2, 10, "half an hour", "duration", "1800 s"],
+    ]
     assert [row[:4] for row in found["quiz"]] == [["1", 1, 10, "two weeks"], ["1", 1, 31, "May 5"]]
     kept = provenance_of(tmp_path / "spans/talk/train.parquet")
-    assert kept["licence"] == "MIT" and kept["spacy"] == spacy.__version__ and len(kept["rules"]) == 64
+    assert (
+        kept["licence"] == "MIT" and kept["spacy"] == spacy.__version__ and len(kept["rules"]) == 64
+    )
 
 
-@pytest.mark.parametrize("columns, arguments, wanted", [
-    (["source"], [], "neither dialogs"), (None, [], "no such file"),
-    (DIALOGS.names, ["--spacy-model", "en_core_none_sm"], "python -m spacy download en_core_none_sm"),
-    (DIALOGS.names, ["--processes", "0"], "argument --processes: '0' is not a whole number from 1 to 1024"),
-])
+@pytest.mark.parametrize(
+    "columns, arguments, wanted",
+    [
+        (["source"], [], "neither dialogs"),
+        (None, [], "no such file"),
+        (
+            DIALOGS.names,
+            ["--spacy-model", "en_core_none_sm"],
+            "python -m spacy download en_core_none_sm",
+        ),
+        (
+            DIALOGS.names,
+            ["--processes", "0"],
+            "argument --processes: '0' is not a whole number from 1 to 1024",
+        ),
+    ],
+)
 def test_the_program_says_what_is_wrong(program, tmp_path, columns, arguments, wanted):
     if columns:
         table = dialog("Come at 5 pm .").select(columns)
         write_table(table, tmp_path / "in/train.parquet", table.schema, {})
-    done = program(MODULE, "--cleaned", tmp_path / "in", "--splits", "train", "--output", tmp_path / "out", *arguments)
-    assert done.returncode in (1, 2) and wanted in done.stderr and len(done.stderr.splitlines()) == 1
+    done = program(
+        MODULE,
+        "--cleaned",
+        tmp_path / "in",
+        "--splits",
+        "train",
+        "--output",
+        tmp_path / "out",
+        *arguments,
+    )
+    assert (
+        done.returncode in (1, 2) and wanted in done.stderr and len(done.stderr.splitlines()) == 1
+    )
     assert not (tmp_path / "out/train.parquet").exists()
 
 
 @pytest.mark.slow
 def test_a_statistical_pipeline_joins_in(program, tmp_path):
     nlp = spacy.blank("en")
-    nlp.add_pipe("entity_ruler").add_patterns([
-        {"label": "DATE", "pattern": "the Tang dynasty"}, {"label": "DATE", "pattern": "wait two weeks"},
-        {"label": "TIME", "pattern": "teatime"}, {"label": "PERSON", "pattern": "Jane"}])
+    nlp.add_pipe("entity_ruler").add_patterns(
+        [
+            {"label": "DATE", "pattern": "the Tang dynasty"},
+            {"label": "DATE", "pattern": "wait two weeks"},
+            {"label": "TIME", "pattern": "teatime"},
+            {"label": "PERSON", "pattern": "Jane"},
+        ]
+    )
     nlp.to_disk(tmp_path / "model")
     talk = dialog("Jane came at teatime .", "In the Tang dynasty I'd wait two weeks .")
     write_table(talk, tmp_path / "in/train.parquet", DIALOGS, {})
     spacy.blank("en").to_disk(tmp_path / "blank")
     for model, processes in (("blank", 1), ("model", 1), ("model", 2)):
-        done = program(MODULE, "--cleaned", tmp_path / "in", "--splits", "train", "--output", tmp_path / "out",
-                       "--processes", processes, "--spacy-model", tmp_path / model)
+        done = program(
+            MODULE,
+            "--cleaned",
+            tmp_path / "in",
+            "--splits",
+            "train",
+            "--output",
+            tmp_path / "out",
+            "--processes",
+            processes,
+            "--spacy-model",
+            tmp_path / model,
+        )
         assert (done.returncode == 0) == (model == "model"), done.stderr
         if model == "blank":
             assert "finds no entities" in done.stderr
             continue
         spans = pd.read_parquet(tmp_path / "out/train.parquet")
         assert spans[["turn", "text", "kind"]].to_numpy().tolist() == [
-            [0, "teatime", "time"], [1, "the Tang dynasty", "date"], [1, "two weeks", "duration"]]
+            [0, "teatime", "time"],
+            [1, "the Tang dynasty", "date"],
+            [1, "two weeks", "duration"],
+        ]
 
 
 def test_candidate_dialogs_are_counted():
-    spans = pd.DataFrame({"split": "train", "dialog_id": list("aaaabbbbcccd"), "text": "now", "value": "now", "kind": "date",
-                          "has_numeral": [True] * 2 + [False] * 6 + [True] * 4})
-    dialogs = pd.DataFrame({"split": "train", "dialog_id": list("abcde"), "duplicate_of": ["", "", "", "", "train:0"]})
-    rows = {row["What"]: row for row in dialog_rows(spans, dialogs, {"dialogs": 1127}) if "Kind" not in row}
+    spans = pd.DataFrame(
+        {
+            "split": "train",
+            "dialog_id": list("aaaabbbbcccd"),
+            "text": "now",
+            "value": "now",
+            "kind": "date",
+            "has_numeral": [True] * 2 + [False] * 6 + [True] * 4,
+        }
+    )
+    dialogs = pd.DataFrame(
+        {"split": "train", "dialog_id": list("abcde"), "duplicate_of": ["", "", "", "", "train:0"]}
+    )
+    rows = {
+        row["What"]: row
+        for row in dialog_rows(spans, dialogs, {"dialogs": 1127})
+        if "Kind" not in row
+    }
     assert rows["dialogs"]["Number"] == "5" and rows["dialogs, duplicates apart"]["Number"] == "4"
     candidates = next(row for what, row in rows.items() if what.startswith("candidate dialogs"))
     assert (candidates["Number"], candidates["In the paper"]) == ("1", "1,127")
@@ -204,6 +408,7 @@ def test_candidate_dialogs_are_counted():
 
 
 # ---- The released data.
+
 
 @pytest.fixture(scope="module")
 def released(mirror):
@@ -213,11 +418,20 @@ def released(mirror):
         pytest.skip(f"{file} is missing")
     frames = []
     for one in json.loads(file.read_text()):
-        turns = [re.sub(r"^([AB]):\s*", r"\1: ", turn.strip()) for turn in one["conversation"] if turn.strip()]
-        frames.append(instance("\n".join(turns), one["correct1"].strip(), instance_id=str(one["id"])).assign(
-            split="extras" if one["correct2"] == "none" else "test"))
+        turns = [
+            re.sub(r"^([AB]):\s*", r"\1: ", turn.strip())
+            for turn in one["conversation"]
+            if turn.strip()
+        ]
+        frames.append(
+            instance("\n".join(turns), one["correct1"].strip(), instance_id=str(one["id"])).assign(
+                split="extras" if one["correct2"] == "none" else "test"
+            )
+        )
     challenge, rules = pd.concat(frames, ignore_index=True), rules_of()
-    spans = span_table(restored_turns(challenge, file.name), rule_pipeline(rules), rules).to_pandas()
+    spans = span_table(
+        restored_turns(challenge, file.name), rule_pipeline(rules), rules
+    ).to_pandas()
     return masked_spans(challenge, spans, file.name), spans
 
 
@@ -231,4 +445,6 @@ def test_masked_spans_of_timedial_are_found(released):
 def test_spans_of_timedial_do_not_overlap(released):
     ordered = released[1].sort_values(["dialog_id", "turn", "start"])
     same = ordered.duplicated(["dialog_id", "turn"])
-    assert (~same | (ordered["start"] >= ordered["end"].shift())).all() and (ordered["start"] < ordered["end"]).all()
+    assert (~same | (ordered["start"] >= ordered["end"].shift())).all() and (
+        ordered["start"] < ordered["end"]
+    ).all()

@@ -21,8 +21,13 @@ from scripts.clean.dailydialog import archived, clean_split
 from tests.conftest import ROOT
 
 MARKED = re.compile(r"\{([^|}]*)\|(\w+)\}")
-MARKED_HERE = [line for line in (ROOT / "tests/text/temporal_spans_marked.txt").read_text(encoding="utf-8").splitlines()
-          if not line.startswith("#")]
+MARKED_HERE = [
+    line
+    for line in (ROOT / "tests/text/temporal_spans_marked.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
+    if not line.startswith("#")
+]
 Bounds = set[tuple[int, int]]
 
 
@@ -31,7 +36,9 @@ def bounds_in():
     """The bounds of the expressions of each text."""
     rules = rules_of()
     nlp = rule_pipeline(rules)
-    return lambda texts: [{(one.start, one.end) for one in found} for found in expressions(texts, nlp, rules)]
+    return lambda texts: [
+        {(one.start, one.end) for one in found} for found in expressions(texts, nlp, rules)
+    ]
 
 
 def marks(sentence: str) -> Bounds:
@@ -67,7 +74,9 @@ def sentences(mirror, tmp_path_factory) -> pd.DataFrame:
     rows = pd.read_csv(ROOT / "tests/text/temporal_spans_dailydialog.csv", keep_default_na=False)
     wanted = set(rows["dialog_id"].str.removeprefix("train:").astype(int))
     lines = archived(folder / "train.zip", "train").split("\n")
-    lines = [line if number in wanted else ". __eou__" for number, line in enumerate(lines)]  # cleaning them all takes long
+    lines = [
+        line if number in wanted else ". __eou__" for number, line in enumerate(lines)
+    ]  # cleaning them all takes long
     turns = clean_split("\n".join(lines), "dailydialog", "train", "train.zip")[0]
     texts = turns.set_index(["dialog_id", "turn"])["text"]
     rows["text"] = texts.reindex(pd.MultiIndex.from_frame(rows[["dialog_id", "turn"]])).to_numpy()
@@ -75,10 +84,20 @@ def sentences(mirror, tmp_path_factory) -> pd.DataFrame:
 
 
 def test_sentences_of_dailydialog(bounds_in, sentences):
-    shown = [text[start:end] for text, start, end in zip(sentences["text"], sentences["start"], sentences["end"])]
-    assert [hashlib.sha256(text.encode()).hexdigest()[:12] for text in shown] == sentences["sha256"].to_list()
-    marked = [{tuple(map(int, bounds.split("-"))) for bounds in spans.split()} for spans in sentences["spans"]]
-    found = [{(start, end) for start, end in bounds if start < row.end and row.start < end}
-             for bounds, row in zip(bounds_in(sentences["text"].to_list()), sentences.itertuples())]
+    shown = [
+        text[start:end]
+        for text, start, end in zip(sentences["text"], sentences["start"], sentences["end"])
+    ]
+    assert [hashlib.sha256(text.encode()).hexdigest()[:12] for text in shown] == sentences[
+        "sha256"
+    ].to_list()
+    marked = [
+        {tuple(map(int, bounds.split("-"))) for bounds in spans.split()}
+        for spans in sentences["spans"]
+    ]
+    found = [
+        {(start, end) for start, end in bounds if start < row.end and row.start < end}
+        for bounds, row in zip(bounds_in(sentences["text"].to_list()), sentences.itertuples())
+    ]
     precision, recall = precision_and_recall(marked, found)
     assert precision > 0.98 and recall > 0.98, (precision, recall)

@@ -29,17 +29,38 @@ def by_hand(lines: list[str], before: str, second: str, after: str) -> float:
     def likely(word: str, history: tuple) -> float:
         shorter = likely(word, history[1:]) if history else 1 / len(vocabulary)
         seen = counted.get(history, {})
-        return (seen.get(word, 0) + len(seen) * shorter) / (sum(seen.values()) + len(seen)) if seen else shorter
+        return (
+            (seen.get(word, 0) + len(seen) * shorter) / (sum(seen.values()) + len(seen))
+            if seen
+            else shorter
+        )
 
     words = ["<s>", "<s>", *split(before)][-2:] + split(second) + [*split(after), "</s>"][:2]
-    return float(np.mean([math.log(likely(words[place], tuple(words[place - 2:place]))) for place in range(2, len(words))]))
+    return float(
+        np.mean(
+            [
+                math.log(likely(words[place], tuple(words[place - 2 : place])))
+                for place in range(2, len(words))
+            ]
+        )
+    )
 
 
-@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=6), st.tuples(WORDS, WORDS, WORDS))
+@given(
+    st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=6), st.tuples(WORDS, WORDS, WORDS)
+)
 def test_it_counts_as_by_hand(known, asked):
-    learnt = pd.DataFrame({"first": [f"A: {before}<MASK>{after}" for before, _, after in known], "second": [second for _, second, _ in known]})
+    learnt = pd.DataFrame(
+        {
+            "first": [f"A: {before}<MASK>{after}" for before, _, after in known],
+            "second": [second for _, second, _ in known],
+        }
+    )
     before, second, after = asked
-    [found] = trigram(pd.DataFrame({"first": [f"B: c\nA: {before}<MASK>{after}\nB: d"], "second": [second]}), learn(learnt))
+    [found] = trigram(
+        pd.DataFrame({"first": [f"B: c\nA: {before}<MASK>{after}\nB: d"], "second": [second]}),
+        learn(learnt),
+    )
     lines = [f"{left}{text}{right}" for left, text, right in known]
     assert found == pytest.approx(by_hand(lines, before, second, after))
 
@@ -50,11 +71,20 @@ def test_probabilities_sum_to_one(lines):
     model = learn(pd.DataFrame({"first": "<MASK>", "second": lines}))
     size = len(model.vocabulary) + 1
     for history in [(0, 0), (size - 1, 0), (size - 1, size - 1), (1, 2)]:
-        found = np.column_stack([np.full(size, history[0]), np.full(size, history[1]), np.arange(size)])
+        found = np.column_stack(
+            [np.full(size, history[0]), np.full(size, history[1]), np.arange(size)]
+        )
         assert probability(model, found).sum() == pytest.approx(1)
 
 
 def test_without_a_mask_the_second_text_follows_the_first():
-    model = learn(pd.DataFrame({"first": ["She beats the eggs.", "He climbs the wall."], "second": ["then bakes", "then falls"]}))
+    model = learn(
+        pd.DataFrame(
+            {
+                "first": ["She beats the eggs.", "He climbs the wall."],
+                "second": ["then bakes", "then falls"],
+            }
+        )
+    )
     asked = pd.DataFrame({"first": "They beats the eggs.", "second": ["then bakes", "falls then"]})
     assert np.diff(trigram(asked, model))[0] < 0

@@ -19,8 +19,9 @@ from tests.rows import each_row
 # Written by hand from real answers: what a person holds to be right, equal where the answer must stay as it is.
 TABLE = pd.read_csv(ROOT / "tests/text/unit_normalization.csv", dtype=str, keep_default_na=False)
 # Thought out: spellings of numbers and units, ranges, sums, and what is no amount of time.
-EDGES = pd.read_csv(ROOT / "tests/text/unit_normalization_edges.csv", dtype=str,
-                    keep_default_na=False)
+EDGES = pd.read_csv(
+    ROOT / "tests/text/unit_normalization_edges.csv", dtype=str, keep_default_na=False
+)
 MODULE = "scripts.text.unit_normalization"
 
 
@@ -33,32 +34,54 @@ def test_the_tables(table):
         assert [row for row in rows if row[1] != row[2]] == []
 
 
-@each_row("answer, expression, low, high, unit, days", [
-    ("it took 30 months", "30 months", 30, 30, "month", (912.5, 912.5)),  # 2.5 years
-    ("12 months", "12 months", 12, 12, "month", (365, 365)),
-    ("about two or three weeks ago", "two or three weeks", 2, 3, "week", (14, 21)),
-    ("100 to 30 years", "100 to 30 years", 30, 100, "year", (10950, 36500)),
-    ("1 hour and 15 minutes", "1 hour and 15 minutes", 1.25, 1.25, "hour", (1.25 / 24, 1.25 / 24)),
-    ("an hour or two", "an hour or two", 1, 2, "hour", (1 / 24, 2 / 24)),
-    ("every 24 hours", "24 hours", 24, 24, "hour", (1, 1)),
-    ("every day", "day", 1, 1, "day", (1, 1)),
-    ("every other week", "other week", 2, 2, "week", (14, 14)),
-    ("once a week", "a week", 1, 1, "week", (7, 7)),
-    ("once per week", "week", 1, 1, "week", (7, 7)),
-    ("a millennium", "a millennium", 1, 1, "millennium", (365000, 365000)),
-])
+@each_row(
+    "answer, expression, low, high, unit, days",
+    [
+        ("it took 30 months", "30 months", 30, 30, "month", (912.5, 912.5)),  # 2.5 years
+        ("12 months", "12 months", 12, 12, "month", (365, 365)),
+        ("about two or three weeks ago", "two or three weeks", 2, 3, "week", (14, 21)),
+        ("100 to 30 years", "100 to 30 years", 30, 100, "year", (10950, 36500)),
+        (
+            "1 hour and 15 minutes",
+            "1 hour and 15 minutes",
+            1.25,
+            1.25,
+            "hour",
+            (1.25 / 24, 1.25 / 24),
+        ),
+        ("an hour or two", "an hour or two", 1, 2, "hour", (1 / 24, 2 / 24)),
+        ("every 24 hours", "24 hours", 24, 24, "hour", (1, 1)),
+        ("every day", "day", 1, 1, "day", (1, 1)),
+        ("every other week", "other week", 2, 2, "week", (14, 14)),
+        ("once a week", "a week", 1, 1, "week", (7, 7)),
+        ("once per week", "week", 1, 1, "week", (7, 7)),
+        ("a millennium", "a millennium", 1, 1, "millennium", (365000, 365000)),
+    ],
+)
 def test_quantities(answer, expression, low, high, unit, days):
     found = quantities(pd.Series([answer])).iloc[0]
-    assert answer[found["start"]:found["end"]] == expression
+    assert answer[found["start"] : found["end"]] == expression
     assert (found["low"], found["high"], found["unit"]) == (low, high, unit)
-    assert (found["seconds_low"], found["seconds_high"]) == pytest.approx([86400 * day for day in days])
+    assert (found["seconds_low"], found["seconds_high"]) == pytest.approx(
+        [86400 * day for day in days]
+    )
 
 
-@each_row("answer", [
-    "twice a week", "3 times a day", "5 days a week", "18 years old", "next week", "at 7",
-    "one second and fifteen minutes",
-    "3 days and 3 years", "0 hours", "",
-])
+@each_row(
+    "answer",
+    [
+        "twice a week",
+        "3 times a day",
+        "5 days a week",
+        "18 years old",
+        "next week",
+        "at 7",
+        "one second and fifteen minutes",
+        "3 days and 3 years",
+        "0 hours",
+        "",
+    ],
+)
 def test_no_quantity(answer):
     assert quantities(pd.Series([answer])).isna().all(axis=None)
 
@@ -77,30 +100,105 @@ def test_index_missing_values_and_types_stay():
 
 
 def test_soft_hyphens_and_wide_spaces():
-    answers = pd.Series(["af\u00adter 30\u2002mi\u00adnutes of re\u00adst", "two\u00a0days",
-                         "thirty\u00ad-five\u2003seconds"])
-    assert normalize_units(answers).to_list() == ["af\u00adter 0.5 hours of re\u00adst", "2 days", "0.58 minutes"]
+    answers = pd.Series(
+        [
+            "af\u00adter 30\u2002mi\u00adnutes of re\u00adst",
+            "two\u00a0days",
+            "thirty\u00ad-five\u2003seconds",
+        ]
+    )
+    assert normalize_units(answers).to_list() == [
+        "af\u00adter 0.5 hours of re\u00adst",
+        "2 days",
+        "0.58 minutes",
+    ]
     found = quantities(answers).iloc[0]
-    assert answers[0][found["start"]:found["end"]] == "30\u2002mi\u00adnutes"
+    assert answers[0][found["start"] : found["end"]] == "30\u2002mi\u00adnutes"
 
 
 # ---- Properties.
 
-WORDS = ["a", "an", "one", "two", "seven", "thirty-five", "one hundred", "a hundred", "a few", "few", "a couple of",
-         "several", "many", "hundreds of", "a dozen", "half an", "two and a half", "tens of millions of", "other",
-         "some"]
-FORMS = [unit + end for unit in SECONDS if unit not in ("century", "millennium") for end in ("", "s")] + [
-    "century", "centuries", "millennium", "hrs", "min", "yrs"]
-numbers = st.one_of(st.sampled_from(WORDS), st.integers(0, 10**6).map(str), st.integers(1, 10**6).map("{:,}".format),
-                    st.decimals(0, 3000, places=2).map(str), st.decimals(0, 3, places=4).map(str))
-amounts = st.builds("{}{}{}".format, numbers, st.sampled_from([" ", "  ", "-", "\u2002"]), st.sampled_from(FORMS))
-ranges = st.builds("{}{}{} {}".format, numbers, st.sampled_from([" to ", "-", " or ", " – "]), numbers,
-                   st.sampled_from(FORMS))
+WORDS = [
+    "a",
+    "an",
+    "one",
+    "two",
+    "seven",
+    "thirty-five",
+    "one hundred",
+    "a hundred",
+    "a few",
+    "few",
+    "a couple of",
+    "several",
+    "many",
+    "hundreds of",
+    "a dozen",
+    "half an",
+    "two and a half",
+    "tens of millions of",
+    "other",
+    "some",
+]
+FORMS = [
+    unit + end for unit in SECONDS if unit not in ("century", "millennium") for end in ("", "s")
+] + ["century", "centuries", "millennium", "hrs", "min", "yrs"]
+numbers = st.one_of(
+    st.sampled_from(WORDS),
+    st.integers(0, 10**6).map(str),
+    st.integers(1, 10**6).map("{:,}".format),
+    st.decimals(0, 3000, places=2).map(str),
+    st.decimals(0, 3, places=4).map(str),
+)
+amounts = st.builds(
+    "{}{}{}".format, numbers, st.sampled_from([" ", "  ", "-", "\u2002"]), st.sampled_from(FORMS)
+)
+ranges = st.builds(
+    "{}{}{} {}".format,
+    numbers,
+    st.sampled_from([" to ", "-", " or ", " – "]),
+    numbers,
+    st.sampled_from(FORMS),
+)
 phrases = st.one_of(amounts, ranges)
-before = st.sampled_from(["", "about ", "every ", "once every ", "each ", "between ", "a ", "the next ", "twice ",
-                          "age ", "in ", "once a ", "5 days and ", "it took ", "one ", "every other "])
-after = st.sampled_from(["", " ago", " each", ".", " a day", " old", " or two", " and a half", " each week", " ride",
-                         " later", "-long", " 's", " or 3"])
+before = st.sampled_from(
+    [
+        "",
+        "about ",
+        "every ",
+        "once every ",
+        "each ",
+        "between ",
+        "a ",
+        "the next ",
+        "twice ",
+        "age ",
+        "in ",
+        "once a ",
+        "5 days and ",
+        "it took ",
+        "one ",
+        "every other ",
+    ]
+)
+after = st.sampled_from(
+    [
+        "",
+        " ago",
+        " each",
+        ".",
+        " a day",
+        " old",
+        " or two",
+        " and a half",
+        " each week",
+        " ride",
+        " later",
+        "-long",
+        " 's",
+        " or 3",
+    ]
+)
 glue = st.sampled_from([" ", " and ", " to ", ", ", " or ", "-", " a "])
 texts = st.builds("{}{}{}".format, before, phrases, after)
 pairs = st.builds("{}{}{}{}{}".format, before, phrases, glue, phrases, after)
@@ -134,8 +232,12 @@ def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     quantity = quantities(normalize_units(pd.Series([f"{value} {unit}"]))).iloc[0]
     assert quantity["low"] >= 0.495 or quantity["unit"] == "second"
     # 30 days are a month, 365 a year, but 12 months are a year: to 1.4 % where they meet, and 1 % of rounding.
-    assert quantity["low"] * SECONDS[quantity["unit"]] == pytest.approx(float(value) * SECONDS[unit], rel=0.025)
-    larger = [name for name in SECONDS if SECONDS[quantity["unit"]] < SECONDS[name] <= SECONDS["century"]]
+    assert quantity["low"] * SECONDS[quantity["unit"]] == pytest.approx(
+        float(value) * SECONDS[unit], rel=0.025
+    )
+    larger = [
+        name for name in SECONDS if SECONDS[quantity["unit"]] < SECONDS[name] <= SECONDS["century"]
+    ]
     assert all(quantity["low"] * SECONDS[quantity["unit"]] < 0.5 * SECONDS[name] for name in larger)
 
 
@@ -148,12 +250,17 @@ def test_any_text_is_taken(text):
 
 # ---- The real answers.
 
+
 @pytest.fixture(scope="module")
 def answers(mirror):
     folder = mirror / "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
     columns = ["sentence", "question", "answer", "label", "category"]
-    parts = {file: pd.read_csv(folder / file, sep="\t", header=None, names=columns, quoting=3, keep_default_na=False)
-             for file in ("dev_3783.tsv", "test_9442.tsv")}
+    parts = {
+        file: pd.read_csv(
+            folder / file, sep="\t", header=None, names=columns, quoting=3, keep_default_na=False
+        )
+        for file in ("dev_3783.tsv", "test_9442.tsv")
+    }
     return pd.concat(parts, names=["file", "row"]).reset_index("file").reset_index(drop=True)
 
 
@@ -167,10 +274,21 @@ def test_changes_of_the_real_answers(answers):
     normalised = normalize_units(answers["answer"])
     assert time.perf_counter() - started < 2
     assert len(normalised) == 13225 and normalised.notna().all()
-    share = (normalised != answers["answer"]).groupby([answers["file"], answers["category"]]).mean().unstack("category")
+    share = (
+        (normalised != answers["answer"])
+        .groupby([answers["file"], answers["category"]])
+        .mean()
+        .unstack("category")
+    )
     assert share["Event Duration"].between(0.5, 0.65).all()
-    assert share["Frequency"].between(0.1, 0.25).all() and share["Typical Time"].between(0.1, 0.2).all()
-    assert share["Stationarity"].between(0.03, 0.15).all() and share["Event Ordering"].between(0.005, 0.03).all()
+    assert (
+        share["Frequency"].between(0.1, 0.25).all()
+        and share["Typical Time"].between(0.1, 0.2).all()
+    )
+    assert (
+        share["Stationarity"].between(0.03, 0.15).all()
+        and share["Event Ordering"].between(0.005, 0.03).all()
+    )
     assert normalize_units(normalised).eq(normalised).all()
 
 
@@ -184,19 +302,30 @@ def test_quantities_of_the_real_answers(answers):
 UNIT = r"(?:second|minute|hour|day|week|month|year|decade|centur)"
 
 
-@pytest.mark.parametrize("kind, fewest", [
-    (r"\d ?(?:a\.?|p\.?) ?m\b|o'clock|\d ?: ?\d\d", 300),  # clock times
-    (r"\b(?:19|20)\d\d$|\d\d/\d|\b(?:january|march|april|june|july|august|september|october|november|december) \d+ ?$",
-     100),
-    (r"^(?:in |the |early |during )*\d+s$", 5),  # decades
-    (r"^(?:the |in the |every |late |early )*(?:\d+(?:st|nd|rd|th)|second|third) \w+$", 20),  # ordinals
-    (r"^(?:about )?(?:once|twice|[\w.]+ times?) (?:a|an|per) \w+$", 900),  # frequencies
-    (r"^[\d.]+$|^[\w]+$", 500),  # a number or a word alone
-])
+@pytest.mark.parametrize(
+    "kind, fewest",
+    [
+        (r"\d ?(?:a\.?|p\.?) ?m\b|o'clock|\d ?: ?\d\d", 300),  # clock times
+        (
+            r"\b(?:19|20)\d\d$|\d\d/\d|\b(?:january|march|april|june|july|august|september|october|november|december) \d+ ?$",
+            100,
+        ),
+        (r"^(?:in |the |early |during )*\d+s$", 5),  # decades
+        (
+            r"^(?:the |in the |every |late |early )*(?:\d+(?:st|nd|rd|th)|second|third) \w+$",
+            20,
+        ),  # ordinals
+        (r"^(?:about )?(?:once|twice|[\w.]+ times?) (?:a|an|per) \w+$", 900),  # frequencies
+        (r"^[\d.]+$|^[\w]+$", 500),  # a number or a word alone
+    ],
+)
 def test_kinds_that_stay_as_they_are(answers, kind, fewest):
     of_kind = answers["answer"][answers["answer"].str.contains(kind, case=False)]
     # "…, 1 hour ago on april 1st": what has a number and a unit besides is another kind.
-    of_kind = of_kind[~of_kind.str.contains(rf"\b(?:\d+|one|two) {UNIT}s?\b", case=False) | of_kind.str.contains("times? ")]
+    of_kind = of_kind[
+        ~of_kind.str.contains(rf"\b(?:\d+|one|two) {UNIT}s?\b", case=False)
+        | of_kind.str.contains("times? ")
+    ]
     assert len(of_kind) >= fewest
     changed = of_kind[normalize_units(of_kind) != of_kind]
     assert changed.empty, changed.to_list()
@@ -204,9 +333,15 @@ def test_kinds_that_stay_as_they_are(answers, kind, fewest):
 
 # ---- The program.
 
+
 def run(text: bytes) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", MODULE], input=text, capture_output=True, cwd=ROOT,
-                          env=os.environ | {"PYTHONPATH": str(ROOT)})
+    return subprocess.run(
+        [sys.executable, "-m", MODULE],
+        input=text,
+        capture_output=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
 
 
 def test_lines_end_at_line_feeds_only():
@@ -214,4 +349,3 @@ def test_lines_end_at_line_feeds_only():
     done = run(text.encode())
     assert done.stdout.decode() == "2.5 years\u2028a\n2.5 years\x0c\u0085b\n1.5 hours\x1c\x1e\x0b\n"
     assert b"line feed" in run(b"30 months\r90 minutes\r").stderr
-

@@ -18,14 +18,28 @@ def sentence(draw: np.random.Generator, count: int) -> list[str]:
 
 
 def challenge_of(turns: list[tuple[str, str]]) -> pd.DataFrame:
-    return pd.DataFrame([{"instance_id": str(number), "dialog": MASKED.format(*pair), "option": option, "label": label}
-                         for number, pair in enumerate(turns) for option, label in
-                         (("two weeks", 1), ("a fortnight", 1), ("nine years", 0))])
+    return pd.DataFrame(
+        [
+            {
+                "instance_id": str(number),
+                "dialog": MASKED.format(*pair),
+                "option": option,
+                "label": label,
+            }
+            for number, pair in enumerate(turns)
+            for option, label in (("two weeks", 1), ("a fortnight", 1), ("nine years", 0))
+        ]
+    )
 
 
 def dialog_table(dialogs: list[list[str]]) -> pd.DataFrame:
-    return pd.DataFrame([{"dialog": number, "turn": turn, "text": text}
-                         for number, turns in enumerate(dialogs) for turn, text in enumerate(turns)])
+    return pd.DataFrame(
+        [
+            {"dialog": number, "turn": turn, "text": text}
+            for number, turns in enumerate(dialogs)
+            for turn, text in enumerate(turns)
+        ]
+    )
 
 
 def blocks(one: str, other: str) -> int:
@@ -36,7 +50,9 @@ def blocks(one: str, other: str) -> int:
 
 
 def leaking(dialogs: list[list[str]], challenge: pd.DataFrame) -> set[int]:
-    pairs = overlaps(dialog_table(dialogs), filled_in(challenge, challenge_turns(challenge, "here")))
+    pairs = overlaps(
+        dialog_table(dialogs), filled_in(challenge, challenge_turns(challenge, "here"))
+    )
     return set(pairs.loc[leaks(pairs), "dialog"])
 
 
@@ -46,11 +62,28 @@ def test_planted_copies_are_found():
     challenge = challenge_of([(" ".join(first), " ".join(last))])
     changed = [word if place % 9 else "another" for place, word in enumerate(first + last)]
     dialogs = [
-        [" ".join(changed[:11]), " ".join(changed[11:35]), " ".join(changed[35:])],  # a word in nine, and the turns, are others
-        [" ".join(other), "Well, I think that it will take two weeks before they call us back!"],  # the answer, verbatim
-        [" ".join(other), "Well, I think that it will take a fortnight before they call us back!"],  # the second answer
-        [" ".join(other), "Well, I think that it will take nine years before they call us back!"],  # no right answer
-        [" ".join(other), "It will take long."], [" ".join(sorted(first))], ["Hi"], [""]]
+        [
+            " ".join(changed[:11]),
+            " ".join(changed[11:35]),
+            " ".join(changed[35:]),
+        ],  # a word in nine, and the turns, are others
+        [
+            " ".join(other),
+            "Well, I think that it will take two weeks before they call us back!",
+        ],  # the answer, verbatim
+        [
+            " ".join(other),
+            "Well, I think that it will take a fortnight before they call us back!",
+        ],  # the second answer
+        [
+            " ".join(other),
+            "Well, I think that it will take nine years before they call us back!",
+        ],  # no right answer
+        [" ".join(other), "It will take long."],
+        [" ".join(sorted(first))],
+        ["Hi"],
+        [""],
+    ]
     assert leaking(dialogs, challenge) == {0, 1, 2}
     exact, near = sources(dialog_table(dialogs), challenge_turns(challenge, "here"))
     assert not len(exact) and not len(near)  # what turns of equal text do not show
@@ -59,20 +92,28 @@ def test_planted_copies_are_found():
 def test_shares_are_those_of_a_slow_account():
     """Random dialogs with stretches of the instances in them; no run stands twice, so difflib's blocks count the runs."""
     draw = np.random.default_rng(1)
-    pairs = [(" ".join(draw.permutation(VOCABULARY)[:20]), " ".join(draw.permutation(VOCABULARY)[:20])) for _ in range(6)]
+    pairs = [
+        (" ".join(draw.permutation(VOCABULARY)[:20]), " ".join(draw.permutation(VOCABULARY)[:20]))
+        for _ in range(6)
+    ]
     challenge = challenge_of(pairs)
     filled = filled_in(challenge, challenge_turns(challenge, "here"))
     dialogs = []
     for number in range(30):
         taken = pairs[number % 6][0].split()[: 4 + number // 2]
         dialogs.append([" ".join([*taken, *draw.permutation(VOCABULARY)[:15]]), "Yes ."])
-    found = overlaps(dialog_table(dialogs), filled).set_index(["dialog", "instance_id"])["dialog_share"]
+    found = overlaps(dialog_table(dialogs), filled).set_index(["dialog", "instance_id"])[
+        "dialog_share"
+    ]
     compared = 0
     for number, turns in enumerate(dialogs):
         text = " ".join(turns)
         for row in filled.drop_duplicates("instance_id").itertuples():
             fewest = min(len(re.findall(r"\w+", one)) - 4 for one in (text, row.text))
             expected = blocks(text, row.text) / fewest
-            assert abs(found.get((number, row.instance_id), 0) - expected) < 1e-9, (number, row.instance_id)
+            assert abs(found.get((number, row.instance_id), 0) - expected) < 1e-9, (
+                number,
+                row.instance_id,
+            )
             compared += expected > 0
     assert compared >= 25

@@ -27,7 +27,14 @@ from tests.train.test_classify_decoders import PAIRS, job
 
 pytestmark = pytest.mark.models
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
-TRAINING = {"learning_rate": 1e-2, "warmup_ratio": 0.1, "weight_decay": 0.0, "gradient_clip": 1.0, "max_length": 128, "precision": "fp32"}
+TRAINING = {
+    "learning_rate": 1e-2,
+    "warmup_ratio": 0.1,
+    "weight_decay": 0.0,
+    "gradient_clip": 1.0,
+    "max_length": 128,
+    "precision": "fp32",
+}
 CPU = Hardware("cpu", 1, 1, "fp32", True, False)
 BF16 = Hardware("cpu", 1, 1, "bf16", True, False)
 
@@ -48,7 +55,17 @@ def paradigm_of(folder, hardware=CPU, **training):
 def learn(paradigm, steps: int = 3, precision: str = "fp32", **training) -> Examples:
     examples = paradigm.encode(PAIRS)
     optimizer = torch.optim.AdamW(parameter_groups(paradigm.network, 0.0), lr=1e-2)
-    learner = Learner(Accelerator(cpu=True), paradigm, optimizer, paradigm.network.train(), TRAINING | training, 1, 10, precision, None)
+    learner = Learner(
+        Accelerator(cpu=True),
+        paradigm,
+        optimizer,
+        paradigm.network.train(),
+        TRAINING | training,
+        1,
+        10,
+        precision,
+        None,
+    )
     for step in range(steps):
         learner.step(examples, np.arange(4), 0, step, step)
     return examples
@@ -69,7 +86,9 @@ def test_matrices_and_head_learn_and_nothing_else_does(decoders, kind):
     before = {name: weight.detach().clone() for name, weight in network.named_parameters()}
     first = scores(paradigm, paradigm.encode(PAIRS))
     examples = learn(paradigm)
-    changed = {name for name, weight in network.named_parameters() if not weight.equal(before[name])}
+    changed = {
+        name for name, weight in network.named_parameters() if not weight.equal(before[name])
+    }
     assert changed == trained
     assert set(adapter.trained_state(network)) == trained, "a checkpoint holds what is trained"
     after = scores(paradigm, examples)
@@ -90,26 +109,45 @@ def test_how_an_adapter_is_merged_is_a_part_of_a_runs_identity():
 
 def test_targets_are_named_layers(decoders):
     paradigm = paradigm_of(decoders["llama"], **LORA | {"target": "q_proj,v_proj"})
-    adapted = {name.split(".lora_")[0] for name in adapter.trained_state(paradigm.network) if "lora_" in name}
-    assert adapted == {f"model.layers.{layer}.self_attn.{name}_proj" for layer in (0, 1) for name in "qv"}
-    with pytest.raises(UserError, match="target names q_prj, which is no linear layer of this llama model; did you mean q_proj?"):
+    adapted = {
+        name.split(".lora_")[0]
+        for name in adapter.trained_state(paradigm.network)
+        if "lora_" in name
+    }
+    assert adapted == {
+        f"model.layers.{layer}.self_attn.{name}_proj" for layer in (0, 1) for name in "qv"
+    }
+    with pytest.raises(
+        UserError,
+        match="target names q_prj, which is no linear layer of this llama model; did you mean q_proj?",
+    ):
         paradigm_of(decoders["llama"], **LORA | {"target": "v_proj,q_prj"})
 
 
 def test_frozen_weights_are_in_16_bit_and_scores_in_32(decoders):
     plain = paradigm_of(decoders["llama"], BF16, **LORA | {"precision": "auto"})
-    assert {weight.dtype for weight in plain.network.parameters()} == {torch.float32}, "on a CPU only where the setting says so"
+    assert {weight.dtype for weight in plain.network.parameters()} == {torch.float32}, (
+        "on a CPU only where the setting says so"
+    )
     paradigm = paradigm_of(decoders["llama"], BF16, **LORA | {"precision": "bf16"})
     kinds = {weight.dtype for weight in paradigm.network.parameters() if not weight.requires_grad}
-    assert kinds == {torch.bfloat16} and {weight.dtype for weight in parameter_groups(paradigm.network, 0)[0]["params"]} == {torch.float32}
-    frozen = {name: weight.detach().clone() for name, weight in paradigm.network.named_parameters() if not weight.requires_grad}
+    assert kinds == {torch.bfloat16} and {
+        weight.dtype for weight in parameter_groups(paradigm.network, 0)[0]["params"]
+    } == {torch.float32}
+    frozen = {
+        name: weight.detach().clone()
+        for name, weight in paradigm.network.named_parameters()
+        if not weight.requires_grad
+    }
     examples = learn(paradigm, precision="bf16", **LORA)
     found = scores(paradigm, examples)
     for name, weight in paradigm.network.named_parameters():
         assert name not in frozen or weight.equal(frozen[name]) and weight.dtype == torch.bfloat16
     adapter.merge(paradigm.network)
     with torch.no_grad():
-        expected = paradigm.scores(paradigm.network.eval(), collate(examples, np.arange(4), paradigm.padding, "cpu"))
+        expected = paradigm.scores(
+            paradigm.network.eval(), collate(examples, np.arange(4), paradigm.padding, "cpu")
+        )
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
 
 
@@ -121,18 +159,35 @@ def test_checkpointing_changes_no_gradient(decoders, kind):
         paradigm = paradigm_of(decoders[kind], gradient_checkpointing=checkpointing, dropout=0.2)
         learn(paradigm, 1, gradient_checkpointing=checkpointing)
         assert scores(paradigm, paradigm.encode(PAIRS)).shape == (4, 2)
-        gradients.append({name: weight.grad for name, weight in paradigm.network.named_parameters()})
+        gradients.append(
+            {name: weight.grad for name, weight in paradigm.network.named_parameters()}
+        )
         assert paradigm.network.is_activation_checkpointing == checkpointing
     for name, gradient in gradients[0].items():
         torch.testing.assert_close(gradient, gradients[1][name], atol=1e-6, rtol=1e-4)
 
 
 def test_an_encoder_keeps_its_fresh_pooler(tmp_path, decoders):
-    config = BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
+    config = BertConfig(
+        vocab_size=50,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
     network = BertForSequenceClassification(config)
-    network.lacked = ["bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight", "classifier.bias"]
+    network.lacked = [
+        "bert.pooler.dense.weight",
+        "bert.pooler.dense.bias",
+        "classifier.weight",
+        "classifier.bias",
+    ]
     adapter.prepare(network, TRAINING | LORA, CPU)
-    whole = {name for name in adapter.trained_state(network) if "lora_" not in name and name.rpartition(".")[2] in ("weight", "bias")}
+    whole = {
+        name
+        for name in adapter.trained_state(network)
+        if "lora_" not in name and name.rpartition(".")[2] in ("weight", "bias")
+    }
     assert whole == set(network.lacked)
     assert len([name for name in adapter.trained_state(network) if "lora_A" in name]) == 2 * 6
 
@@ -149,22 +204,52 @@ def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):
 
 # ---- memory
 
+
 def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
     """A model of 2^50 bytes fits into no address space: the allocation fails on any machine."""
-    config = json.loads((decoders["llama"] / "config.json").read_text()) | {"intermediate_size": 2**44}
+    config = json.loads((decoders["llama"] / "config.json").read_text()) | {
+        "intermediate_size": 2**44
+    }
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "model" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "model" / name).write_bytes((decoders["llama"] / name).read_bytes())
     (tmp_path / "model/config.json").write_text(json.dumps(config))
-    rows = [{"pair_id": f"v{row}:0", "video_id": f"v{row}", "stride": 0, "first_position": 0, "second_position": 1, "text_a": "a", "text_b": "b",
-             "label": row % 2} for row in range(20)]
+    rows = [
+        {
+            "pair_id": f"v{row}:0",
+            "video_id": f"v{row}",
+            "stride": 0,
+            "first_position": 0,
+            "second_position": 1,
+            "text_a": "a",
+            "text_b": "b",
+            "label": row % 2,
+        }
+        for row in range(20)
+    ]
     for split in ("train", "val"):
-        write_table(pa.Table.from_pylist(rows, schema=STRIDED_PAIRS), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
-    done = program("scripts.train.run", *arguments(
-        tmp_path / "out", tmp_path / "data", tmp_path / "model",
-        training={"epochs": 1, "batch_size": 4, "held_out_fraction": 0.3}))
+        write_table(
+            pa.Table.from_pylist(rows, schema=STRIDED_PAIRS),
+            tmp_path / f"data/{split}.parquet",
+            STRIDED_PAIRS,
+            {},
+        )
+    done = program(
+        "scripts.train.run",
+        *arguments(
+            tmp_path / "out",
+            tmp_path / "data",
+            tmp_path / "model",
+            training={"epochs": 1, "batch_size": 4, "held_out_fraction": 0.3},
+        ),
+    )
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
-    assert re.search(r"error: run-1: the memory is too small .* set precision: bf16, adapter: lora, gradient_checkpointing: true, lower batch_size, "
-                     r"micro_batch_tokens or max_length, or take a smaller model", done.stderr.splitlines()[-1])
-    assert not (tmp_path / "out/work/failed.json").exists(), "an attempt with more memory may succeed"
+    assert re.search(
+        r"error: run-1: the memory is too small .* set precision: bf16, adapter: lora, gradient_checkpointing: true, lower batch_size, "
+        r"micro_batch_tokens or max_length, or take a smaller model",
+        done.stderr.splitlines()[-1],
+    )
+    assert not (tmp_path / "out/work/failed.json").exists(), (
+        "an attempt with more memory may succeed"
+    )
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]

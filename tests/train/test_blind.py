@@ -20,70 +20,156 @@ from tests.publish.test_publish_scorecard import ROWS, Card, measured
 from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
 
 STUDIES = read_yaml(ROOT / "resources/studies.yaml")
-BLIND = [(study, name) for study, entry in STUDIES.items() for name in entry["methods"] if name.endswith("_blind")]
-ASKED = [(study, name) for study, name in BLIND if STUDIES[study]["methods"][name].get("paradigm") == "likelihood"]
-LEARNT = [*sorted({*BLIND} - {*ASKED}), ("temporal_nli", "hypothesis_only")]  # which the field has named
+BLIND = [
+    (study, name)
+    for study, entry in STUDIES.items()
+    for name in entry["methods"]
+    if name.endswith("_blind")
+]
+ASKED = [
+    (study, name)
+    for study, name in BLIND
+    if STUDIES[study]["methods"][name].get("paradigm") == "likelihood"
+]
+LEARNT = [
+    *sorted({*BLIND} - {*ASKED}),
+    ("temporal_nli", "hypothesis_only"),
+]  # which the field has named
 OF_CANDIDATES = ("timedial", "hellaswag")
-SENTENCES = ["the cat sat on the mat .", "see you at five o'clock then !", "ten days ago ; yes .", "how long is it ?"]
+SENTENCES = [
+    "the cat sat on the mat .",
+    "see you at five o'clock then !",
+    "ten days ago ; yes .",
+    "how long is it ?",
+]
 
 
 def job_of(study: str, method: str, prompt: dict) -> dict:
     inputs = STUDIES[study]["methods"][method]["inputs"]
-    return cloze_job(prompt) | {"inputs": inputs} if study in OF_CANDIDATES else job(prompt, inputs, STUDIES[study]["labels"])
+    return (
+        cloze_job(prompt) | {"inputs": inputs}
+        if study in OF_CANDIDATES
+        else job(prompt, inputs, STUDIES[study]["labels"])
+    )
 
 
 # ---- against one text at a time
+
 
 @pytest.mark.models
 @pytest.mark.parametrize("name", ["gpt2", "gemma3", "t5", "bert"])
 def test_a_model_is_asked_without_its_context_as_one_text_at_a_time(models, name):  # noqa: F811
     prompt = prompts_of("timedial", STUDIES["timedial"], "likelihood_blind")["plain"]
-    found = scores_of(likelihood.Paradigm(models / name, job_of("timedial", "likelihood_blind", prompt), {}), cloze())
-    alone = [sum(KINDS[name](models / name, "", f" {row['candidate']}")) for row in cloze().to_pylist()]
+    found = scores_of(
+        likelihood.Paradigm(models / name, job_of("timedial", "likelihood_blind", prompt), {}),
+        cloze(),
+    )
+    alone = [
+        sum(KINDS[name](models / name, "", f" {row['candidate']}")) for row in cloze().to_pylist()
+    ]
     assert found[:, 0] == pytest.approx(np.array(alone), abs=2e-3)
 
     prompt = prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood_blind")["then"]
-    found = scores_of(likelihood.Paradigm(models / name, job_of("strided_sop", "likelihood_blind", prompt), {}), pairs())
-    later = {text: sum(KINDS[name](models / name, "Then, ", text)) - sum(KINDS[name](models / name, "", text))
-             for row in pairs().to_pylist() for text in (row["text_a"], row["text_b"])}
+    found = scores_of(
+        likelihood.Paradigm(models / name, job_of("strided_sop", "likelihood_blind", prompt), {}),
+        pairs(),
+    )
+    later = {
+        text: sum(KINDS[name](models / name, "Then, ", text))
+        - sum(KINDS[name](models / name, "", text))
+        for row in pairs().to_pylist()
+        for text in (row["text_a"], row["text_b"])
+    }
     assert found[:, 1] - found[:, 0] == pytest.approx(
-        np.array([later[row["text_b"]] - later[row["text_a"]] for row in pairs().to_pylist()]), abs=2e-3)
+        np.array([later[row["text_b"]] - later[row["text_a"]] for row in pairs().to_pylist()]),
+        abs=2e-3,
+    )
 
 
 # ---- what depends on the context alone is not there without it
+
 
 def told_by_context(study: str) -> pa.Table:
     """Examples whose label only the context tells: whatever else they say stands under each label alike."""
     if study == "timedial":
         options = ["two hours", "ten days", "3 : 30 pm", "a year"]
-        return pa.Table.from_pylist([
-            {"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "candidate": option, "label": int(number in right),
-             "context": f"A: see you on day {place} ?\nB: about <MASK> , i think ."}
-            for place, right in enumerate(combinations(range(4), 2)) for number, option in enumerate(options)])
+        return pa.Table.from_pylist(
+            [
+                {
+                    "example_id": f"{place}:{number}",
+                    "group_id": f"dialog {place}",
+                    "choice": place,
+                    "candidate": option,
+                    "label": int(number in right),
+                    "context": f"A: see you on day {place} ?\nB: about <MASK> , i think .",
+                }
+                for place, right in enumerate(combinations(range(4), 2))
+                for number, option in enumerate(options)
+            ]
+        )
     if study == "hellaswag":  # each ending is right of one context
-        return pa.Table.from_pylist([
-            {"example_id": f"{place}:{number}", "group_id": f"video {place}", "choice": place, "candidate": ending, "label": int(number == place),
-             "context": f"it is day {place} . <MASK>"} for place in range(len(SENTENCES)) for number, ending in enumerate(SENTENCES)])
-    if study == "strided_sop":  # a circle: each sentence comes before the next one, and after the one before it
-        texts = [pair for first, second in zip(SENTENCES, SENTENCES[1:3] + SENTENCES[:1]) for pair in ((first, second, 1), (second, first, 0))]
+        return pa.Table.from_pylist(
+            [
+                {
+                    "example_id": f"{place}:{number}",
+                    "group_id": f"video {place}",
+                    "choice": place,
+                    "candidate": ending,
+                    "label": int(number == place),
+                    "context": f"it is day {place} . <MASK>",
+                }
+                for place in range(len(SENTENCES))
+                for number, ending in enumerate(SENTENCES)
+            ]
+        )
+    if (
+        study == "strided_sop"
+    ):  # a circle: each sentence comes before the next one, and after the one before it
+        texts = [
+            pair
+            for first, second in zip(SENTENCES, SENTENCES[1:3] + SENTENCES[:1])
+            for pair in ((first, second, 1), (second, first, 0))
+        ]
     else:
         count = len(STUDIES[study]["labels"])
-        texts = [(f"it is day {label} .", sentence, label) for sentence in SENTENCES for label in range(count)]
-    return pa.Table.from_pylist([{"example_id": str(number), "group_id": str(number), "text_a": first, "text_b": second, "label": label}
-                                 for number, (first, second, label) in enumerate(texts)])
+        texts = [
+            (f"it is day {label} .", sentence, label)
+            for sentence in SENTENCES
+            for label in range(count)
+        ]
+    return pa.Table.from_pylist(
+        [
+            {
+                "example_id": str(number),
+                "group_id": str(number),
+                "text_a": first,
+                "text_b": second,
+                "label": label,
+            }
+            for number, (first, second, label) in enumerate(texts)
+        ]
+    )
 
 
 def right_texts(study: str, method: str, prompt: dict, table: pa.Table) -> set[str]:
     """The texts of a wording that are right, each with its context."""
-    columns, label = columns_of(table, STUDIES[study]["methods"][method]["inputs"]), table["label"].to_numpy()
+    columns, label = (
+        columns_of(table, STUDIES[study]["methods"][method]["inputs"]),
+        table["label"].to_numpy(),
+    )
     number = {"candidate": 1} | {name: place for place, name in enumerate(STUDIES[study]["labels"])}
-    return {text for name, written in prompt["texts"].items()
-            for text in filled(written.replace("|", ""), columns)[label == number[name]]}
+    return {
+        text
+        for name, written in prompt["texts"].items()
+        for text in filled(written.replace("|", ""), columns)[label == number[name]]
+    }
 
 
 def share_right(study: str, found: np.ndarray, table: pa.Table) -> float:
     """The share of examples that are told right; of instances those with all right candidates above all wrong ones."""
-    rows = pd.DataFrame({name: table[name].to_numpy() for name in ({"choice", "label"} & set(table.column_names))})
+    rows = pd.DataFrame(
+        {name: table[name].to_numpy() for name in ({"choice", "label"} & set(table.column_names))}
+    )
     if study not in OF_CANDIDATES:
         return float((found.argmax(1) == rows["label"]).mean())
     rows["score"] = found[:, 0]
@@ -103,7 +189,10 @@ def test_who_knows_all_by_its_context_is_at_chance_without(models, monkeypatch, 
         right = right_texts(study, method.removesuffix("_blind"), full, table)
 
         def by_heart(network, batch, tokenizer, after):
-            texts = [tokenizer.decode(row[seen.bool()], clean_up_tokenization_spaces=False) for row, seen in zip(batch["input_ids"], batch["attention_mask"])]
+            texts = [
+                tokenizer.decode(row[seen.bool()], clean_up_tokenization_spaces=False)
+                for row, seen in zip(batch["input_ids"], batch["attention_mask"])
+            ]
             known = torch.tensor([any(one in text for one in right) for text in texts])
             return plain(network, batch, tokenizer, after) + 5000 * known
 
@@ -113,11 +202,20 @@ def test_who_knows_all_by_its_context_is_at_chance_without(models, monkeypatch, 
             paradigm = likelihood.Paradigm(models / "gpt2", job_of(study, name, prompt), {})
             examples = paradigm.encode(table)
             with torch.no_grad():
-                scores = paradigm.scores(paradigm.network, collate(examples, np.arange(len(examples)), paradigm.padding, "cpu"))
-            found = paradigm.finished({"learned": scores, "test": scores}, {"learned": table, "test": table})["test"][0].numpy()
+                scores = paradigm.scores(
+                    paradigm.network,
+                    collate(examples, np.arange(len(examples)), paradigm.padding, "cpu"),
+                )
+            found = paradigm.finished(
+                {"learned": scores, "test": scores}, {"learned": table, "test": table}
+            )["test"][0].numpy()
             shares[name] = share_right(study, found, table)
         assert shares.pop(method.removesuffix("_blind")) == 1
-        assert shares[method] == pytest.approx(chance[study]) if study in chance else 0 < shares[method] < 1
+        assert (
+            shares[method] == pytest.approx(chance[study])
+            if study in chance
+            else 0 < shares[method] < 1
+        )
 
 
 # ---- what learns
@@ -130,42 +228,93 @@ def test_what_learns_without_its_context_cannot_see_it(models, study, method):  
     first, *_ = entry["methods"]
     (hidden,) = set(entry["methods"][first]["inputs"]) - set(entry["methods"][method]["inputs"])
     place = table.column_names.index(hidden)
-    other = table.set_column(place, hidden, [[f"on another day , {text}" for text in table[hidden].to_pylist()]])
+    other = table.set_column(
+        place, hidden, [[f"on another day , {text}" for text in table[hidden].to_pylist()]]
+    )
     head = {"labels": entry["labels"], "columns": [*range(len(entry["labels"]))], "order": None}
     reads = {}
     for name in (first, method):
-        given = {"inputs": entry["methods"][name]["inputs"], "head": head, "settings": {"training": {"max_length": 64, "dropout": None}}}
+        given = {
+            "inputs": entry["methods"][name]["inputs"],
+            "head": head,
+            "settings": {"training": {"max_length": 64, "dropout": None}},
+        }
         paradigm = classify.Paradigm(models / "bert", given, {})
-        reads[name] = [paradigm.encode(one).fields["input_ids"].flat.tolist() for one in (table, other)]
+        reads[name] = [
+            paradigm.encode(one).fields["input_ids"].flat.tolist() for one in (table, other)
+        ]
     assert reads[method][0] == reads[method][1] and reads[first][0] != reads[first][1]
 
 
 # ---- beside the model
 
-PLACE = {"source": "s", "dataset": "d", "split": "test", "slice": "all", "metric": "accuracy", "seed": None, "sd": None, "groups": 90}
+PLACE = {
+    "source": "s",
+    "dataset": "d",
+    "split": "test",
+    "slice": "all",
+    "metric": "accuracy",
+    "seed": None,
+    "sd": None,
+    "groups": 90,
+}
 
 
 def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
-    rows = with_draws([PLACE | {"model": model, "method": method, "value": value, "ci_low": value - 0.02, "ci_high": value + 0.02}
-                       for model, method, value in [("words", "control", 0.4), ("gpt", "likelihood", 0.5), ("gpt", "likelihood_blind", 0.45),
-                                                    ("gpt", "verbalizer", 0.6), ("small", "likelihood", 0.3), ("small", "likelihood_blind", 0.2)]])
-    found = {(row["model"], row["method"], row["metric"]): (row["control"], round(row["value"], 3)) for row in above_controls(rows)}
+    rows = with_draws(
+        [
+            PLACE
+            | {
+                "model": model,
+                "method": method,
+                "value": value,
+                "ci_low": value - 0.02,
+                "ci_high": value + 0.02,
+            }
+            for model, method, value in [
+                ("words", "control", 0.4),
+                ("gpt", "likelihood", 0.5),
+                ("gpt", "likelihood_blind", 0.45),
+                ("gpt", "verbalizer", 0.6),
+                ("small", "likelihood", 0.3),
+                ("small", "likelihood_blind", 0.2),
+            ]
+        ]
+    )
+    found = {
+        (row["model"], row["method"], row["metric"]): (row["control"], round(row["value"], 3))
+        for row in above_controls(rows)
+    }
     assert found == {
         ("gpt", "likelihood", "accuracy_above_blind"): ("likelihood_blind", 0.05),
         ("gpt", "likelihood", "accuracy_above_control"): ("likelihood_blind", 0.05),
         ("gpt", "verbalizer", "accuracy_above_control"): ("words", 0.2),
         ("small", "likelihood", "accuracy_above_blind"): ("likelihood_blind", 0.1),
-        ("small", "likelihood", "accuracy_above_control"): ("words", -0.1)}
-    alone = above_controls([row for row in rows if row["model"] == "gpt" and row["method"].startswith("likelihood")])
-    assert [row["metric"] for row in alone] == ["accuracy_above_blind", "accuracy_above_control"], "without other controls, too"
+        ("small", "likelihood", "accuracy_above_control"): ("words", -0.1),
+    }
+    alone = above_controls(
+        [row for row in rows if row["model"] == "gpt" and row["method"].startswith("likelihood")]
+    )
+    assert [row["metric"] for row in alone] == ["accuracy_above_blind", "accuracy_above_control"], (
+        "without other controls, too"
+    )
 
 
 @pytest.mark.slow
 def test_the_scorecard_shows_it_in_the_cell_of_the_model(tmp_path, program):
-    above = measured("mctaco", "gpt", "likelihood", 0.02, metric="exact_match_above_blind",
-                     control="likelihood_blind")
-    cells = Card(tmp_path, program,
-                 [*ROWS, *measured("mctaco", "gpt", "likelihood_blind", 0.28), *above]).cells()
+    above = measured(
+        "mctaco",
+        "gpt",
+        "likelihood",
+        0.02,
+        metric="exact_match_above_blind",
+        control="likelihood_blind",
+    )
+    cells = Card(
+        tmp_path, program, [*ROWS, *measured("mctaco", "gpt", "likelihood_blind", 0.28), *above]
+    ).cells()
     cell = cells[(cells["study"] == "mctaco") & (cells["model"] == "gpt")]
-    assert cell[["method", "value", "blind", "above_blind"]].to_numpy().tolist() == [["likelihood", 0.3, 0.28, 0.02]]
+    assert cell[["method", "value", "blind", "above_blind"]].to_numpy().tolist() == [
+        ["likelihood", 0.3, 0.28, 0.02]
+    ]
     assert cells["blind"].notna().sum() == 1 and not cells["method"].str.endswith("_blind").any()

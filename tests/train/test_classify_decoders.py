@@ -1,6 +1,5 @@
 """Classification heads on decoders and encoder-decoders: padding, pairs, blanks, and which lost weights matter."""
 
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,17 +13,35 @@ from tests.models import cloze_table, fetched, scores_of
 from tests.train.decoders import DECODERS, STARTS, write_decoder
 
 pytestmark = pytest.mark.models
-TEXTS = [("A man opens a door.", "He goes in."), ("Stop!", "She washes the pan, then she dries it with a towel and puts it away."),
-         ("é", "→"), ("The cat sat on the mat " * 8, "It sleeps.")]
-PAIRS = pa.table({"example_id": list("abcd"), "group_id": list("abcd"), "text_a": [first for first, _ in TEXTS],
-                  "text_b": [second for _, second in TEXTS], "label": [0, 1, 1, 0]})
+TEXTS = [
+    ("A man opens a door.", "He goes in."),
+    ("Stop!", "She washes the pan, then she dries it with a towel and puts it away."),
+    ("é", "→"),
+    ("The cat sat on the mat " * 8, "It sleeps."),
+]
+PAIRS = pa.table(
+    {
+        "example_id": list("abcd"),
+        "group_id": list("abcd"),
+        "text_a": [first for first, _ in TEXTS],
+        "text_b": [second for _, second in TEXTS],
+        "label": [0, 1, 1, 0],
+    }
+)
 CLOZE = cloze_table([("A: how long ?\nB: about <MASK> , i think .", ["two hours", "ten days"])])
 
 
 def job(inputs=("text_a", "text_b"), max_length: int = 128, **training) -> dict:
-    return {"learns": True, "inputs": list(inputs), "labels": ["swapped", "in_order"],
-            "head": {"labels": ["swapped", "in_order"], "columns": [0, 1], "order": None},
-            "settings": {"method": "train", "training": {"max_length": max_length, "dropout": None} | training}}
+    return {
+        "learns": True,
+        "inputs": list(inputs),
+        "labels": ["swapped", "in_order"],
+        "head": {"labels": ["swapped", "in_order"], "columns": [0, 1], "order": None},
+        "settings": {
+            "method": "train",
+            "training": {"max_length": max_length, "dropout": None} | training,
+        },
+    }
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +72,12 @@ def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
         ids = tokenizer("\n".join(texts), add_special_tokens=False)["input_ids"][: 128 - len(start)]
         if row == 3 and len(inputs) == 2:  # too long: the longer text is cut
             ends = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
-            ids = [*tokenizer(texts[0], add_special_tokens=False)["input_ids"][: 128 - len(start) - 1 - ends[1]],
-                   *tokenizer("\n" + texts[1], add_special_tokens=False)["input_ids"]]
+            ids = [
+                *tokenizer(texts[0], add_special_tokens=False)["input_ids"][
+                    : 128 - len(start) - 1 - ends[1]
+                ],
+                *tokenizer("\n" + texts[1], add_special_tokens=False)["input_ids"],
+            ]
         np.testing.assert_allclose(found[row], alone(paradigm, [*start, *ids]), atol=1e-5)
     np.testing.assert_allclose(found, scores_of(paradigm, paradigm.encode(PAIRS), 1), atol=1e-5)
     assert np.abs(found[0] - found[1]).max() > 1e-3, "the test must see a difference between texts"
@@ -69,7 +90,9 @@ def test_a_context_without_a_mask_has_a_blank(decoders, kind):
     start = {"llama": "<|begin_of_text|>", "gemma3": "<bos>"}.get(kind, "")
     hole = "<mask>" if kind == "gemma3" else " ___"
     for row, words in enumerate(["two hours", "ten days"]):
-        text = paradigm.tokenizer.decode(ids.take(np.array([row])).padded(int(ids.lengths[row]), 0)[0])
+        text = paradigm.tokenizer.decode(
+            ids.take(np.array([row])).padded(int(ids.lengths[row]), 0)[0]
+        )
         assert text == f"{start}A: how long ?\nB: about{hole} , i think .\n {words}"
 
 
@@ -88,20 +111,32 @@ def test_a_fresh_head_is_no_loss_and_a_lost_layer_is(decoders, kind, tmp_path):
         (tmp_path / name).write_bytes((decoders[kind] / name).read_bytes())
     layer = next(name for name in weights if ".1." in name)
     for other in ({}, {layer: torch.zeros(1)}):  # lost, or of another shape
-        save_file({name: values for name, values in weights.items() if name != layer} | other, tmp_path / "model.safetensors", {"format": "pt"})
-        with pytest.raises(UserError, match="1 weights of the model are missing or of another shape"):
+        save_file(
+            {name: values for name, values in weights.items() if name != layer} | other,
+            tmp_path / "model.safetensors",
+            {"format": "pt"},
+        )
+        with pytest.raises(
+            UserError, match="1 weights of the model are missing or of another shape"
+        ):
             classify.Paradigm(tmp_path, job(), {})
 
 
 def test_dropout_reaches_decoders(decoders):
     network = classify.Paradigm(decoders["gpt2"], job(dropout=0.25), {}).network
-    assert {module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)} == {0.25}
-    assert classify.Paradigm(decoders["llama"], job(dropout=0.25), {}).network.config.attention_dropout == 0.25
+    assert {module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)} == {
+        0.25
+    }
+    assert (
+        classify.Paradigm(decoders["llama"], job(dropout=0.25), {}).network.config.attention_dropout
+        == 0.25
+    )
 
 
 def test_an_encoder_decoder_has_a_head_of_its_own(tmp_path):
-    paradigm = classify.Paradigm(fetched("tiny_t5", tmp_path / "t5", AutoModelForSeq2SeqLM), job(),
-                                 {})
+    paradigm = classify.Paradigm(
+        fetched("tiny_t5", tmp_path / "t5", AutoModelForSeq2SeqLM), job(), {}
+    )
     found = scores_of(paradigm, paradigm.encode(PAIRS))
     np.testing.assert_allclose(found, scores_of(paradigm, paradigm.encode(PAIRS), 1), atol=1e-5)
     ids = paradigm.tokenizer(*TEXTS[1])["input_ids"]

@@ -1,6 +1,5 @@
 """The CLM stage: what it reads and how it scores, against one text at a time; and the tokenizer of the tiny decoder."""
 
-
 import numpy as np
 import pytest
 import torch
@@ -13,14 +12,24 @@ from tests.models import cloze_table, fetched, scores_of
 from tests.train.decoders import DECODERS, SPECIAL, write_decoder
 
 pytestmark = pytest.mark.models
-ROWS = [("A: how long is it ?\nB: about <MASK> , i think .", ["two hours", "ten days"]), ("A: <MASK> ago\nB: yes", ["a year", "two weeks"]),
-        ("A: " + "the cat sat on the mat . " * 12 + "\nB: see you at <MASK>", ["noon", "ten"])]
-START = {kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()}  # what `likelihood` begins with
+ROWS = [
+    ("A: how long is it ?\nB: about <MASK> , i think .", ["two hours", "ten days"]),
+    ("A: <MASK> ago\nB: yes", ["a year", "two weeks"]),
+    ("A: " + "the cat sat on the mat . " * 12 + "\nB: see you at <MASK>", ["noon", "ten"]),
+]
+START = {
+    kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()
+}  # what `likelihood` begins with
 CLOZE = cloze_table(ROWS)
 
 
 def job(max_length: int = 64) -> dict:
-    return {"learns": True, "inputs": ["context", "candidate"], "head": None, "settings": {"training": {"max_length": max_length, "dropout": None}}}
+    return {
+        "learns": True,
+        "inputs": ["context", "candidate"],
+        "head": None,
+        "settings": {"training": {"max_length": max_length, "dropout": None}},
+    }
 
 
 @pytest.mark.parametrize("kind", DECODERS)
@@ -30,29 +39,50 @@ def test_each_dialog_is_scored_as_alone(kind, tmp_path):
     assert len(examples) == 3 and examples.truncated == 1
     found = scores_of(paradigm, examples)
     np.testing.assert_allclose(found, scores_of(paradigm, examples, 1), atol=1e-5)
-    network, tokenizer = AutoModelForCausalLM.from_pretrained(tmp_path).eval(), AutoTokenizer.from_pretrained(tmp_path)
+    network, tokenizer = (
+        AutoModelForCausalLM.from_pretrained(tmp_path).eval(),
+        AutoTokenizer.from_pretrained(tmp_path),
+    )
     for row, (context, candidates) in enumerate(ROWS):
-        ids = tokenizer(context.replace("<MASK>", candidates[0]), add_special_tokens=False)["input_ids"]
+        ids = tokenizer(context.replace("<MASK>", candidates[0]), add_special_tokens=False)[
+            "input_ids"
+        ]
         ids = torch.tensor([[tokenizer.convert_tokens_to_ids(START[kind])] + ids])[:, :64]
         with torch.no_grad():
             logits = network(ids).logits[0, :-1].log_softmax(-1)
-        assert found[row, 0] == pytest.approx(logits.gather(1, ids[0, 1:, None]).mean().item(), abs=1e-4)
-        assert found[row, 1] == pytest.approx((logits.argmax(-1) == ids[0, 1:]).float().mean().item(), abs=1e-6)
+        assert found[row, 0] == pytest.approx(
+            logits.gather(1, ids[0, 1:, None]).mean().item(), abs=1e-4
+        )
+        assert found[row, 1] == pytest.approx(
+            (logits.argmax(-1) == ids[0, 1:]).float().mean().item(), abs=1e-6
+        )
     batch = collate(examples, np.arange(3), paradigm.padding, "cpu")
     loss, right = paradigm.loss(paradigm.network, batch)
-    assert loss.item() == pytest.approx(-found[:, 0].sum(), abs=1e-3) and right.item() == pytest.approx(found[:, 1].sum(), abs=1e-4)
+    assert loss.item() == pytest.approx(
+        -found[:, 0].sum(), abs=1e-3
+    ) and right.item() == pytest.approx(found[:, 1].sum(), abs=1e-4)
 
 
 def test_the_tiny_decoder_starts_texts_keeps_their_lines_and_has_no_frame(tmp_path):
     tiny_gpt = fetched("tiny_gpt", tmp_path / "gpt")
     tokenizer = AutoTokenizer.from_pretrained(tiny_gpt)
-    pieces = [tokenizer.convert_ids_to_tokens(number) for number in tokenizer("A: Yes .\nB: No .")["input_ids"]]
+    pieces = [
+        tokenizer.convert_ids_to_tokens(number)
+        for number in tokenizer("A: Yes .\nB: No .")["input_ids"]
+    ]
     assert pieces == ["[BOS]", "a", ":", "yes", ".", "\n", "b", ":", "no", "."]
-    assert tokenizer.pad_token == "[PAD]" and not {"[CLS]", "[SEP]", "[MASK]"} & set(tokenizer.get_vocab())
+    assert tokenizer.pad_token == "[PAD]" and not {"[CLS]", "[SEP]", "[MASK]"} & set(
+        tokenizer.get_vocab()
+    )
     paradigm = clm.Paradigm(tiny_gpt, job(), {})
-    assert paradigm.encode(CLOZE).fields["input_ids"].take(np.array([1])).padded(4, 0)[0][0] == tokenizer.bos_token_id
+    assert (
+        paradigm.encode(CLOZE).fields["input_ids"].take(np.array([1])).padded(4, 0)[0][0]
+        == tokenizer.bos_token_id
+    )
 
 
 def test_a_model_that_does_not_write_is_refused(tmp_path):
-    with pytest.raises(UserError, match="a t5 model does not write from left to right; a CLM stage needs a decoder"):
+    with pytest.raises(
+        UserError, match="a t5 model does not write from left to right; a CLM stage needs a decoder"
+    ):
         clm.Paradigm(fetched("tiny_t5", tmp_path / "t5"), job(), {})

@@ -24,33 +24,74 @@ from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
-SETTINGS = {"study": "s", "source": "c", "dataset": "d", "data": {}, "model": "bag_of_words", "method": "control", "training": {}, "seed": 0}
+SETTINGS = {
+    "study": "s",
+    "source": "c",
+    "dataset": "d",
+    "data": {},
+    "model": "bag_of_words",
+    "method": "control",
+    "training": {},
+    "seed": 0,
+}
 
 
 def pairs(rows: int, seed: int, learnable: bool = True) -> pd.DataFrame:
     """Pairs of made-up sentences; where learnable, `finally` stands in the later one, most of the time."""
     draw = np.random.default_rng(seed)
     label = draw.integers(0, 2, rows)
-    texts = [[" ".join(draw.choice(WORDS[:5] + WORDS[6:], 5)) for _ in range(2)] for _ in range(rows)]
+    texts = [
+        [" ".join(draw.choice(WORDS[:5] + WORDS[6:], 5)) for _ in range(2)] for _ in range(rows)
+    ]
     for number in range(rows if learnable else 0):
         if draw.random() < 0.6:
             texts[number][label[number]] += " finally"
     first, second = zip(*texts)
-    return pd.DataFrame({"pair_id": [f"{seed}:{number}" for number in range(rows)], "video_id": [str(number // 4) for number in range(rows)],
-                         "text_a": first, "text_b": second, "label": label.astype(np.int8)})
+    return pd.DataFrame(
+        {
+            "pair_id": [f"{seed}:{number}" for number in range(rows)],
+            "video_id": [str(number // 4) for number in range(rows)],
+            "text_a": first,
+            "text_b": second,
+            "label": label.astype(np.int8),
+        }
+    )
 
 
-def run_controls(program, folder, train: pd.DataFrame, test: pd.DataFrame, controls: dict[str, dict], **method):
+def run_controls(
+    program, folder, train: pd.DataFrame, test: pd.DataFrame, controls: dict[str, dict], **method
+):
     """The finished process; controls: by the name of the run. Each leaves a folder of this name."""
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
-    how = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "exchangeable": True,
-           "inputs": ["text_a", "text_b"]} | method
-    wanted = [json.dumps({"run": run, "settings": SETTINGS, "control": control}) for run, control in controls.items()]
-    return program("scripts.train.control", "--controls", *wanted, "--method", json.dumps(how), "--splits", "train", "test",
-                   "--data", data, "--folder", folder, "--output", folder / "controls.manifest.json")
+    how = {
+        "columns": {"example_id": "pair_id", "group_id": "video_id"},
+        "labels": ["swapped", "in_order"],
+        "exchangeable": True,
+        "inputs": ["text_a", "text_b"],
+    } | method
+    wanted = [
+        json.dumps({"run": run, "settings": SETTINGS, "control": control})
+        for run, control in controls.items()
+    ]
+    return program(
+        "scripts.train.control",
+        "--controls",
+        *wanted,
+        "--method",
+        json.dumps(how),
+        "--splits",
+        "train",
+        "test",
+        "--data",
+        data,
+        "--folder",
+        folder,
+        "--output",
+        folder / "controls.manifest.json",
+    )
 
 
 def run_control(program, folder, train: pd.DataFrame, test: pd.DataFrame, control: dict, **method):
@@ -60,32 +101,48 @@ def run_control(program, folder, train: pd.DataFrame, test: pd.DataFrame, contro
 
 def scores_of(folder) -> np.ndarray:
     """(n, labels) scores of a run, in the order of the split."""
-    return np.stack(read_table(folder / "run/predictions.parquet", schema=PREDICTIONS)["score"].to_numpy())
+    return np.stack(
+        read_table(folder / "run/predictions.parquet", schema=PREDICTIONS)["score"].to_numpy()
+    )
 
 
 def by_scikit_learn(train: pd.DataFrame, test: pd.DataFrame, exchangeable: bool) -> np.ndarray:
     """Log-probabilities of a bag of words, written down independently: dense counts of words and bigrams."""
-    counts = CountVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b").fit([*train["text_a"], *train["text_b"]])
+    counts = CountVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b").fit(
+        [*train["text_a"], *train["text_b"]]
+    )
 
     def features(table: pd.DataFrame) -> np.ndarray:
-        first, second = (counts.transform(table[side]).toarray().astype(float) for side in ("text_a", "text_b"))
+        first, second = (
+            counts.transform(table[side]).toarray().astype(float) for side in ("text_a", "text_b")
+        )
         return second - first if exchangeable else np.hstack([first, second])
 
     kept = (features(train) != 0).sum(0) >= 2
-    model = LogisticRegression(C=REGULARIZATION, fit_intercept=not exchangeable, max_iter=10_000, tol=1e-8)
-    return model.fit(features(train)[:, kept], train["label"]).predict_log_proba(features(test)[:, kept])
+    model = LogisticRegression(
+        C=REGULARIZATION, fit_intercept=not exchangeable, max_iter=10_000, tol=1e-8
+    )
+    return model.fit(features(train)[:, kept], train["label"]).predict_log_proba(
+        features(test)[:, kept]
+    )
 
 
 @pytest.mark.parametrize("exchangeable", [True, False])
 def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable):
     train, test = pairs(400, 1), pairs(120, 2)
-    done = run_control(program, tmp_path, train, test, {"features": ["words"]}, exchangeable=exchangeable)
+    done = run_control(
+        program, tmp_path, train, test, {"features": ["words"]}, exchangeable=exchangeable
+    )
     assert done.returncode == 0, done.stderr
     found, wanted = scores_of(tmp_path), by_scikit_learn(train, test, exchangeable)
     np.testing.assert_allclose(np.exp(found), np.exp(wanted), atol=0.01)
     facts = facts_of(tmp_path / "run/run.json")
     assert facts["timestride"] == project_version(), "version and commit of the tree that made it"
-    assert facts["train_examples"] == 400 and facts["method"] == "control" and facts["labels"] == ["swapped", "in_order"]
+    assert (
+        facts["train_examples"] == 400
+        and facts["method"] == "control"
+        and facts["labels"] == ["swapped", "in_order"]
+    )
 
 
 def test_a_further_control_is_measured_alone(program, tmp_path):
@@ -98,13 +155,25 @@ def test_a_further_control_is_measured_alone(program, tmp_path):
     (tmp_path / "words/predictions.parquet").unlink()
     refused = {"cues": {"features": ["cue_words"]}, "no_masks": {"rank_by": ["in_context"]}}
     done = run_controls(program, tmp_path, train, test, {**first, **refused})
-    assert done.returncode == 1 and "name another control" in done.stderr and not (tmp_path / "controls.manifest.json").exists()
-    done = run_controls(program, tmp_path, train, test, {**first, "cues": {"features": ["cue_words"]}})
+    assert (
+        done.returncode == 1
+        and "name another control" in done.stderr
+        and not (tmp_path / "controls.manifest.json").exists()
+    )
+    done = run_controls(
+        program, tmp_path, train, test, {**first, "cues": {"features": ["cue_words"]}}
+    )
     assert done.returncode == 0 and done.stderr.count("already measured") == 3, done.stderr
-    assert all((tmp_path / name / "predictions.parquet").read_bytes() == before for name, before in found.items())
+    assert all(
+        (tmp_path / name / "predictions.parquet").read_bytes() == before
+        for name, before in found.items()
+    )
     assert lost_files(tmp_path / "controls.manifest.json") == []
     assert set(files_in(tmp_path / "controls.manifest.json")) == {
-        f"{name}/{file}" for name in (*first, "cues") for file in ("predictions.parquet", "history.parquet", "run.json")}
+        f"{name}/{file}"
+        for name in (*first, "cues")
+        for file in ("predictions.parquet", "history.parquet", "run.json")
+    }
     done = run_controls(program, tmp_path, train, test.assign(text_b=test["text_a"]), first)
     assert done.returncode == 0 and "already" not in done.stderr, "other data, other numbers"
     assert (tmp_path / "words/predictions.parquet").read_bytes() != found["words"]
@@ -123,19 +192,32 @@ def test_exchanged_texts_get_exchanged_scores(program, tmp_path):
 
 
 def test_one_text_cannot_learn_what_stands_in_the_other():
-    train, test = pairs(600, 1).rename(columns={"text_a": "first", "text_b": "second"}), pairs(300, 2, learnable=False)
+    train, test = (
+        pairs(600, 1).rename(columns={"text_a": "first", "text_b": "second"}),
+        pairs(300, 2, learnable=False),
+    )
     test = test.rename(columns={"text_a": "first", "text_b": "second"})
     test["second"] = np.where(test["label"] == 1, test["second"] + " finally", test["second"])
-    right = {name: (fit({"features": [name]}, train, 2, False)(test).argmax(1) == test["label"]).mean() for name in ("first_words", "second_words")}
+    right = {
+        name: (fit({"features": [name]}, train, 2, False)(test).argmax(1) == test["label"]).mean()
+        for name in ("first_words", "second_words")
+    }
     assert right["second_words"] > 0.85 and 0.35 < right["first_words"] < 0.65
 
 
 @pytest.mark.parametrize("exchangeable, wanted", [(True, [0.5, 0.5]), (False, [6 / 40, 34 / 40])])
-def test_a_control_that_sees_nothing_does_not_stop_the_study(program, tmp_path, exchangeable, wanted):
+def test_a_control_that_sees_nothing_does_not_stop_the_study(
+    program, tmp_path, exchangeable, wanted
+):
     """It tells the shares of the labels, or, where the texts may be exchanged, that it cannot tell."""
-    train, test = pairs(40, 1).assign(text_a="a cup", text_b="a pan"), pairs(10, 2).assign(text_a="a cup", text_b="a pan")
+    train, test = (
+        pairs(40, 1).assign(text_a="a cup", text_b="a pan"),
+        pairs(10, 2).assign(text_a="a cup", text_b="a pan"),
+    )
     train["label"] = (train.index > 5).astype(np.int8)
-    done = run_control(program, tmp_path, train, test, {"features": ["cue_words"]}, exchangeable=exchangeable)
+    done = run_control(
+        program, tmp_path, train, test, {"features": ["cue_words"]}, exchangeable=exchangeable
+    )
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(np.exp(scores_of(tmp_path)), [wanted] * 10, rtol=1e-5)
 
@@ -147,9 +229,16 @@ def test_random_depends_on_the_id_alone_and_prefers_no_label():
     np.testing.assert_array_equal(told[::-1], at_random(3, False)(table[::-1]).argmax(1))
 
 
-@pytest.mark.parametrize("control, sentence", [({"rank_by": ["frequency"]}, "rank_by ranks the candidates"),
-                                               ({"features": ["words_by_category"]}, "needs the category")])
-def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(program, tmp_path, control, sentence):
+@pytest.mark.parametrize(
+    "control, sentence",
+    [
+        ({"rank_by": ["frequency"]}, "rank_by ranks the candidates"),
+        ({"features": ["words_by_category"]}, "needs the category"),
+    ],
+)
+def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(
+    program, tmp_path, control, sentence
+):
     done = run_control(program, tmp_path, pairs(20, 1), pairs(10, 2), control)
     assert done.returncode == 1 and sentence in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "run/predictions.parquet").exists()
@@ -160,19 +249,28 @@ def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(program, 
 
 def plan_of(**changed):
     """The plan of one experiment of two seeds on the default configuration."""
-    experiment = {"study": "strided_sop", "data": {"source": "sample_activitynet", "stride": 0},
-                  "models": ["tiny_bert"]}
-    return plan(default()
-                | {"run": ["e"], "seeds": [1, 2], "experiments": {"e": experiment | changed}})
+    experiment = {
+        "study": "strided_sop",
+        "data": {"source": "sample_activitynet", "stride": 0},
+        "models": ["tiny_bert"],
+    }
+    return plan(
+        default() | {"run": ["e"], "seeds": [1, 2], "experiments": {"e": experiment | changed}}
+    )
 
 
 OF_STUDY = STUDIES["strided_sop"]["controls"]
 
 
-@each_row("changed, controls", [
-    ({}, OF_STUDY), ({"controls": False}, []), ({"controls": ["random"]}, ["random"]),
-    ({"models": ["tiny_bert", "random"]}, ["random", *OF_STUDY]),
-])
+@each_row(
+    "changed, controls",
+    [
+        ({}, OF_STUDY),
+        ({"controls": False}, []),
+        ({"controls": ["random"]}, ["random"]),
+        ({"models": ["tiny_bert", "random"]}, ["random", *OF_STUDY]),
+    ],
+)
 def test_an_experiment_has_its_studys_controls_unless_it_says_otherwise(changed, controls):
     runs = plan_of(**changed).runs.values()
     found = Counter(run.model for run in runs)
@@ -180,13 +278,21 @@ def test_an_experiment_has_its_studys_controls_unless_it_says_otherwise(changed,
     assert all((run.method == "control") == (run.model != "tiny_bert") for run in runs)
 
 
-@each_row("changed, said", [
-    ({"controls": ["minilm"]}, "minilm is no model of kind control"),
-    ({"controls": ["bag_of_wrds"]}, "e.controls: no model bag_of_wrds; did you mean bag_of_words"),
-    ({"methods": ["control"]}, "has no method control"),
-    ({"controls": ["in_context"]},
-     "ranks the candidates for one mask, which strided_sop does not have"),
-])
+@each_row(
+    "changed, said",
+    [
+        ({"controls": ["minilm"]}, "minilm is no model of kind control"),
+        (
+            {"controls": ["bag_of_wrds"]},
+            "e.controls: no model bag_of_wrds; did you mean bag_of_words",
+        ),
+        ({"methods": ["control"]}, "has no method control"),
+        (
+            {"controls": ["in_context"]},
+            "ranks the candidates for one mask, which strided_sop does not have",
+        ),
+    ],
+)
 def test_what_is_no_control_is_refused(changed, said):
     with pytest.raises(UserError) as error:
         plan_of(**changed)
@@ -195,22 +301,48 @@ def test_what_is_no_control_is_refused(changed, said):
 
 # ---- how far a model lies above them
 
+
 def row(model: str, method: str, right: np.ndarray, **changed) -> dict:
     """A row of metrics over 40 groups of one example."""
     weights = np.random.default_rng(0).exponential(size=(500, len(right)))
-    return {"source": "c", "dataset": "d", "split": "test", "slice": "all", "metric": "accuracy", "seed": None, "model": model, "method": method,
-            "value": right.mean(), "sd": None, "seeds": 0, "effective_groups": float(len(right)),
-            "draws": (weights @ right / weights.sum(1)).astype(np.float32)} | changed
+    return {
+        "source": "c",
+        "dataset": "d",
+        "split": "test",
+        "slice": "all",
+        "metric": "accuracy",
+        "seed": None,
+        "model": model,
+        "method": method,
+        "value": right.mean(),
+        "sd": None,
+        "seeds": 0,
+        "effective_groups": float(len(right)),
+        "draws": (weights @ right / weights.sum(1)).astype(np.float32),
+    } | changed
 
 
 def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
     draw = np.random.default_rng(1)
-    rights = {name: (draw.random(40) < share).astype(float) for name, share in (("model", 0.8), ("weak", 0.4), ("strong", 0.6))}
-    rows = [row("model", "train", rights["model"]), row("weak", "control", rights["weak"]), row("strong", "control", rights["strong"]),
-            row("gold", "baseline", np.ones(40)), row("model", "train", rights["model"], metric="confusion"),
-            row("model", "train", rights["model"], slice="x=1"), row("elsewhere", "control", np.ones(40), split="other")]
+    rights = {
+        name: (draw.random(40) < share).astype(float)
+        for name, share in (("model", 0.8), ("weak", 0.4), ("strong", 0.6))
+    }
+    rows = [
+        row("model", "train", rights["model"]),
+        row("weak", "control", rights["weak"]),
+        row("strong", "control", rights["strong"]),
+        row("gold", "baseline", np.ones(40)),
+        row("model", "train", rights["model"], metric="confusion"),
+        row("model", "train", rights["model"], slice="x=1"),
+        row("elsewhere", "control", np.ones(40), split="other"),
+    ]
     [above] = above_controls(rows)
-    assert above["metric"] == "accuracy_above_control" and above["control"] == "strong" and above["model"] == "model"
+    assert (
+        above["metric"] == "accuracy_above_control"
+        and above["control"] == "strong"
+        and above["model"] == "model"
+    )
     assert above["value"] == pytest.approx(rights["model"].mean() - rights["strong"].mean())
     assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:])
     apart = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
@@ -219,15 +351,23 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
 
 def test_released_predictions_are_compared_with_the_controls_of_every_dataset_of_their_split():
     draw = np.random.default_rng(1)
-    rights = {name: (draw.random(40) < share).astype(float) for name, share in (("released", 0.8), ("one", 0.4), ("two", 0.6))}
-    rows = [row("released", "released", rights["released"], dataset="released"), row("one", "control", rights["one"]),
-            row("two", "control", rights["two"], dataset="other"), row("three", "control", np.ones(40), split="dev")]
+    rights = {
+        name: (draw.random(40) < share).astype(float)
+        for name, share in (("released", 0.8), ("one", 0.4), ("two", 0.6))
+    }
+    rows = [
+        row("released", "released", rights["released"], dataset="released"),
+        row("one", "control", rights["one"]),
+        row("two", "control", rights["two"], dataset="other"),
+        row("three", "control", np.ones(40), split="dev"),
+    ]
     [above] = above_controls(rows)
     assert above["model"] == "released" and above["control"] == "two"
     assert above["value"] == pytest.approx(rights["released"].mean() - rights["two"].mean())
 
 
 # ---- cues
+
 
 def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
     draw = np.random.default_rng(3)
@@ -241,8 +381,21 @@ def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
             table += [(str(number), context, "two hours", 1), (str(number), context, "ten days", 0)]
         return pd.DataFrame(table, columns=["group", "first", "second", "label"])
 
-    found = audit(SHORTCUTS, split(300, 1.0), split(300, 0.0)).set_index("cue").loc["stands in its dialog"]
-    assert found["train"] == 1 and found["evaluation"] == 0 and found["verdict"] == "punished" and found["alone"] == 0
+    found = (
+        audit(SHORTCUTS, split(300, 1.0), split(300, 0.0))
+        .set_index("cue")
+        .loc["stands in its dialog"]
+    )
+    assert (
+        found["train"] == 1
+        and found["evaluation"] == 0
+        and found["verdict"] == "punished"
+        and found["alone"] == 0
+    )
     assert found["coverage"] == 0.5 and found["n"] == 300
-    same = audit(SHORTCUTS, split(300, 1.0), split(300, 1.0)).set_index("cue").loc["stands in its dialog"]
+    same = (
+        audit(SHORTCUTS, split(300, 1.0), split(300, 1.0))
+        .set_index("cue")
+        .loc["stands in its dialog"]
+    )
     assert same["verdict"] == "helps" and same["alone"] == 1

@@ -12,28 +12,52 @@ from tests.conftest import ROOT
 from tests.rows import each_row
 
 SIZE = Size(1000, 0, 500, 20.0, 0.25, True, "made up")
-SHAPE = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 2, "intermediate_size": 128, "vocab_size": 100}
-MODELS = {"small": {"init": {"model_type": "bert"} | SHAPE}, "made": {"mlm": {"model": "small", "experiment": "x"}}, "unknown": {"hub": "a/b"}}
+SHAPE = {
+    "num_hidden_layers": 2,
+    "hidden_size": 64,
+    "num_attention_heads": 2,
+    "intermediate_size": 128,
+    "vocab_size": 100,
+}
+MODELS = {
+    "small": {"init": {"model_type": "bert"} | SHAPE},
+    "made": {"mlm": {"model": "small", "experiment": "x"}},
+    "unknown": {"hub": "a/b"},
+}
 TRAINING = {"epochs": 3, "held_out_fraction": 0.1, "batch_size": 32, "max_length": 64}
 ONCE = 2 * 2 * (4 * 64 * 64 + 2 * 64 * 128) * 20 + 4 * 2 * 64 * 20**2  # a reading: by hand
 
 
 def job(paradigm: str = "classify", learns: bool = True, **more) -> dict:
-    return {"paradigm": paradigm, "learns": learns, "training": TRAINING | more.pop("training", {})} | more
+    return {
+        "paradigm": paradigm,
+        "learns": learns,
+        "training": TRAINING | more.pop("training", {}),
+    } | more
 
 
-@each_row("asked, learned, learning, scoring", [
-    (job(), 2700, 2700 * 3 * ONCE, 3 * 600 * ONCE),
-    (job(learns=False), 0, 0, 500 * ONCE),
-    (job("symmetric"), 2700, 2700 * 6 * ONCE, 3 * 600 * 2 * ONCE),
-    (job("fill"), 675, 675 * 3 * ONCE, 3 * 600 * ONCE),
-    (job("pseudo_log_likelihood", False), 0, 0, 500 * 20 * ONCE),
-    (job("likelihood", False, prompt={"texts": {"a": 1, "b": 2}, "domain": "d"}), 0, 0, 500 * 4 * ONCE),
-    (job(training={"held_out_fraction": 0}), 3000, 3000 * 3 * ONCE, 3 * 500 * ONCE),
-])
+@each_row(
+    "asked, learned, learning, scoring",
+    [
+        (job(), 2700, 2700 * 3 * ONCE, 3 * 600 * ONCE),
+        (job(learns=False), 0, 0, 500 * ONCE),
+        (job("symmetric"), 2700, 2700 * 6 * ONCE, 3 * 600 * 2 * ONCE),
+        (job("fill"), 675, 675 * 3 * ONCE, 3 * 600 * ONCE),
+        (job("pseudo_log_likelihood", False), 0, 0, 500 * 20 * ONCE),
+        (
+            job("likelihood", False, prompt={"texts": {"a": 1, "b": 2}, "domain": "d"}),
+            0,
+            0,
+            500 * 4 * ONCE,
+        ),
+        (job(training={"held_out_fraction": 0}), 3000, 3000 * 3 * ONCE, 3 * 500 * ONCE),
+    ],
+)
 def test_operations_are_counted_by_what_a_run_reads(asked, learned, learning, scoring, tmp_path):
     found = count(asked, SIZE, "small", MODELS, tmp_path)
-    assert (found.learned, found.learning, found.scoring) == pytest.approx((learned, learning, scoring))
+    assert (found.learned, found.learning, found.scoring) == pytest.approx(
+        (learned, learning, scoring)
+    )
     assert count(asked, SIZE, "made", MODELS, tmp_path).learning == found.learning
 
 
@@ -44,29 +68,52 @@ def test_a_reading_is_counted_as_the_network_has_its_weights():
 
     options = SHAPE | {"num_hidden_layers": 8}
     named = network_of(Model(options, 8)).named_parameters()
-    weights = sum(weight.numel() for name, weight in named if weight.dim() > 1 and "embeddings" not in name)
+    weights = sum(
+        weight.numel() for name, weight in named if weight.dim() > 1 and "embeddings" not in name
+    )
     assert reading(options, 40) == pytest.approx(2 * weights * 40 + 4 * 8 * 64 * 40**2, rel=0.05)
 
 
 def test_what_is_not_known_is_said(tmp_path):
-    with pytest.raises(UserError, match="unknown: its architecture is not known before it is fetched"):
+    with pytest.raises(
+        UserError, match="unknown: its architecture is not known before it is fetched"
+    ):
         shape_of("unknown", MODELS, tmp_path)
     (tmp_path / "unknown").mkdir()
     (tmp_path / "unknown/config.json").write_text(json.dumps(SHAPE))
     assert shape_of("unknown", MODELS, tmp_path) == SHAPE
-    own, frozen = esim_reading({"esim": {"hidden_size": 300}, "encoder": "small"}, MODELS, tmp_path, 20)
+    own, frozen = esim_reading(
+        {"esim": {"hidden_size": 300}, "encoder": "small"}, MODELS, tmp_path, 20
+    )
     assert frozen == ONCE and own > 0
 
 
 @pytest.mark.slow
 def test_the_paper_is_counted_from_stated_sizes(program):
-    done = program("benchmarks.cost", "--configfile", ROOT / "presets/paper.yaml", "--results", "nowhere", "--rate", "40")
+    done = program(
+        "benchmarks.cost",
+        "--configfile",
+        ROOT / "presets/paper.yaml",
+        "--results",
+        "nowhere",
+        "--rate",
+        "40",
+    )
     assert done.returncode == 0, done.stderr
-    rows = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:] for line in done.stdout.splitlines() if line.startswith("| ")}
-    assert {"activitynet_sop", "howto100m_sop", "timedial_whole", "**all**"} <= set(rows) and rows["howto100m_sop"][-1] == "stated |"
+    rows = {
+        line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:]
+        for line in done.stdout.splitlines()
+        if line.startswith("| ")
+    }
+    assert {"activitynet_sop", "howto100m_sop", "timedial_whole", "**all**"} <= set(rows) and rows[
+        "howto100m_sop"
+    ][-1] == "stated |"
     hours = [float(re.sub("[, h|]", "", cell)) for cell in rows["H100"]]
     assert hours[0] > hours[1] >= hours[2] > 0
-    assert "not known without the data: 20,000 videos" in done.stdout and "Counted, not measured" in done.stdout
+    assert (
+        "not known without the data: 20,000 videos" in done.stdout
+        and "Counted, not measured" in done.stdout
+    )
     assert "321 of 321 of train" in done.stdout, "nothing of it is there"
 
 
@@ -77,11 +124,26 @@ def test_what_was_measured_is_summed(program, tmp_path):
     *_, plan = cost.planned([tmp_path / "tried.yaml"], {})
     run = next(iter(plan.runs.values()))
     results = tmp_path / "results"
-    for place, told in {f"train/strided_sop/{run.name}/run.json": {"seconds": 600, "cost": {"cpu_seconds": 7200, "gpu_seconds": 360, "peak_bytes": 3e9}},
-                        "benchmarks/build/strided_sop/activitynet/stride-0.jsonl": {"s": 60, "cpu_time": 30, "max_rss": 1000}}.items():
+    for place, told in {
+        f"train/strided_sop/{run.name}/run.json": {
+            "seconds": 600,
+            "cost": {"cpu_seconds": 7200, "gpu_seconds": 360, "peak_bytes": 3e9},
+        },
+        "benchmarks/build/strided_sop/activitynet/stride-0.jsonl": {
+            "s": 60,
+            "cpu_time": 30,
+            "max_rss": 1000,
+        },
+    }.items():
         (results / place).parent.mkdir(parents=True)
         (results / place).write_text(json.dumps(told))
     done = program("benchmarks.cost", "--configfile", tmp_path / "tried.yaml", "--results", results)
     assert done.returncode == 0, done.stderr
-    assert "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout and "| build | 1 | 1.0 | 0.01 | 0.00 | 1.05 |" in done.stdout
-    assert "| **all** | 2 | 11.0 | 2.01 | 0.10 | 3.00 |" in done.stdout and "1 of 2 of train" in done.stdout
+    assert (
+        "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout
+        and "| build | 1 | 1.0 | 0.01 | 0.00 | 1.05 |" in done.stdout
+    )
+    assert (
+        "| **all** | 2 | 11.0 | 2.01 | 0.10 | 3.00 |" in done.stdout
+        and "1 of 2 of train" in done.stdout
+    )

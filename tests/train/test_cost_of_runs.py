@@ -16,6 +16,8 @@ def test_the_cost_is_told_when_a_run_ends_and_goes_on_from_a_checkpoint(tmp_path
     cost.take_up(1000.0)
     work.finish(tmp_path / "work", job, tmp_path / "out")
     told = json.loads((tmp_path / "out/run.json").read_text())["cost"]
-    assert told["cpu_seconds"] > 2000 and told["at_least"] and told["gpu_seconds"] == 0, "of two processes"
+    assert told["cpu_seconds"] > 2000 and told["at_least"] and told["gpu_seconds"] == 0, (
+        "of two processes"
+    )
     assert cost.cost_of(fact())["cpu_seconds"] < 100, "the next run of the process counts from here"
     assert work.finished(tmp_path / "work", job), "its hash is that of the file with the cost"

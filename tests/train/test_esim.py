@@ -23,7 +23,10 @@ pytestmark = pytest.mark.models
 HEAD = Head(["no", "yes"], [0, 1], None)
 TRAINING = {"max_length": 32, "dropout": None}
 PADDING = {"input_ids": 0, "token_type_ids": 0}
-TEXTS = [["the game lasted two hours", "she did n't say", "go"], ["two hours", "at noon", "never ever"]]
+TEXTS = [
+    ["the game lasted two hours", "she did n't say", "go"],
+    ["two hours", "at noon", "never ever"],
+]
 WORDS = {word for texts in TEXTS for text in texts for word in text.split()}
 
 
@@ -48,54 +51,92 @@ def batch(pairs, width=None, junk=0):
 def encoder_folder(tmp_path_factory):
     """An ESIM model over a tiny BERT with dropout, whose tokenizer writes [CLS] a [SEP] b [SEP]."""
     model = tmp_path_factory.mktemp("over_bert")
-    (model / "config.json").write_text(json.dumps({"model_type": "esim", "hidden_size": 7, "encoder": True}))
+    (model / "config.json").write_text(
+        json.dumps({"model_type": "esim", "hidden_size": 7, "encoder": True})
+    )
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *sorted(WORDS)]
-    tokenizer = Tokenizer(models.WordLevel({name: number for number, name in enumerate(names)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(
+        models.WordLevel({name: number for number, name in enumerate(names)}, unk_token="[UNK]")
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
     PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
-        model_max_length=40, model_input_names=["input_ids", "attention_mask"]).save_pretrained(model / "encoder")
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=40,
+        model_input_names=["input_ids", "attention_mask"],
+    ).save_pretrained(model / "encoder")
     torch.manual_seed(1)
-    config = BertConfig(vocab_size=len(names), hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
-                        intermediate_size=16, max_position_embeddings=40)
+    config = BertConfig(
+        vocab_size=len(names),
+        hidden_size=8,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=40,
+    )
     BertModel(config, add_pooling_layer=False).save_pretrained(model / "encoder")
     return model
 
 
 @pytest.fixture
 def vectors_folder(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "esim", "hidden_size": 7, "vectors": "v.txt"}))
+    (tmp_path / "config.json").write_text(
+        json.dumps({"model_type": "esim", "hidden_size": 7, "vectors": "v.txt"})
+    )
     draw = np.random.default_rng(2)
-    lines = [" ".join([word, *(f"{value:.4f}" for value in draw.normal(0.1, 0.4, 5))])
-             for word in sorted(WORDS - {"noon"})]
+    lines = [
+        " ".join([word, *(f"{value:.4f}" for value in draw.normal(0.1, 0.4, 5))])
+        for word in sorted(WORDS - {"noon"})
+    ]
     (tmp_path / "v.txt").write_text("\n".join(lines) + "\n")
     return tmp_path
 
 
 # ---- the network
 
+
 def slow(net, a, b):
     """The logits of one pair, without batches, masks or matrices: numbers one by one after the LSTMs."""
+
     def read(lstm, rows):
         return [[float(value) for value in row] for row in lstm(torch.tensor(rows)[None])[0][0]]
 
     def align(one, other):
         out = []
         for row in one:
-            scores = [sum(x * y for x, y in zip(row, other_row, strict=True)) for other_row in other]
+            scores = [
+                sum(x * y for x, y in zip(row, other_row, strict=True)) for other_row in other
+            ]
             powers = [np.exp(score - max(scores)) for score in scores]
             shares = [power / sum(powers) for power in powers]
-            out.append([sum(share * other_row[place] for share, other_row in zip(shares, other, strict=True))
-                        for place in range(len(row))])
+            out.append(
+                [
+                    sum(
+                        share * other_row[place]
+                        for share, other_row in zip(shares, other, strict=True)
+                    )
+                    for place in range(len(row))
+                ]
+            )
         return out
 
     def linear(layer, row):
-        return [float(bias) + sum(float(w) * x for w, x in zip(weights, row, strict=True))
-                for weights, bias in zip(layer.weight, layer.bias, strict=True)]
+        return [
+            float(bias) + sum(float(w) * x for w, x in zip(weights, row, strict=True))
+            for weights, bias in zip(layer.weight, layer.bias, strict=True)
+        ]
 
-    first, second = (read(net.input, net.words.table.weight[numbers].tolist()) for numbers in (a, b))
+    first, second = (
+        read(net.input, net.words.table.weight[numbers].tolist()) for numbers in (a, b)
+    )
     pooled = []
     for one, other in ((first, second), (second, first)):
         rows = []
@@ -104,7 +145,9 @@ def slow(net, a, b):
             enhanced = row + aligned + [x - y for x, y in both] + [x * y for x, y in both]
             rows.append([max(0.0, value) for value in linear(net.projection, enhanced)])
         columns = list(zip(*read(net.inference, rows), strict=True))
-        pooled += [sum(column) / len(column) for column in columns] + [max(column) for column in columns]
+        pooled += [sum(column) / len(column) for column in columns] + [
+            max(column) for column in columns
+        ]
     return linear(net.output, [max(0.0, value) for value in linear(net.hidden, pooled)])
 
 
@@ -123,10 +166,20 @@ def test_one_pair_as_by_plain_loops():
 def test_its_shapes_and_sizes_are_the_published_ones():
     net = network(words=50, dimension=300, hidden=300, labels=3)
     shapes = {name: tuple(weight.shape) for name, weight in net.named_parameters()}
-    assert {name: shape for name, shape in shapes.items() if "reverse" not in name and "bias" not in name} == {
-        "words.table.weight": (50, 300), "input.weight_ih_l0": (1200, 300), "input.weight_hh_l0": (1200, 300),
-        "projection.weight": (300, 2400), "inference.weight_ih_l0": (1200, 300), "inference.weight_hh_l0": (1200, 300),
-        "hidden.weight": (300, 2400), "output.weight": (3, 300)}
+    assert {
+        name: shape
+        for name, shape in shapes.items()
+        if "reverse" not in name and "bias" not in name
+    } == {
+        "words.table.weight": (50, 300),
+        "input.weight_ih_l0": (1200, 300),
+        "input.weight_hh_l0": (1200, 300),
+        "projection.weight": (300, 2400),
+        "inference.weight_ih_l0": (1200, 300),
+        "inference.weight_hh_l0": (1200, 300),
+        "hidden.weight": (300, 2400),
+        "output.weight": (3, 300),
+    }
     assert net.dropout == 0.5
     assert net.input.bias_hh_l0[300:600].eq(1).all() and net.input.bias_hh_l0.sum() == 300
     assert net.input.bias_ih_l0.eq(0).all()
@@ -153,8 +206,9 @@ def test_neither_padding_nor_the_rest_of_a_batch_changes_a_result(pairs, more, j
     with torch.inference_mode():
         plain = net(**batch(pairs)).logits
         assert torch.isfinite(plain).all()
-        assert torch.allclose(net(**batch(pairs[::-1], longest + more, junk)).logits.flip(0), plain,
-                              atol=1e-6)
+        assert torch.allclose(
+            net(**batch(pairs[::-1], longest + more, junk)).logits.flip(0), plain, atol=1e-6
+        )
         alone = torch.cat([net(**batch([pair])).logits for pair in pairs])
         assert torch.allclose(alone, plain, atol=1e-6)
 
@@ -166,7 +220,11 @@ def test_dropout_follows_the_seed_and_one_mask_holds_for_all_words_of_a_text():
     first, second = net(**rows).logits, net(**rows).logits
     torch.manual_seed(4)
     assert torch.equal(net(**rows).logits, first) and not torch.equal(first, second)
-    assert torch.equal(states[0][0], states[0][2]) and (states[0][0] == 0).any() and (states[0][0] != 0).any()
+    assert (
+        torch.equal(states[0][0], states[0][2])
+        and (states[0][0] == 0).any()
+        and (states[0][0] != 0).any()
+    )
 
 
 def test_it_computes_in_fp32_under_autocast():
@@ -179,13 +237,47 @@ def test_it_computes_in_fp32_under_autocast():
 
 # ---- words
 
+
 def test_tokens_are_those_of_glove():
     assert build_tokenizer([]).tokenize("a") == ["[UNK]"]
-    text = ("They don't leave at 5:30PM (or 10 a.m.); it's 2.5\u2002years, 1990s in the\u00ad U.S. mid-day, John's "
-            "'small' 1,000")
-    tokens = ["they", "do", "n't", "leave", "at", "5:30", "pm", "(", "or", "10", "a.m.", ")", ";", "it", "'s", "2.5",
-              "years", ",", "1990s", "in", "the", "u.s.", "mid", "-", "day", ",", "john", "'s", "'", "small", "'",
-              "1,000"]
+    text = (
+        "They don't leave at 5:30PM (or 10 a.m.); it's 2.5\u2002years, 1990s in the\u00ad U.S. mid-day, John's "
+        "'small' 1,000"
+    )
+    tokens = [
+        "they",
+        "do",
+        "n't",
+        "leave",
+        "at",
+        "5:30",
+        "pm",
+        "(",
+        "or",
+        "10",
+        "a.m.",
+        ")",
+        ";",
+        "it",
+        "'s",
+        "2.5",
+        "years",
+        ",",
+        "1990s",
+        "in",
+        "the",
+        "u.s.",
+        "mid",
+        "-",
+        "day",
+        ",",
+        "john",
+        "'s",
+        "'",
+        "small",
+        "'",
+        "1,000",
+    ]
     assert build_tokenizer(tokens).tokenize(text) == tokens
 
 
@@ -204,8 +296,14 @@ def test_words_without_a_vector_are_drawn_alike_whatever_the_others_are():
     draw = np.random.default_rng(0)
     vectors = draw.normal(0.3, 0.2, (2, 50)).astype(np.float32)
     matrix = initial_vectors(["[PAD]", "[UNK]", "b", "new", "a"], ["a", "b"], vectors)
-    larger = initial_vectors(["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors)
-    assert (matrix[0] == 0).all() and (matrix[[4, 2]] == vectors).all() and (larger[2:4] == vectors).all()
+    larger = initial_vectors(
+        ["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors
+    )
+    assert (
+        (matrix[0] == 0).all()
+        and (matrix[[4, 2]] == vectors).all()
+        and (larger[2:4] == vectors).all()
+    )
     assert (matrix[[1, 3]] == larger[[1, 4]]).all() and (matrix[1] != matrix[3]).all()
     drawn = larger[5:]
     assert abs(drawn.mean() - vectors.mean()) < 0.01 and abs(drawn.std() - vectors.std()) < 0.01
@@ -214,13 +312,16 @@ def test_words_without_a_vector_are_drawn_alike_whatever_the_others_are():
 
 # ---- models from files
 
+
 def test_a_model_with_vectors_serves_the_loop(vectors_folder):
     words = words_of(vectors_folder, [text for texts in TEXTS for text in texts])
     assert words == WORDS
     torch.manual_seed(0)
     tokenizer, net = load(vectors_folder, HEAD, TRAINING | {"dropout": 0.2}, words)
     known, vectors = read_vectors(vectors_folder / "v.txt", words)
-    assert (net.words.table.weight[tokenizer.convert_tokens_to_ids(known)].detach().numpy() == vectors).all()
+    assert (
+        net.words.table.weight[tokenizer.convert_tokens_to_ids(known)].detach().numpy() == vectors
+    ).all()
     assert (net.dropout, net.output.weight.shape) == (0.2, (2, 7))
     examples = tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32)
     scores = log_probabilities(net.eval(), HEAD, collate(examples, np.arange(3), PADDING, "cpu"))
@@ -235,11 +336,16 @@ def test_vectors_of_none_of_the_words_are_refused(vectors_folder):
         load(vectors_folder, HEAD, TRAINING, {"Wort"})
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"hidden_size": 0}, "hidden_size is 0"), ({"hidden_size": "300"}, "hidden_size is '300'"),
-    ({"hiden": 3}, "unknown key hiden"), ({"encoder": True}, "either vectors .* or"),
-    ({"vectors": "gone.txt"}, "gone.txt: no such file"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"hidden_size": 0}, "hidden_size is 0"),
+        ({"hidden_size": "300"}, "hidden_size is '300'"),
+        ({"hiden": 3}, "unknown key hiden"),
+        ({"encoder": True}, "either vectors .* or"),
+        ({"vectors": "gone.txt"}, "gone.txt: no such file"),
+    ],
+)
 def test_a_wrong_configuration_is_refused(vectors_folder, change, said):
     config = json.loads((vectors_folder / "config.json").read_text())
     (vectors_folder / "config.json").write_text(json.dumps(config | change))
@@ -251,10 +357,17 @@ def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
     assert words_of(encoder_folder, ["a"]) is None
     torch.manual_seed(0)
     tokenizer, net = load(encoder_folder, HEAD, TRAINING, None)
-    encoded = tokenizer(*TEXTS, truncation="longest_first", max_length=32, return_attention_mask=False)
-    assert tokenizer.decode(encoded["input_ids"][1]) == "[CLS] she did n't say [SEP] [CLS] at noon [SEP]"
+    encoded = tokenizer(
+        *TEXTS, truncation="longest_first", max_length=32, return_attention_mask=False
+    )
+    assert (
+        tokenizer.decode(encoded["input_ids"][1])
+        == "[CLS] she did n't say [SEP] [CLS] at noon [SEP]"
+    )
     assert encoded["token_type_ids"][1] == [0] * 6 + [1] * 4
-    rows = collate(tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32), np.arange(3), PADDING, "cpu")
+    rows = collate(
+        tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32), np.arange(3), PADDING, "cpu"
+    )
     frozen = net.words
     before = {name: weight.clone() for name, weight in frozen.state_dict().items()}
     net.train()
@@ -264,7 +377,10 @@ def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
         torch.nn.functional.nll_loss(log_probabilities(net, HEAD, rows), rows["labels"]).backward()
         optimizer.step()
     assert all(torch.equal(before[name], weight) for name, weight in frozen.state_dict().items())
-    moved = {name: weight.grad is not None and bool(weight.grad.any()) for name, weight in net.named_parameters()}
+    moved = {
+        name: weight.grad is not None and bool(weight.grad.any())
+        for name, weight in net.named_parameters()
+    }
     assert moved == {name: not name.startswith("words.") for name in moved}
     assert not any(module.training for module in frozen.encoder.modules())
 
@@ -281,12 +397,18 @@ def test_padding_and_missing_texts_do_no_harm_over_an_encoder(encoder_folder):
     with torch.inference_mode():
         one = tokenize(tokenizer, [TEXTS[0] + [""], TEXTS[1] + [""]], np.zeros(4), 32)
         rows = collate(one, np.arange(4), PADDING, "cpu")
-        together = net(**{name: values for name, values in rows.items() if name not in ("labels", "choices")}).logits
+        together = net(
+            **{name: values for name, values in rows.items() if name not in ("labels", "choices")}
+        ).logits
         assert torch.isfinite(together).all()
         for row in range(4):
             alone = collate(one, np.array([row]), PADDING, "cpu")
-            assert torch.allclose(log_probabilities(net, HEAD, alone), together[row].log_softmax(0), atol=1e-5)
-        single = collate(tokenize(tokenizer, TEXTS[:1], np.zeros(3), 32), np.arange(3), PADDING, "cpu")
+            assert torch.allclose(
+                log_probabilities(net, HEAD, alone), together[row].log_softmax(0), atol=1e-5
+            )
+        single = collate(
+            tokenize(tokenizer, TEXTS[:1], np.zeros(3), 32), np.arange(3), PADDING, "cpu"
+        )
         assert torch.isfinite(log_probabilities(net, HEAD, single)).all()
 
 

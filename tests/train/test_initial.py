@@ -28,29 +28,58 @@ def folder(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("initial")
     for stride in (0, 1):
         for number, (split, videos) in enumerate({"train": 30, "val": 8}.items()):
-            write_table(pairs(videos, number + 2 * stride), folder / f"stride-{stride}/{split}.parquet", STRIDED_PAIRS, {})
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", folder / "encoder", "--partial", folder / "partial")
+            write_table(
+                pairs(videos, number + 2 * stride),
+                folder / f"stride-{stride}/{split}.parquet",
+                STRIDED_PAIRS,
+                {},
+            )
+    done = program(
+        "scripts.fetch.model",
+        "--model",
+        "tiny_bert",
+        "--output",
+        folder / "encoder",
+        "--partial",
+        folder / "partial",
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
 
-def command(folder, output, name, *options, model="encoder", data="stride-0", made_by=None,
-            **training):
+def command(
+    folder, output, name, *options, model="encoder", data="stride-0", made_by=None, **training
+):
     paradigm = {"paradigm": "objectives"} if "objectives" in training else {}
     begun = {"made_by": made_by} if made_by else {}
-    return [*arguments(output / name, folder / data, folder / model, training=TRAINING | training,
-                       method=paradigm,
-                       settings={"dataset": data, **begun}, run=name, kept=output / "kept",
-                       checkpoint_seconds=0.01), *options]
+    return [
+        *arguments(
+            output / name,
+            folder / data,
+            folder / model,
+            training=TRAINING | training,
+            method=paradigm,
+            settings={"dataset": data, **begun},
+            run=name,
+            kept=output / "kept",
+            checkpoint_seconds=0.01,
+        ),
+        *options,
+    ]
 
 
 @pytest.fixture
 def train(folder, program, tmp_path):
     """Train a run; returns what it said and its run.json."""
+
     def call(name: str, *options, fails=False, **given):
         done = program("scripts.train.run", *command(folder, tmp_path, name, *options, **given))
         assert "Traceback" not in done.stderr and (done.returncode != 0) == fails, done.stderr
-        return done.stderr if fails else (done.stderr, json.loads((tmp_path / name / "run.json").read_text()))
+        return (
+            done.stderr
+            if fails
+            else (done.stderr, json.loads((tmp_path / name / "run.json").read_text()))
+        )
 
     return call
 
@@ -65,23 +94,39 @@ def test_a_run_hands_on_its_body_and_another_begins_with_it(train, folder, tmp_p
     assert first["digest"] != plain["digest"]  # of another name
     files = sorted(file.name for file in (tmp_path / "first/model").iterdir())
     assert files == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
-    assert not (tmp_path / "first/work/weights").exists() and not (tmp_path / "kept").exists(), "kept where nobody asked for it"
+    assert not (tmp_path / "first/work/weights").exists() and not (tmp_path / "kept").exists(), (
+        "kept where nobody asked for it"
+    )
     weights = load_file(tmp_path / "first/model/model.safetensors")
     assert weights and all(name.startswith("bert.") for name in weights), "a head was handed on"
-    assert (tmp_path / "first/model/tokenizer.json").read_bytes() == (folder / "encoder/tokenizer.json").read_bytes()
+    assert (tmp_path / "first/model/tokenizer.json").read_bytes() == (
+        folder / "encoder/tokenizer.json"
+    ).read_bytes()
     shutil.copytree(tmp_path / "first/model", folder / "handed", dirs_exist_ok=True)
     _, alone = train("alone", data="stride-1")
     _, second = train("second", model="handed", data="stride-1", made_by="first")
-    names = [read_table(tmp_path / name / "history.parquet").to_pandas()["loss"].tolist() for name in ("alone", "second")]
+    names = [
+        read_table(tmp_path / name / "history.parquet").to_pandas()["loss"].tolist()
+        for name in ("alone", "second")
+    ]
     assert names[0] != names[1], "the weights of the first run were not taken"
-    assert second["model_files"]["model.safetensors"] != alone["model_files"].get("model.safetensors")
+    assert second["model_files"]["model.safetensors"] != alone["model_files"].get(
+        "model.safetensors"
+    )
 
 
 def test_handing_on_changes_no_number(train, tmp_path):
     train("one")
-    before, digest = bytes_of(tmp_path / "one"), json.loads((tmp_path / "one/run.json").read_text())["digest"]
+    before, digest = (
+        bytes_of(tmp_path / "one"),
+        json.loads((tmp_path / "one/run.json").read_text())["digest"],
+    )
     said, facts = train("one", "--hands-on")
-    assert "learnt again" in said and facts["digest"] == digest and bytes_of(tmp_path / "one") == before
+    assert (
+        "learnt again" in said
+        and facts["digest"] == digest
+        and bytes_of(tmp_path / "one") == before
+    )
     said, _ = train("one", "--hands-on")
     assert "no step taken" in said and (tmp_path / "one/model/model.safetensors").exists()
 
@@ -90,7 +135,11 @@ def test_weights_that_were_kept_are_handed_on_without_a_step(train, tmp_path):
     train("one", "--keep", "best")
     before = bytes_of(tmp_path / "one")
     said, _ = train("one", "--keep", "best", "--hands-on")
-    assert "no step taken" in said and (tmp_path / "one/model/model.safetensors").exists() and bytes_of(tmp_path / "one") == before
+    assert (
+        "no step taken" in said
+        and (tmp_path / "one/model/model.safetensors").exists()
+        and bytes_of(tmp_path / "one") == before
+    )
 
 
 def test_another_first_run_retrains_the_second(train, folder, tmp_path):
@@ -108,21 +157,49 @@ def test_another_first_run_retrains_the_second(train, folder, tmp_path):
 def test_an_adapter_is_handed_on_as_a_part_of_the_weights(train, folder, tmp_path):
     train("base", "--hands-on")
     shutil.copytree(tmp_path / "base/model", folder / "trained", dirs_exist_ok=True)
-    train("lora", "--hands-on", model="trained", adapter="lora", rank=4, alpha=8.0, target="all-linear", learning_rate=1e-2)
-    weights, before = (load_file(tmp_path / name / "model/model.safetensors") for name in ("lora", "base"))
-    assert weights.keys() == before.keys() and any(not torch.equal(weights[name], before[name]) for name in weights)
+    train(
+        "lora",
+        "--hands-on",
+        model="trained",
+        adapter="lora",
+        rank=4,
+        alpha=8.0,
+        target="all-linear",
+        learning_rate=1e-2,
+    )
+    weights, before = (
+        load_file(tmp_path / name / "model/model.safetensors") for name in ("lora", "base")
+    )
+    assert weights.keys() == before.keys() and any(
+        not torch.equal(weights[name], before[name]) for name in weights
+    )
 
 
 def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
     train("plain")
     said, facts = train("both", **BOTH)
-    assert "fills masks is new" in said and facts["training"]["objectives"] == {"sop": 1.0, "mlm": 0.5}
-    history = {name: read_table(tmp_path / name / "history.parquet").to_pandas().set_index(["epoch", "split"])["loss"] for name in ("plain", "both")}
+    assert "fills masks is new" in said and facts["training"]["objectives"] == {
+        "sop": 1.0,
+        "mlm": 0.5,
+    }
+    history = {
+        name: read_table(tmp_path / name / "history.parquet")
+        .to_pandas()
+        .set_index(["epoch", "split"])["loss"]
+        for name in ("plain", "both")
+    }
     # Half of ln(the vocabulary) comes to the training loss at first, and nothing to what is measured.
     more = history["both"][1, "train"] - history["plain"][1, "train"]
-    assert 0.5 < more / (0.5 * np.log(200)) < 2 and history["both"][1, "held_out"] < 2 * history["plain"][1, "held_out"]
-    assert (history["both"].xs("val", level="split") != history["plain"].xs("val", level="split").reindex(
-        history["both"].xs("val", level="split").index)).any()
+    assert (
+        0.5 < more / (0.5 * np.log(200)) < 2
+        and history["both"][1, "held_out"] < 2 * history["plain"][1, "held_out"]
+    )
+    assert (
+        history["both"].xs("val", level="split")
+        != history["plain"]
+        .xs("val", level="split")
+        .reindex(history["both"].xs("val", level="split").index)
+    ).any()
     train("held", "--keep", "best", **BOTH)
     [place] = (tmp_path / "kept").iterdir()
     assert not [name for name in load_file(place / "model.safetensors") if "mask_head" in name]
@@ -145,10 +222,20 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path, given):
     done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "resumes in epoch" in done.stderr, done.stderr
     assert bytes_of(tmp_path / "killed/whole") == bytes_of(tmp_path / "whole")
-    assert (tmp_path / "killed/whole/model/model.safetensors").read_bytes() == (tmp_path / "whole/model/model.safetensors").read_bytes()
+    assert (tmp_path / "killed/whole/model/model.safetensors").read_bytes() == (
+        tmp_path / "whole/model/model.safetensors"
+    ).read_bytes()
 
 
 def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
-    done = program("scripts.fetch.model", "--model", "tiny_gpt", "--output", folder / "decoder", "--partial", folder / "partial")
+    done = program(
+        "scripts.fetch.model",
+        "--model",
+        "tiny_gpt",
+        "--output",
+        folder / "decoder",
+        "--partial",
+        folder / "partial",
+    )
     assert done.returncode == 0, done.stderr
     assert "fills no masks" in train("one", fails=True, model="decoder", **BOTH)

@@ -17,7 +17,11 @@ from tests.training import arguments
 pytestmark = pytest.mark.models
 TRAINING = {"epochs": 2, "batch_size": 16, "held_out_fraction": 0.3, "max_length": 48}
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
-CARD = {"title": "Tiny", "licence": "MIT", "sources": {"s": {"title": "A corpus", "licence": "CC0", "citation": "Me 2026"}}}
+CARD = {
+    "title": "Tiny",
+    "licence": "MIT",
+    "sources": {"s": {"title": "A corpus", "licence": "CC0", "citation": "Me 2026"}},
+}
 
 
 def pairs(videos: int, seed: int) -> pa.Table:
@@ -26,9 +30,22 @@ def pairs(videos: int, seed: int) -> pa.Table:
     for video in range(videos):
         for position in range(4):
             label = int(draw.random() < 0.5)
-            texts = [" ".join(draw.choice(words, 3)) for words in (["open", "take", "man"], ["close", "eat", "man"])]
-            rows.append({"pair_id": f"v{seed}-{video}:{position}", "video_id": f"v{seed}-{video}", "stride": 0, "first_position": position,
-                         "second_position": position + 1, "text_a": texts[1 - label], "text_b": texts[label], "label": label})
+            texts = [
+                " ".join(draw.choice(words, 3))
+                for words in (["open", "take", "man"], ["close", "eat", "man"])
+            ]
+            rows.append(
+                {
+                    "pair_id": f"v{seed}-{video}:{position}",
+                    "video_id": f"v{seed}-{video}",
+                    "stride": 0,
+                    "first_position": position,
+                    "second_position": position + 1,
+                    "text_a": texts[1 - label],
+                    "text_b": texts[label],
+                    "label": label,
+                }
+            )
     return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
 
 
@@ -39,7 +56,15 @@ def folder(tmp_path_factory, program):
     for number, (split, videos) in enumerate({"train": 30, "val": 8, "other": 6}.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     write_decoder("gpt2", folder / "decoder")
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", folder / "encoder", "--partial", folder / "partial")
+    done = program(
+        "scripts.fetch.model",
+        "--model",
+        "tiny_bert",
+        "--output",
+        folder / "encoder",
+        "--partial",
+        folder / "partial",
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -47,13 +72,35 @@ def folder(tmp_path_factory, program):
 @pytest.fixture
 def train(folder, program, tmp_path):
     """Train a run, or be scored by kept weights; returns what it said, run.json, history and predictions."""
-    def call(name: str, *options, model="encoder", splits=("val",), data=folder / "data", **training):
-        done = program("scripts.train.run", *arguments(
-            tmp_path / name, data, folder / model, ["train", *splits], TRAINING | training, settings={"dataset": name}, run=name,
-            kept=tmp_path / "kept", card=json.dumps(CARD)), *options)
+
+    def call(
+        name: str, *options, model="encoder", splits=("val",), data=folder / "data", **training
+    ):
+        done = program(
+            "scripts.train.run",
+            *arguments(
+                tmp_path / name,
+                data,
+                folder / model,
+                ["train", *splits],
+                TRAINING | training,
+                settings={"dataset": name},
+                run=name,
+                kept=tmp_path / "kept",
+                card=json.dumps(CARD),
+            ),
+            *options,
+        )
         assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
         facts = json.loads((tmp_path / name / "run.json").read_text())
-        return done.stderr, facts, *(read_table(tmp_path / name / f"{part}.parquet").to_pandas() for part in ("history", "predictions"))
+        return (
+            done.stderr,
+            facts,
+            *(
+                read_table(tmp_path / name / f"{part}.parquet").to_pandas()
+                for part in ("history", "predictions")
+            ),
+        )
 
     return call
 
@@ -67,12 +114,21 @@ def scores_by(network, tokenizer, table: pa.Table) -> np.ndarray:
     found = []
     for first, second in zip(table["text_a"].to_pylist(), table["text_b"].to_pylist()):
         with torch.no_grad():
-            found.append(network.eval()(**tokenizer(first, second, return_tensors="pt")).logits[0].log_softmax(-1).numpy())
+            found.append(
+                network.eval()(**tokenizer(first, second, return_tensors="pt"))
+                .logits[0]
+                .log_softmax(-1)
+                .numpy()
+            )
     return np.stack(found)
 
 
 def of(predictions, split: str) -> np.ndarray:
-    return np.stack(predictions[(predictions["split"] == split) & (predictions["selection"] == "held_out")]["score"])
+    return np.stack(
+        predictions[(predictions["split"] == split) & (predictions["selection"] == "held_out")][
+            "score"
+        ]
+    )
 
 
 def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder, tmp_path):
@@ -81,33 +137,76 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     said, facts, history, predictions = train("plain", "--keep", "best")
     [place] = places(tmp_path)
     assert "no step taken" not in said, "its weights were not kept, so it is trained again"
-    assert {file.name for file in place.iterdir()} == {"model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json", "README.md",
-                                                       "kept.json"}
-    network, tokenizer = AutoModelForSequenceClassification.from_pretrained(place), AutoTokenizer.from_pretrained(place)
-    np.testing.assert_allclose(scores_by(network, tokenizer, read_table(folder / "data/val.parquet")), of(predictions, "val"), atol=1e-5)
+    assert {file.name for file in place.iterdir()} == {
+        "model.safetensors",
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "README.md",
+        "kept.json",
+    }
+    network, tokenizer = (
+        AutoModelForSequenceClassification.from_pretrained(place),
+        AutoTokenizer.from_pretrained(place),
+    )
+    np.testing.assert_allclose(
+        scores_by(network, tokenizer, read_table(folder / "data/val.parquet")),
+        of(predictions, "val"),
+        atol=1e-5,
+    )
     assert network.config.id2label == {0: "swapped", 1: "in_order"}
     card = (place / "README.md").read_text()
     epoch = facts["best_epoch"]
     measured = history[(history["split"] == "val") & (history["epoch"] == epoch)].iloc[0]
-    for wanted in (facts["digest"], 'license_name: "MIT"', f"| val | {measured['loss']:.4f} | {measured['accuracy']:.4f} | 32 |", "A corpus: CC0; Me 2026",
-                   "AutoModelForSequenceClassification", f"epoch, {epoch} of 2", '"learning_rate": 0.001', f"torch {facts['versions']['torch']}"):
+    for wanted in (
+        facts["digest"],
+        'license_name: "MIT"',
+        f"| val | {measured['loss']:.4f} | {measured['accuracy']:.4f} | 32 |",
+        "A corpus: CC0; Me 2026",
+        "AutoModelForSequenceClassification",
+        f"epoch, {epoch} of 2",
+        '"learning_rate": 0.001',
+        f"torch {facts['versions']['torch']}",
+    ):
         assert wanted in card, wanted
     assert "no step taken" in train("plain", "--keep", "best")[0]
     # Another split, in another run: the numbers of the first one stand, and nothing is learnt.
     said, again, known, found = train("wider", "--keep", "best", splits=("val", "other"))
-    assert ": train loss" not in said and "no peak over epochs" in said and places(tmp_path) == [place]
-    assert np.array_equal(of(found, "val"), of(predictions, "val")) and np.array_equal(of(found, "held_out"), of(predictions, "held_out"))
-    assert of(found, "other").shape == (24, 2) and set(found["selection"]) == {"held_out"} and set(predictions["selection"]) == {"held_out", "peak"}
-    assert again["best_epoch"] == epoch and again["seconds"] == facts["seconds"] and set(again["scored_by"]) == {"learnt", "hardware", "versions"}
-    learnt = [frame[frame["split"].isin(["train", "held_out"])].drop(columns="run").reset_index(drop=True) for frame in (history, known)]
+    assert (
+        ": train loss" not in said and "no peak over epochs" in said and places(tmp_path) == [place]
+    )
+    assert np.array_equal(of(found, "val"), of(predictions, "val")) and np.array_equal(
+        of(found, "held_out"), of(predictions, "held_out")
+    )
+    assert (
+        of(found, "other").shape == (24, 2)
+        and set(found["selection"]) == {"held_out"}
+        and set(predictions["selection"]) == {"held_out", "peak"}
+    )
+    assert (
+        again["best_epoch"] == epoch
+        and again["seconds"] == facts["seconds"]
+        and set(again["scored_by"]) == {"learnt", "hardware", "versions"}
+    )
+    learnt = [
+        frame[frame["split"].isin(["train", "held_out"])].drop(columns="run").reset_index(drop=True)
+        for frame in (history, known)
+    ]
     assert learnt[0].equals(learnt[1])
-    np.testing.assert_allclose(scores_by(network, tokenizer, read_table(folder / "data/other.parquet")), of(found, "other"), atol=1e-5)
+    np.testing.assert_allclose(
+        scores_by(network, tokenizer, read_table(folder / "data/other.parquet")),
+        of(found, "other"),
+        atol=1e-5,
+    )
     # Other training data, or damaged weights: learnt anew.
     with open(place / "model.safetensors", "r+b") as opened:
         opened.seek(-1, 2)
         opened.write(b"\x07")
     said, _, _, found = train("wider", "--keep", "best", splits=("val", "other"))
-    assert "model.safetensors has changed since it was written" in said and "epoch 1 of 2: train loss" in said
+    assert (
+        "model.safetensors has changed since it was written" in said
+        and "epoch 1 of 2: train loss" in said
+    )
     assert set(found["selection"]) == {"held_out", "peak"} and places(tmp_path) == [place]
 
 
@@ -115,9 +214,14 @@ def test_other_training_data_is_learnt_from(train, folder, tmp_path):
     train("first", "--keep", "last", epochs=1)
     shutil.copytree(folder / "data", tmp_path / "data")
     write_table(pairs(9, 7), tmp_path / "data/val.parquet", STRIDED_PAIRS, {})
-    assert ": train loss" not in train("second", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
+    assert (
+        ": train loss" not in train("second", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
+    )
     write_table(pairs(31, 0), tmp_path / "data/train.parquet", STRIDED_PAIRS, {})
-    assert "epoch 1 of 1: train loss" in train("third", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
+    assert (
+        "epoch 1 of 1: train loss"
+        in train("third", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
+    )
     assert len(places(tmp_path)) == 2
 
 
@@ -126,19 +230,40 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
 
     _, facts, _, predictions = train("lora", "--keep", "best", model="decoder", **LORA)
     [place] = places(tmp_path)
-    assert (place / "adapter_model.safetensors").stat().st_size < (folder / "decoder/model.safetensors").stat().st_size / 2
-    assert not (place / "model.safetensors").exists() and "PeftModel.from_pretrained" in (place / "README.md").read_text()
+    assert (place / "adapter_model.safetensors").stat().st_size < (
+        folder / "decoder/model.safetensors"
+    ).stat().st_size / 2
+    assert (
+        not (place / "model.safetensors").exists()
+        and "PeftModel.from_pretrained" in (place / "README.md").read_text()
+    )
     tokenizer = AutoTokenizer.from_pretrained(place)
     base = AutoModelForSequenceClassification.from_pretrained(folder / "decoder", num_labels=2)
-    found = scores_by(PeftModel.from_pretrained(base, place), tokenizer, read_table(folder / "data/val.parquet"))
+    found = scores_by(
+        PeftModel.from_pretrained(base, place), tokenizer, read_table(folder / "data/val.parquet")
+    )
     np.testing.assert_allclose(found, of(predictions, "val"), atol=1e-5)
-    said, _, _, again = train("other", "--keep", "best", model="decoder", splits=("other", "val"), **LORA)
+    said, _, _, again = train(
+        "other", "--keep", "best", model="decoder", splits=("other", "val"), **LORA
+    )
     assert ": train loss" not in said and np.array_equal(of(again, "val"), of(predictions, "val"))
     said, _, _, _ = train("lora", "--keep", "best", "--merge-adapter", model="decoder", **LORA)
-    assert ": train loss" in said and places(tmp_path) == [place], "what was kept is not what is asked for now"
+    assert ": train loss" in said and places(tmp_path) == [place], (
+        "what was kept is not what is asked for now"
+    )
     network = AutoModelForSequenceClassification.from_pretrained(place)
-    found = scores_by(network, AutoTokenizer.from_pretrained(place), read_table(folder / "data/val.parquet"))
+    found = scores_by(
+        network, AutoTokenizer.from_pretrained(place), read_table(folder / "data/val.parquet")
+    )
     np.testing.assert_allclose(found, of(predictions, "val"), atol=1e-5)
-    said, _, _, again = train("third", "--keep", "best", "--merge-adapter", model="decoder", splits=("other", "val"), **LORA)
+    said, _, _, again = train(
+        "third",
+        "--keep",
+        "best",
+        "--merge-adapter",
+        model="decoder",
+        splits=("other", "val"),
+        **LORA,
+    )
     assert ": train loss" not in said
     np.testing.assert_allclose(of(again, "val"), of(predictions, "val"), atol=1e-5)

@@ -11,9 +11,20 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import models as pieces
 from transformers import (
-    AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer,
-    Gemma3TextConfig, GPT2Config,
-    GPTNeoXConfig, LlamaConfig, OPTConfig, PreTrainedTokenizerFast, Qwen3Config, ViTConfig)
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    Gemma3TextConfig,
+    GPT2Config,
+    GPTNeoXConfig,
+    LlamaConfig,
+    OPTConfig,
+    PreTrainedTokenizerFast,
+    Qwen3Config,
+    ViTConfig,
+)
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
@@ -23,17 +34,43 @@ from tests.models import scores_of as unfinished
 from tests.rows import each_row
 
 pytestmark = pytest.mark.models
-WORDS = ("the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock then ! ten days ago ; yes , a year "
-         "naïve “quoted” 3 : 30 pm").split()
-SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24, "max_position_embeddings": 400}
+WORDS = (
+    "the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock then ! ten days ago ; yes , a year "
+    "naïve “quoted” 3 : 30 pm"
+).split()
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 400,
+}
 DECODERS = {
     "gpt2": (GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=400), "bytes"),
     "llama": (LlamaConfig(**SIZES, num_key_value_heads=1), "spaces"),
-    "gemma3": (Gemma3TextConfig(**SIZES, head_dim=8, num_key_value_heads=1, sliding_window=7, final_logit_softcapping=3.0,
-                                layer_types=["sliding_attention", "full_attention", "sliding_attention"]), "spaces"),
+    "gemma3": (
+        Gemma3TextConfig(
+            **SIZES,
+            head_dim=8,
+            num_key_value_heads=1,
+            sliding_window=7,
+            final_logit_softcapping=3.0,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        ),
+        "spaces",
+    ),
     "qwen3": (Qwen3Config(**SIZES, head_dim=8, num_key_value_heads=1), "startless"),
-    "opt": (OPTConfig(hidden_size=16, word_embed_proj_dim=16, ffn_dim=24, num_hidden_layers=2, num_attention_heads=2,
-                      max_position_embeddings=400), "bytes"),
+    "opt": (
+        OPTConfig(
+            hidden_size=16,
+            word_embed_proj_dim=16,
+            ffn_dim=24,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            max_position_embeddings=400,
+        ),
+        "bytes",
+    ),
     "gpt_neox": (GPTNeoXConfig(**SIZES), "bytes"),
 }
 
@@ -46,16 +83,27 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
         tokenizer = Tokenizer(pieces.BPE(unk_token="<unk>"))
         tokenizer.normalizer = normalizers.Replace(" ", "▁")
         tokenizer.decoder = decoders.Replace("▁", " ")
-        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=["<pad>", "<eos>", "<bos>", "<unk>"], show_progress=False)
-        named = {"pad_token": "<pad>", "eos_token": "<eos>", "bos_token": "<bos>", "unk_token": "<unk>"}
+        trainer = trainers.BpeTrainer(
+            vocab_size=300, special_tokens=["<pad>", "<eos>", "<bos>", "<unk>"], show_progress=False
+        )
+        named = {
+            "pad_token": "<pad>",
+            "eos_token": "<eos>",
+            "bos_token": "<bos>",
+            "unk_token": "<unk>",
+        }
     else:
         tokenizer = Tokenizer(pieces.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
-        named = {"eos_token": "<|endoftext|>"} if kind == "bytes" else {"pad_token": "<pad>"}  # GPT-2 has no padding token
+        named = (
+            {"eos_token": "<|endoftext|>"} if kind == "bytes" else {"pad_token": "<pad>"}
+        )  # GPT-2 has no padding token
         special = list(named.values())
-        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
+        trainer = trainers.BpeTrainer(
+            vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+        )
     tokenizer.train_from_iterator(corpus, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
 
@@ -83,16 +131,47 @@ def models(tmp_path_factory):
     return folder
 
 
-CLOZE = {"score": "sum", "threshold": None, "domain": None, "texts": {"candidate": "{left}|{candidate}{right}"}}
-ORDER = {"score": "sum", "threshold": None, "domain": None,
-         "texts": {"swapped": "|{text_b} Then, {text_a}", "in_order": "|{text_a} Then, {text_b}"}}
-LABELS = {"score": "sum", "threshold": None, "domain": None, "texts": {
-    "swapped": "{text_a} then {text_b}? Answer:| no, naïve", "in_order": "{text_a} then {text_b}? Answer:| yes"}}
+CLOZE = {
+    "score": "sum",
+    "threshold": None,
+    "domain": None,
+    "texts": {"candidate": "{left}|{candidate}{right}"},
+}
+ORDER = {
+    "score": "sum",
+    "threshold": None,
+    "domain": None,
+    "texts": {"swapped": "|{text_b} Then, {text_a}", "in_order": "|{text_a} Then, {text_b}"},
+}
+LABELS = {
+    "score": "sum",
+    "threshold": None,
+    "domain": None,
+    "texts": {
+        "swapped": "{text_a} then {text_b}? Answer:| no, naïve",
+        "in_order": "{text_a} then {text_b}? Answer:| yes",
+    },
+}
 
 
-def job(prompt: dict, inputs=("text_a", "text_b"), labels=("swapped", "in_order"), max_length: int = 120, **training) -> dict:
-    return {"prompt": prompt, "inputs": list(inputs), "labels": list(labels), "learns": False, "head": None,
-            "settings": {"seed": 3, "training": {"max_length": max_length, "precision": "auto"} | training}}
+def job(
+    prompt: dict,
+    inputs=("text_a", "text_b"),
+    labels=("swapped", "in_order"),
+    max_length: int = 120,
+    **training,
+) -> dict:
+    return {
+        "prompt": prompt,
+        "inputs": list(inputs),
+        "labels": list(labels),
+        "learns": False,
+        "head": None,
+        "settings": {
+            "seed": 3,
+            "training": {"max_length": max_length, "precision": "auto"} | training,
+        },
+    }
 
 
 def cloze_job(prompt: dict = CLOZE, **training) -> dict:
@@ -100,17 +179,38 @@ def cloze_job(prompt: dict = CLOZE, **training) -> dict:
 
 
 def cloze() -> pa.Table:
-    contexts = ["A: how long is it ?\nB: about <MASK> , i think .", "A: the cat sat on the mat . the cat sat on the mat . see you at <MASK>, then !",
-                "<MASK> ago ; yes"]
-    options = [["two hours", "ten days", "3 : 30 pm", "a year"], ["five o'clock", "two", "five", "3"], ["a year", "ten", "ten days ago", "two"]]
+    contexts = [
+        "A: how long is it ?\nB: about <MASK> , i think .",
+        "A: the cat sat on the mat . the cat sat on the mat . see you at <MASK>, then !",
+        "<MASK> ago ; yes",
+    ]
+    options = [
+        ["two hours", "ten days", "3 : 30 pm", "a year"],
+        ["five o'clock", "two", "five", "3"],
+        ["a year", "ten", "ten days ago", "two"],
+    ]
     return cloze_table(list(zip(contexts, options)), right=2)
 
 
 def pairs() -> pa.Table:
-    texts = [("the cat sat on the mat .", "see you at five o'clock then !"), ("how long is it ?", "ten days ago ."),
-             ("about two hours , i think .", "how long is it ?"), ("how long is it ?", "naïve , a year .")]
-    return pa.Table.from_pylist([{"example_id": str(number), "group_id": str(number), "text_a": first, "text_b": second, "label": number % 2}
-                                 for number, (first, second) in enumerate(texts)])
+    texts = [
+        ("the cat sat on the mat .", "see you at five o'clock then !"),
+        ("how long is it ?", "ten days ago ."),
+        ("about two hours , i think .", "how long is it ?"),
+        ("how long is it ?", "naïve , a year ."),
+    ]
+    return pa.Table.from_pylist(
+        [
+            {
+                "example_id": str(number),
+                "group_id": str(number),
+                "text_a": first,
+                "text_b": second,
+                "label": number % 2,
+            }
+            for number, (first, second) in enumerate(texts)
+        ]
+    )
 
 
 def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:
@@ -122,14 +222,21 @@ def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:
 def scored_from(tokenizer, context: str, scored: str) -> tuple[list[int], int]:
     """The tokens of a text, and the first that holds a character of the scored part."""
     encoded = tokenizer(context + scored, add_special_tokens=False, return_offsets_mapping=True)
-    return encoded["input_ids"], next(place for place, (_, end) in enumerate(encoded["offset_mapping"]) if end > len(context))
+    return encoded["input_ids"], next(
+        place for place, (_, end) in enumerate(encoded["offset_mapping"]) if end > len(context)
+    )
 
 
 def by_decoder(folder, context: str, scored: str) -> list[float]:
     """The log-likelihoods of the scored tokens: one text, its whole logits."""
-    tokenizer, network = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder).eval()
+    tokenizer, network = (
+        AutoTokenizer.from_pretrained(folder),
+        AutoModelForCausalLM.from_pretrained(folder).eval(),
+    )
     ids, first = scored_from(tokenizer, context, scored)
-    start = [token for token in (tokenizer.bos_token_id, tokenizer.eos_token_id) if token is not None][:1]
+    start = [
+        token for token in (tokenizer.bos_token_id, tokenizer.eos_token_id) if token is not None
+    ][:1]
     ids, first = start + ids, first + len(start)
     with torch.no_grad():
         found = network(input_ids=torch.tensor([ids]), use_cache=False).logits[0].log_softmax(-1)
@@ -137,17 +244,31 @@ def by_decoder(folder, context: str, scored: str) -> list[float]:
 
 
 def by_t5(folder, context: str, scored: str) -> list[float]:
-    tokenizer, network = AutoTokenizer.from_pretrained(folder), AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer, network = (
+        AutoTokenizer.from_pretrained(folder),
+        AutoModelForSeq2SeqLM.from_pretrained(folder).eval(),
+    )
     ids, first = scored_from(tokenizer, context, scored)
     sentinel = tokenizer.convert_tokens_to_ids("<extra_id_0>")
     with torch.no_grad():
-        found = network(input_ids=torch.tensor([[tokenizer.cls_token_id, *ids[:first], sentinel, tokenizer.sep_token_id]]),
-                        labels=torch.tensor([[sentinel, *ids[first:]]])).logits[0].log_softmax(-1)
+        found = (
+            network(
+                input_ids=torch.tensor(
+                    [[tokenizer.cls_token_id, *ids[:first], sentinel, tokenizer.sep_token_id]]
+                ),
+                labels=torch.tensor([[sentinel, *ids[first:]]]),
+            )
+            .logits[0]
+            .log_softmax(-1)
+        )
     return [found[1 + place, token].item() for place, token in enumerate(ids[first:])]
 
 
 def by_bert(folder, context: str, scored: str) -> list[float]:
-    tokenizer, network = AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM.from_pretrained(folder).eval()
+    tokenizer, network = (
+        AutoTokenizer.from_pretrained(folder),
+        AutoModelForMaskedLM.from_pretrained(folder).eval(),
+    )
     ids, first = scored_from(tokenizer, context, scored)
     ids = [tokenizer.cls_token_id, *ids, tokenizer.sep_token_id]
     found = []
@@ -164,18 +285,25 @@ KINDS = {name: by_decoder for name in DECODERS} | {"t5": by_t5, "bert": by_bert}
 
 # ---- against one text at a time
 
+
 @pytest.mark.parametrize("name", KINDS)
 def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
-    monkeypatch.setitem(log_likelihoods.AT_ONCE, "cpu", 3000)  # the head reads a few places at a time
+    monkeypatch.setitem(
+        log_likelihoods.AT_ONCE, "cpu", 3000
+    )  # the head reads a few places at a time
     monkeypatch.setattr(masking, "AT_ONCE", 200)
     monkeypatch.setitem(causal.AT_ONCE, "cpu", 50)  # and so the body
     table = cloze()
     paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
     together = scores_of(paradigm, table)
     assert np.allclose(together, scores_of(paradigm, table, at_once=1), atol=1e-3)
-    for row, (context, candidate) in enumerate(zip(table["context"].to_pylist(), table["candidate"].to_pylist())):
+    for row, (context, candidate) in enumerate(
+        zip(table["context"].to_pylist(), table["candidate"].to_pylist())
+    ):
         left, right = context.split("<MASK>")
-        assert together[row, 0] == pytest.approx(sum(KINDS[name](models / name, left, candidate + right)), abs=1e-3)
+        assert together[row, 0] == pytest.approx(
+            sum(KINDS[name](models / name, left, candidate + right)), abs=1e-3
+        )
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -188,23 +316,39 @@ def test_labels_are_scored_as_one_at_a_time(models, name):
             for text in prompt["texts"].values():
                 context, scored = text.format(**example).split("|")
                 each.append(sum(KINDS[name](models / name, context, scored)))
-            assert found[row] == pytest.approx(torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3)
+            assert found[row] == pytest.approx(
+                torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3
+            )
 
 
 # ---- what a score is
 
+
 def test_scores_are_by_token_by_byte_and_less_a_domain(models):
     table, folder = cloze(), models / "gpt2"
-    rows = [(context.split("<MASK>")[0], candidate) for context, candidate in zip(table["context"].to_pylist(), table["candidate"].to_pylist())]
+    rows = [
+        (context.split("<MASK>")[0], candidate)
+        for context, candidate in zip(table["context"].to_pylist(), table["candidate"].to_pylist())
+    ]
     alone = CLOZE | {"texts": {"candidate": "{left}|{candidate}"}}
     each = [by_decoder(folder, *row) for row in rows]
-    expected = {"token": [np.mean(one) for one in each], "byte": [sum(one) / len(row[1].encode()) for one, row in zip(each, rows)]}
+    expected = {
+        "token": [np.mean(one) for one in each],
+        "byte": [sum(one) / len(row[1].encode()) for one, row in zip(each, rows)],
+    }
     for score, wanted in expected.items():
-        found = scores_of(likelihood.Paradigm(folder, cloze_job(alone | {"score": score}), {}), table)
+        found = scores_of(
+            likelihood.Paradigm(folder, cloze_job(alone | {"score": score}), {}), table
+        )
         assert found[:, 0] == pytest.approx(wanted, abs=1e-3)
-    found = scores_of(likelihood.Paradigm(folder, cloze_job(alone | {"domain": "see you {right} "}), {}), table)
+    found = scores_of(
+        likelihood.Paradigm(folder, cloze_job(alone | {"domain": "see you {right} "}), {}), table
+    )
     rights = [context.split("<MASK>")[1] for context in table["context"].to_pylist()]
-    wanted = [sum(one) - sum(by_decoder(folder, f"see you {right} ", row[1])) for one, row, right in zip(each, rows, rights)]
+    wanted = [
+        sum(one) - sum(by_decoder(folder, f"see you {right} ", row[1]))
+        for one, row, right in zip(each, rows, rights)
+    ]
     assert found[:, 0] == pytest.approx(wanted, abs=1e-3)
 
 
@@ -212,7 +356,11 @@ def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
     whole = likelihood.Paradigm(models / "gpt2", cloze_job(), {}).encode(cloze())
     most = int(whole.lengths[:4].max())  # of the second context, which is longer, some is cut
     examples = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=most), {}).encode(cloze())
-    assert examples.lengths.max() == most < whole.lengths[4:8].min() and examples.truncated == 4 and examples.truncated_choices == 1
+    assert (
+        examples.lengths.max() == most < whole.lengths[4:8].min()
+        and examples.truncated == 4
+        and examples.truncated_choices == 1
+    )
     start, end = (one.fields["input_ids"].padded(200, -1)[4:8] for one in (examples, whole))
     assert len(set(examples.fields["scored_from"].flat[4:8])) == 1, "each context is cut as much"
     # Its end stays, and all behind it.
@@ -224,14 +372,24 @@ def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
         examples = paradigm.encode(table)
         ids = examples.fields["input_ids"].padded(100, -1)
         for row, option in enumerate(table["candidate"].to_pylist()):
-            assert paradigm.tokenizer.decode(ids[row, examples.fields["scored_from"].flat[row] : examples.lengths[row]]).strip() == f"{option}{after}"
-    with pytest.raises(UserError, match="\"five o'clock\" leaves no room for its context; raise max_length"):
+            assert (
+                paradigm.tokenizer.decode(
+                    ids[row, examples.fields["scored_from"].flat[row] : examples.lengths[row]]
+                ).strip()
+                == f"{option}{after}"
+            )
+    with pytest.raises(
+        UserError, match='"five o\'clock" leaves no room for its context; raise max_length'
+    ):
         likelihood.Paradigm(models / "gpt2", cloze_job(max_length=6), {}).encode(table)
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12))
 def test_the_threshold_is_the_best_there_is(examples):
-    scores, right = np.array([score for score, _ in examples], float), np.array([label for _, label in examples])
+    scores, right = (
+        np.array([score for score, _ in examples], float),
+        np.array([label for _, label in examples]),
+    )
     found = best_threshold(scores, right)
     shares = {threshold: ((scores > threshold) == right).mean() for threshold in np.arange(-4.5, 5)}
     assert ((scores > found) == right).mean() == max(shares.values()) and found not in scores
@@ -239,45 +397,76 @@ def test_the_threshold_is_the_best_there_is(examples):
     assert found in [(low + high) / 2 for low, high in zip(neighbours, neighbours[1:])]
 
 
-@each_row("texts", [{"in_order": "{text_a}| {text_b}"}, {"swapped": "{text_a}| {text_b}"},
-                    {"in_order": "{text_a} {text_b}?| yes", "swapped": "{text_a} {text_b}?| no"}])
+@each_row(
+    "texts",
+    [
+        {"in_order": "{text_a}| {text_b}"},
+        {"swapped": "{text_a}| {text_b}"},
+        {"in_order": "{text_a} {text_b}?| yes", "swapped": "{text_a} {text_b}?| no"},
+    ],
+)
 def test_a_threshold_decides_by_what_the_training_split_says(models, texts):
-    paradigm = likelihood.Paradigm(models / "qwen3", job(LABELS | {"texts": texts, "threshold": "train", "score": "token"}), {})
+    paradigm = likelihood.Paradigm(
+        models / "qwen3", job(LABELS | {"texts": texts, "threshold": "train", "score": "token"}), {}
+    )
     scores = paradigm.encode(pairs())
     random = torch.arange(len(scores), dtype=torch.float32)[:, None]
-    found, rows = paradigm.finished({"learned": random, "test": random}, {"learned": pairs(), "test": pairs()})["test"]
+    found, rows = paradigm.finished(
+        {"learned": random, "test": random}, {"learned": pairs(), "test": pairs()}
+    )["test"]
     assert paradigm.threshold is not None and found.exp().sum(1).tolist() == pytest.approx([1] * 4)
     margin = paradigm.margin(paradigm.of_examples(random[:, 0].double(), pairs()))
-    assert (found[:, 1] - found[:, 0]).tolist() == pytest.approx((margin - paradigm.threshold).tolist(), abs=1e-5)
-    assert paradigm.measure(found, rows)[1] == max(((margin > t) == torch.tensor(rows.labels == 1)).double().mean() for t in np.arange(-20.25, 20, 0.5))
+    assert (found[:, 1] - found[:, 0]).tolist() == pytest.approx(
+        (margin - paradigm.threshold).tolist(), abs=1e-5
+    )
+    assert paradigm.measure(found, rows)[1] == max(
+        ((margin > t) == torch.tensor(rows.labels == 1)).double().mean()
+        for t in np.arange(-20.25, 20, 0.5)
+    )
 
 
 # ---- examples in the prompt
 
+
 def test_shots_are_the_same_for_all_examples_and_drawn_by_the_seed(models):
     learned, given = pa.concat_tables([pairs(), pairs()]), job(LABELS, shots=3, max_length=390)
-    first, second = (likelihood.Paradigm(models / "gpt2", given, {"learned": learned}).shots
-                     for _ in range(2))
+    first, second = (
+        likelihood.Paradigm(models / "gpt2", given, {"learned": learned}).shots for _ in range(2)
+    )
     given["settings"]["seed"] = 4
     other = likelihood.Paradigm(models / "gpt2", given, {"learned": learned})
     assert first == second != other.shots and first.count("\n\n") == 3
     assert sorted((first.count("Answer: yes"), first.count("Answer: no, naïve"))) == [1, 2]
-    written = {LABELS["texts"][("swapped", "in_order")[row["label"]]].replace("|", "").format(**row)
-               for row in learned.to_pylist()}
+    written = {
+        LABELS["texts"][("swapped", "in_order")[row["label"]]].replace("|", "").format(**row)
+        for row in learned.to_pylist()
+    }
     assert set(first.strip().split("\n\n")) <= written, "each with its right label"
     found = scores_of(other, pairs())
     for row, example in enumerate(pairs().to_pylist()):
         texts = [text.format(**example).split("|") for text in LABELS["texts"].values()]
-        each = [sum(by_decoder(models / "gpt2", other.shots + context, scored)) for context, scored in texts]
-        assert found[row] == pytest.approx(torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3)
+        each = [
+            sum(by_decoder(models / "gpt2", other.shots + context, scored))
+            for context, scored in texts
+        ]
+        assert found[row] == pytest.approx(
+            torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3
+        )
     chosen = likelihood.Paradigm(models / "gpt2", cloze_job(shots=2), {"learned": cloze()}).shots
-    assert set(chosen.strip().split("\n\n")) <= {row["context"].replace("<MASK>", row["candidate"])
-                                                 for row in cloze().to_pylist() if row["label"]}
-    with pytest.raises(UserError, match="shots: 9 needs 9 training examples of the label right, but there are 6; lower shots"):
+    assert set(chosen.strip().split("\n\n")) <= {
+        row["context"].replace("<MASK>", row["candidate"])
+        for row in cloze().to_pylist()
+        if row["label"]
+    }
+    with pytest.raises(
+        UserError,
+        match="shots: 9 needs 9 training examples of the label right, but there are 6; lower shots",
+    ):
         likelihood.Paradigm(models / "gpt2", cloze_job(shots=9), {"learned": cloze()})
 
 
 # ---- refusals, and weights
+
 
 def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
     for name in ("bert", "gpt2", "t5"):
@@ -288,10 +477,12 @@ def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
     ViTConfig(vocab_size=3000).save_pretrained(tmp_path / "vit")
     for file in (tmp_path / "t5").glob("tokenizer*.json"):
         file.write_text(file.read_text().replace("<extra_id_0>", "<extra_x>"))
-    for name, message in (("bert", "weights of the head that fills masks are missing"),
-                          ("gpt2", "has no weights"),
-                          ("vit", "a vit model .* writes and fills no text"),
-                          ("t5", "has no <extra_id_0>")):
+    for name, message in (
+        ("bert", "weights of the head that fills masks are missing"),
+        ("gpt2", "has no weights"),
+        ("vit", "a vit model .* writes and fills no text"),
+        ("t5", "has no <extra_id_0>"),
+    ):
         with pytest.raises(UserError, match=message):
             likelihood.Paradigm(tmp_path / name, cloze_job(), {})
 
@@ -302,4 +493,6 @@ def test_weights_are_in_bf16_where_that_is_asked_for(models):
         paradigm = likelihood.Paradigm(models / "llama", cloze_job(precision=precision), {})
         kinds[precision] = next(paradigm.network.parameters()).dtype, scores_of(paradigm, table)
     assert kinds["auto"][0] == torch.float32 and kinds["bf16"][0] == torch.bfloat16
-    assert np.allclose(kinds["auto"][1], kinds["bf16"][1], rtol=0.05) and not np.allclose(kinds["auto"][1], kinds["bf16"][1], atol=1e-4)
+    assert np.allclose(kinds["auto"][1], kinds["bf16"][1], rtol=0.05) and not np.allclose(
+        kinds["auto"][1], kinds["bf16"][1], atol=1e-4
+    )

@@ -11,15 +11,34 @@ from tests.fuzz_targets_made import table
 from tests.fuzz_targets_models import CONFIG, PAIRS, PIECES, SPECIAL, WEIGHTS, as_json
 
 ODD = {
-    "(config.json, tokenizer.json, tokenizer_config.json) cannot be loaded": {"m/config.json": b"{"},
+    "(config.json, tokenizer.json, tokenizer_config.json) cannot be loaded": {
+        "m/config.json": b"{"
+    },
     "cannot be loaded": {"m/config.json": as_json(CONFIG | {"model_type": "none"})},
-    "id2label does not name the labels by their numbers": {"m/config.json": as_json(CONFIG | {"id2label": ["a"]}), "m/model.safetensors": WEIGHTS},
-    "cannot be loaded (data did not match": {"m/tokenizer.json": PIECES.replace(b'"WordPiece"', b'"None"')},
-    "Special token sep_token": {"m/tokenizer_config.json": as_json({"tokenizer_class": "PreTrainedTokenizerFast", **SPECIAL, "sep_token": []})},
-    "(vocab_size in config.json, counted from 0)": {"m/config.json": as_json(CONFIG | {"vocab_size": 9})},
-    "label 7 is not one of 2 labels": {"data/val.parquet": table(STRIDED_PAIRS, *(pair | {"label": 7} for pair in PAIRS))},
-    "column text_a has 1 missing values": {"data/train.parquet": table(STRIDED_PAIRS, *PAIRS, PAIRS[0] | {"text_a": None})},
-    "column video_id has 1 missing values": {"data/train.parquet": table(STRIDED_PAIRS, *PAIRS, PAIRS[0] | {"video_id": None})},
+    "id2label does not name the labels by their numbers": {
+        "m/config.json": as_json(CONFIG | {"id2label": ["a"]}),
+        "m/model.safetensors": WEIGHTS,
+    },
+    "cannot be loaded (data did not match": {
+        "m/tokenizer.json": PIECES.replace(b'"WordPiece"', b'"None"')
+    },
+    "Special token sep_token": {
+        "m/tokenizer_config.json": as_json(
+            {"tokenizer_class": "PreTrainedTokenizerFast", **SPECIAL, "sep_token": []}
+        )
+    },
+    "(vocab_size in config.json, counted from 0)": {
+        "m/config.json": as_json(CONFIG | {"vocab_size": 9})
+    },
+    "label 7 is not one of 2 labels": {
+        "data/val.parquet": table(STRIDED_PAIRS, *(pair | {"label": 7} for pair in PAIRS))
+    },
+    "column text_a has 1 missing values": {
+        "data/train.parquet": table(STRIDED_PAIRS, *PAIRS, PAIRS[0] | {"text_a": None})
+    },
+    "column video_id has 1 missing values": {
+        "data/train.parquet": table(STRIDED_PAIRS, *PAIRS, PAIRS[0] | {"video_id": None})
+    },
 }
 
 
@@ -28,15 +47,29 @@ ODD = {
 def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     target = TARGETS["train"]
     place(target.files | ODD[said], tmp_path / "in")
-    given = [text.replace("{in}", str(tmp_path / "in")).replace("{out}", str(tmp_path / "out")) for text in target.arguments]
+    given = [
+        text.replace("{in}", str(tmp_path / "in")).replace("{out}", str(tmp_path / "out"))
+        for text in target.arguments
+    ]
     done = program(target.module, *given)
     last = done.stderr.splitlines()[-1]
-    assert done.returncode == 1 and last.startswith("error: ") and said in last and "Traceback" not in done.stderr, done.stderr
+    assert (
+        done.returncode == 1
+        and last.startswith("error: ")
+        and said in last
+        and "Traceback" not in done.stderr
+    ), done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
 
 
-@pytest.mark.parametrize(("argument", "value", "said"), [
-    ("--settings", {"study": "s"}, "has no key source"), ("--method", {"columns": {}}, "has no key labels"), ("--method", [], "is not a JSON object")])
+@pytest.mark.parametrize(
+    ("argument", "value", "said"),
+    [
+        ("--settings", {"study": "s"}, "has no key source"),
+        ("--method", {"columns": {}}, "has no key labels"),
+        ("--method", [], "is not a JSON object"),
+    ],
+)
 def test_arguments_that_lack_a_key(program, argument, value, said):
     done = program("scripts.train.run", argument, json.dumps(value))
     assert done.returncode == 2 and f"argument {argument}: " in done.stderr and said in done.stderr

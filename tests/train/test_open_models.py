@@ -17,28 +17,92 @@ from tests.rows import each_row
 from tests.fetch.fetch_models import MODELS, WORDS, fetch_fixture, no_pauses
 
 pytestmark = pytest.mark.models
-SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
-SMALL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,
-         "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64}
-LLAMA = SMALL | {"model_type": "llama", "num_key_value_heads": 2, "rope_theta": 100000, "tie_word_embeddings": True, "torch_dtype": "bfloat16"}
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+SMALL = {
+    "pad_token_id": 0,
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 64,
+}
+LLAMA = SMALL | {
+    "model_type": "llama",
+    "num_key_value_heads": 2,
+    "rope_theta": 100000,
+    "tie_word_embeddings": True,
+    "torch_dtype": "bfloat16",
+}
 DECODERS = {
     "smollm2_135m": LLAMA,
-    "llama_3_2_1b": LLAMA | {"head_dim": 8, "rope_theta": 500000.0, "rope_scaling": {
-        "factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}},
-    "qwen3_600m_base": SMALL | {"model_type": "qwen3", "num_key_value_heads": 2, "head_dim": 16, "tie_word_embeddings": True, "rope_theta": 1000000,
-                                "torch_dtype": "bfloat16"},
-    "gemma_3_270m": SMALL | {"model_type": "gemma3_text", "num_key_value_heads": 1, "head_dim": 16,
-                             "layer_types": ["sliding_attention", "full_attention"],
-                             "sliding_window": 8, "query_pre_attn_scalar": 16, "rope_local_base_freq": 10000.0, "rope_theta": 1000000.0,
-                             "torch_dtype": "bfloat16"},
+    "llama_3_2_1b": LLAMA
+    | {
+        "head_dim": 8,
+        "rope_theta": 500000.0,
+        "rope_scaling": {
+            "factor": 32.0,
+            "high_freq_factor": 4.0,
+            "low_freq_factor": 1.0,
+            "original_max_position_embeddings": 8192,
+            "rope_type": "llama3",
+        },
+    },
+    "qwen3_600m_base": SMALL
+    | {
+        "model_type": "qwen3",
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "tie_word_embeddings": True,
+        "rope_theta": 1000000,
+        "torch_dtype": "bfloat16",
+    },
+    "gemma_3_270m": SMALL
+    | {
+        "model_type": "gemma3_text",
+        "num_key_value_heads": 1,
+        "head_dim": 16,
+        "layer_types": ["sliding_attention", "full_attention"],
+        "sliding_window": 8,
+        "query_pre_attn_scalar": 16,
+        "rope_local_base_freq": 10000.0,
+        "rope_theta": 1000000.0,
+        "torch_dtype": "bfloat16",
+    },
 }
 ENCODERS = {
-    "modernbert_base": SMALL | {"model_type": "modernbert", "classifier_pooling": "mean", "global_attn_every_n_layers": 3, "local_attention": 16,
-                                "global_rope_theta": 160000.0, "local_rope_theta": 10000.0, "torch_dtype": "float32"},
-    "deberta_v3_base": SMALL | {"model_type": "deberta-v2", "relative_attention": True, "position_buckets": 16, "norm_rel_ebd": "layer_norm",
-                                "share_att_key": True, "pos_att_type": "p2c|c2p", "position_biased_input": False, "type_vocab_size": 0,
-                                "max_relative_positions": -1, "torch_dtype": "float16"},
-    "mpnet_base": SMALL | {"model_type": "mpnet", "relative_attention_num_buckets": 32, "torch_dtype": "float32"},
+    "modernbert_base": SMALL
+    | {
+        "model_type": "modernbert",
+        "classifier_pooling": "mean",
+        "global_attn_every_n_layers": 3,
+        "local_attention": 16,
+        "global_rope_theta": 160000.0,
+        "local_rope_theta": 10000.0,
+        "torch_dtype": "float32",
+    },
+    "deberta_v3_base": SMALL
+    | {
+        "model_type": "deberta-v2",
+        "relative_attention": True,
+        "position_buckets": 16,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+        "pos_att_type": "p2c|c2p",
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+        "max_relative_positions": -1,
+        "torch_dtype": "float16",
+    },
+    "mpnet_base": SMALL
+    | {"model_type": "mpnet", "relative_attention_num_buckets": 32, "torch_dtype": "float32"},
 }
 
 
@@ -48,11 +112,17 @@ def released(place, content: dict, special: dict, kind, shard_size: str = "1GB")
     place.mkdir(exist_ok=True)
     tokenizer.save(str(place / "tokenizer.json"))
     torch.manual_seed(0)
-    network = kind.from_config(AutoConfig.for_model(**content, vocab_size=tokenizer.get_vocab_size() + 7))
+    network = kind.from_config(
+        AutoConfig.for_model(**content, vocab_size=tokenizer.get_vocab_size() + 7)
+    )
     network = network.to(getattr(torch, content["torch_dtype"]))
     network.save_pretrained(place, max_shard_size=shard_size)
-    (place / "config.json").write_text(json.dumps(content | {"vocab_size": tokenizer.get_vocab_size() + 7}))
-    (place / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"} | special))
+    (place / "config.json").write_text(
+        json.dumps(content | {"vocab_size": tokenizer.get_vocab_size() + 7})
+    )
+    (place / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"} | special)
+    )
     return place, network
 
 
@@ -64,19 +134,36 @@ def fresh_head() -> Head:
 def test_a_decoder(fetch, tmp_path, name):
     """In shards, half precision and without the tied head: every weight is there, as fp32; no padding token is needed."""
     assert MODELS[name]["hub"]
-    folder, network = released(tmp_path / name, DECODERS[name], {"eos_token": "[SEP]"}, AutoModelForCausalLM, shard_size="40KB")
+    folder, network = released(
+        tmp_path / name,
+        DECODERS[name],
+        {"eos_token": "[SEP]"},
+        AutoModelForCausalLM,
+        shard_size="40KB",
+    )
     fetch({"folder": str(folder), "licence": "none"}, manifest=tmp_path / "out/mine/manifest.json")
-    fetched = model_view(tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path)  # as a run reads it
-    assert len(list(fetched.glob("model-*.safetensors"))) > 1 and not (fetched / "model.safetensors").exists()
+    fetched = model_view(
+        tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path
+    )  # as a run reads it
+    assert (
+        len(list(fetched.glob("model-*.safetensors"))) > 1
+        and not (fetched / "model.safetensors").exists()
+    )
     tokenizer = read_tokenizer(fetched)
-    loaded, missing = read_network(AutoModelForCausalLM, fetched, read_config(fetched, tokenizer, {"max_length": 64}))
+    loaded, missing = read_network(
+        AutoModelForCausalLM, fetched, read_config(fetched, tokenizer, {"max_length": 64})
+    )
     assert missing == [] and tokenizer.pad_token == "[SEP]"
     for key, value in network.state_dict().items():
-        assert loaded.state_dict()[key].dtype == torch.float32 and torch.equal(loaded.state_dict()[key], value.float()), key
+        assert loaded.state_dict()[key].dtype == torch.float32 and torch.equal(
+            loaded.state_dict()[key], value.float()
+        ), key
     assert loaded.get_output_embeddings().weight is loaded.get_input_embeddings().weight
     assert likelihood.load(fetched, {"max_length": 64, "precision": "fp32"})[2] == "decoder"
     tokenizer, classifier = classify.load(fetched, fresh_head(), {"max_length": 64})
-    scores = classifier(**tokenizer(["a man", "a man washes a pan"], padding=True, return_tensors="pt").to("cpu")).logits
+    scores = classifier(
+        **tokenizer(["a man", "a man washes a pan"], padding=True, return_tensors="pt").to("cpu")
+    ).logits
     assert scores.shape == (2, 2) and torch.isfinite(scores).all()
 
 
@@ -87,9 +174,19 @@ def test_an_encoder(fetch, tmp_path, name):
     fetched = fetch({"folder": str(folder), "licence": "none"})
     assert head_of(fetched, ["no", "yes"], None, learns=True).order is None
     tokenizer, classifier = classify.load(fetched, fresh_head(), {"max_length": 62})
-    base = {key: value for key, value in network.base_model.state_dict().items() if "pooler" not in key}
-    assert base and all(torch.equal(classifier.base_model.state_dict()[key], value.float()) for key, value in base.items())
-    batch = tokenizer(["a man", "he washes a pan"], ["a pan", "then he dries it"], padding=True, return_tensors="pt")
+    base = {
+        key: value for key, value in network.base_model.state_dict().items() if "pooler" not in key
+    }
+    assert base and all(
+        torch.equal(classifier.base_model.state_dict()[key], value.float())
+        for key, value in base.items()
+    )
+    batch = tokenizer(
+        ["a man", "he washes a pan"],
+        ["a pan", "then he dries it"],
+        padding=True,
+        return_tensors="pt",
+    )
     losses = []
     torch.use_deterministic_algorithms(True)
     try:
@@ -98,14 +195,27 @@ def test_an_encoder(fetch, tmp_path, name):
             torch.manual_seed(1)
             loss = classifier(**batch, labels=torch.tensor([0, 1])).loss
             loss.backward()
-            losses.append((loss.item(), sum(value.grad.sum().item() for value in classifier.parameters() if value.grad is not None)))
+            losses.append(
+                (
+                    loss.item(),
+                    sum(
+                        value.grad.sum().item()
+                        for value in classifier.parameters()
+                        if value.grad is not None
+                    ),
+                )
+            )
     finally:
         torch.use_deterministic_algorithms(False)
     assert losses[0] == losses[1]
 
 
 def test_a_mask_filler_loads_with_its_head(fetch, tmp_path):
-    folder, network = released(tmp_path / "released", ENCODERS["modernbert_base"], SPECIAL, AutoModelForMaskedLM)
+    folder, network = released(
+        tmp_path / "released", ENCODERS["modernbert_base"], SPECIAL, AutoModelForMaskedLM
+    )
     fetched = fetch({"folder": str(folder), "licence": "none"})
     _, loaded = fill.load(fetched, {"max_length": 64}, learns=False)
-    assert all(torch.equal(loaded.state_dict()[key], value) for key, value in network.state_dict().items())
+    assert all(
+        torch.equal(loaded.state_dict()[key], value) for key, value in network.state_dict().items()
+    )

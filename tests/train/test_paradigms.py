@@ -1,6 +1,5 @@
 """The paradigms of training: what they read and how they score, against slow references."""
 
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,9 +7,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import (
-    AlbertConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, BertConfig,
+    AlbertConfig,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    BertConfig,
     DebertaV2Config,
-    DistilBertConfig, ElectraConfig, ModernBertConfig, MPNetConfig, RobertaConfig)
+    DistilBertConfig,
+    ElectraConfig,
+    ModernBertConfig,
+    MPNetConfig,
+    RobertaConfig,
+)
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify, fill, generate, mlm, pseudo_log_likelihood
@@ -20,9 +28,16 @@ from tests.rows import each_row
 
 pytestmark = pytest.mark.models
 LONG = "A: " + "the cat sat on the mat . " * 12
-CONTEXTS = ["A: how long is it ?\nB: about <MASK> , i think .", f"{LONG}\nB: see you at <MASK> , then .\n{LONG}",
-            "A: <MASK> ago\nB: yes"]
-CANDIDATES = [["two hours", "ten days", "3 : 30 pm"], ["five o'clock", "noon", "half past two"], ["a year", "two weeks"]]
+CONTEXTS = [
+    "A: how long is it ?\nB: about <MASK> , i think .",
+    f"{LONG}\nB: see you at <MASK> , then .\n{LONG}",
+    "A: <MASK> ago\nB: yes",
+]
+CANDIDATES = [
+    ["two hours", "ten days", "3 : 30 pm"],
+    ["five o'clock", "noon", "half past two"],
+    ["a year", "two weeks"],
+]
 
 
 def cloze() -> pa.Table:
@@ -35,8 +50,12 @@ def texts_of(table: pa.Table) -> list[tuple[str, str]]:
 
 
 def job(learns: bool, max_length: int = 64) -> dict:
-    return {"learns": learns, "inputs": ["context", "candidate"], "head": {"labels": ["wrong", "right"], "columns": [0, 1], "order": None},
-            "settings": {"training": {"max_length": max_length, "dropout": None}}}
+    return {
+        "learns": learns,
+        "inputs": ["context", "candidate"],
+        "head": {"labels": ["wrong", "right"], "columns": [0, 1], "order": None},
+        "settings": {"training": {"max_length": max_length, "dropout": None}},
+    }
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +70,15 @@ def models(tmp_path_factory):
 
 def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
     """The tokens kept left and right of the mask, by a loop: one from each side in turn, from the mask outwards."""
-    left, right = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in context.split("<MASK>"))
+    left, right = (
+        tokenizer(text, add_special_tokens=False)["input_ids"] for text in context.split("<MASK>")
+    )
     kept = [0, 0]
     while sum(kept) < room and (kept[0] < len(left) or kept[1] < len(right)):
         # The right side goes first where room is odd.
         side = 1 if kept[1] < len(right) and (kept[1] <= kept[0] or kept[0] == len(left)) else 0
         kept[side] += 1
-    return left[len(left) - kept[0]:], right[:kept[1]]
+    return left[len(left) - kept[0] :], right[: kept[1]]
 
 
 # ---- lists and batches
@@ -67,17 +88,28 @@ LISTS = st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=8
 
 @given(LISTS, st.integers(0, 2))
 def test_joined_lists_are_those_of_plain_python(lists, extra):
-    ragged = Ragged.of(np.array([number for one in lists for number in one]), np.array([len(one) for one in lists]))
+    ragged = Ragged.of(
+        np.array([number for one in lists for number in one]), np.array([len(one) for one in lists])
+    )
     order = np.arange(len(lists))[::-1]
-    side_by_side = joined(repeated([7] * extra, len(lists)), ragged, ragged.take(order), ragged.like(3))
-    expected = [[7] * extra + one + other + [3] * len(one) for one, other in zip(lists, lists[::-1])]
+    side_by_side = joined(
+        repeated([7] * extra, len(lists)), ragged, ragged.take(order), ragged.like(3)
+    )
+    expected = [
+        [7] * extra + one + other + [3] * len(one) for one, other in zip(lists, lists[::-1])
+    ]
     width = max(map(len, expected))
-    assert side_by_side.padded(width, -1).tolist() == [one + [-1] * (width - len(one)) for one in expected]
+    assert side_by_side.padded(width, -1).tolist() == [
+        one + [-1] * (width - len(one)) for one in expected
+    ]
     cut = ragged.cut(np.minimum(1, ragged.lengths), np.maximum(0, ragged.lengths - 1))
-    assert [cut.padded(9, -1)[row, : cut.lengths[row]].tolist() for row in range(len(lists))] == [one[1:] for one in lists]
+    assert [cut.padded(9, -1)[row, : cut.lengths[row]].tolist() for row in range(len(lists))] == [
+        one[1:] for one in lists
+    ]
 
 
 # ---- what is read
+
 
 @pytest.mark.parametrize("max_length", [64, 24])
 def test_the_mask_stays_inside(models, max_length):
@@ -85,16 +117,27 @@ def test_the_mask_stays_inside(models, max_length):
     for module, name in ((classify, "bert"), (fill, "bert"), (generate, "t5")):
         paradigm = module.Paradigm(models / name, job(True, max_length), {})
         tokenizer, examples = paradigm.tokenizer, paradigm.encode(table)
-        mark = tokenizer.convert_tokens_to_ids("<extra_id_0>") if name == "t5" else tokenizer.mask_token_id
-        assert examples.lengths.max() <= max_length and 3 <= examples.truncated <= (3 if max_length == 64 else 6)
-        assert examples.truncated_choices == -(-examples.truncated // 3), "the long context is cut for each of its three candidates"
-        words = [len(tokenizer(text, add_special_tokens=False)["input_ids"])
-                 for text in table["candidate"].to_pylist()]
+        mark = (
+            tokenizer.convert_tokens_to_ids("<extra_id_0>")
+            if name == "t5"
+            else tokenizer.mask_token_id
+        )
+        assert examples.lengths.max() <= max_length and 3 <= examples.truncated <= (
+            3 if max_length == 64 else 6
+        )
+        assert examples.truncated_choices == -(-examples.truncated // 3), (
+            "the long context is cut for each of its three candidates"
+        )
+        words = [
+            len(tokenizer(text, add_special_tokens=False)["input_ids"])
+            for text in table["candidate"].to_pylist()
+        ]
         marks = (examples.fields["input_ids"].padded(max_length, -1) == mark).sum(1)
         assert marks.tolist() == (words if module is fill else [1] * len(words))
 
 
 # ---- scores, against a loop over candidates and tokens
+
 
 @pytest.mark.parametrize("max_length", [128, 24])
 def test_fill_scores_the_mean_log_likelihood_of_the_candidate(models, max_length):
@@ -106,10 +149,18 @@ def test_fill_scores_the_mean_log_likelihood_of_the_candidate(models, max_length
     for row, (context, candidate) in enumerate(texts_of(table)):
         words = tokenizer(candidate, add_special_tokens=False)["input_ids"]
         left, right = sides(context, tokenizer, max_length - 2 - len(words))
-        ids = [tokenizer.cls_token_id, *left, *[tokenizer.mask_token_id] * len(words), *right, tokenizer.sep_token_id]
+        ids = [
+            tokenizer.cls_token_id,
+            *left,
+            *[tokenizer.mask_token_id] * len(words),
+            *right,
+            tokenizer.sep_token_id,
+        ]
         with torch.no_grad():
             logits = network(torch.tensor([ids])).logits[0].log_softmax(-1)
-        expected = np.mean([logits[1 + len(left) + place, word].item() for place, word in enumerate(words)])
+        expected = np.mean(
+            [logits[1 + len(left) + place, word].item() for place, word in enumerate(words)]
+        )
         assert found[row, 0] == pytest.approx(expected, abs=1e-4)
 
 
@@ -125,7 +176,11 @@ def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
         left, right = sides(context, tokenizer, 64 - 3)
         ids = [tokenizer.cls_token_id, *left, sentinel, *right, tokenizer.sep_token_id]
         with torch.no_grad():
-            logits = network(input_ids=torch.tensor([ids]), labels=torch.tensor([[sentinel, *words]])).logits[0].log_softmax(-1)
+            logits = (
+                network(input_ids=torch.tensor([ids]), labels=torch.tensor([[sentinel, *words]]))
+                .logits[0]
+                .log_softmax(-1)
+            )
         expected = np.mean([logits[1 + place, word].item() for place, word in enumerate(words)])
         assert found[row, 0] == pytest.approx(expected, abs=1e-4)
     # While learning, without the shared reading of contexts, the likelihoods are the same.
@@ -135,13 +190,17 @@ def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
     paradigm.network.train()
     examples = paradigm.encode(table)
     with torch.no_grad():
-        likelihood, _ = paradigm.likelihoods(paradigm.network, collate(examples, np.arange(len(table)), paradigm.padding, "cpu"))
+        likelihood, _ = paradigm.likelihoods(
+            paradigm.network, collate(examples, np.arange(len(table)), paradigm.padding, "cpu")
+        )
     assert likelihood.tolist() == pytest.approx(found[:, 0].tolist(), abs=1e-4)
 
 
 def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch):
     table = cloze().slice(0, 3)
-    monkeypatch.setattr(pseudo_log_likelihood, "AT_ONCE", 100)  # several readings of a few copies each
+    monkeypatch.setattr(
+        pseudo_log_likelihood, "AT_ONCE", 100
+    )  # several readings of a few copies each
     paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False), {})
     found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
@@ -164,7 +223,9 @@ def test_the_loss_is_that_of_the_right_candidates(models):
     paradigm.network.eval()
     examples = paradigm.encode(learnable)
     with torch.no_grad():
-        loss, written = paradigm.loss(paradigm.network, collate(examples, np.arange(3), paradigm.padding, "cpu"))
+        loss, written = paradigm.loss(
+            paradigm.network, collate(examples, np.arange(3), paradigm.padding, "cpu")
+        )
     scores = scores_of(paradigm, examples)
     assert loss.item() == pytest.approx(-scores.sum(), abs=1e-4) and written == 0
     assert paradigm.measure(torch.from_numpy(scores), examples)[0] == pytest.approx(-scores.mean())
@@ -173,8 +234,14 @@ def test_the_loss_is_that_of_the_right_candidates(models):
 def test_the_best_candidate_is_measured_by_place(models):
     paradigm = fill.Paradigm(models / "bert", job(True), {})
     examples = paradigm.encode(cloze())
-    scores = torch.tensor([[3.0], [2], [1], [1], [2], [3], [5], [5]])  # right, wrong, and a tie, which is wrong
-    assert paradigm.measure(scores, examples) == (pytest.approx(-(3 + 1 + 5) / 3), pytest.approx(1 / 3), 3)
+    scores = torch.tensor(
+        [[3.0], [2], [1], [1], [2], [3], [5], [5]]
+    )  # right, wrong, and a tie, which is wrong
+    assert paradigm.measure(scores, examples) == (
+        pytest.approx(-(3 + 1 + 5) / 3),
+        pytest.approx(1 / 3),
+        3,
+    )
 
 
 def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models):
@@ -188,19 +255,24 @@ def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models)
         first, second = (paradigm.scores(paradigm.network, batch) for _ in range(2))
     assert first.equal(second) and ((0 <= first[:, 1]) & (first[:, 1] <= 1)).all()
     seen = []
-    paradigm.network.register_forward_pre_hook(lambda _, args, given: seen.append(given["input_ids"]), with_kwargs=True)
+    paradigm.network.register_forward_pre_hook(
+        lambda _, args, given: seen.append(given["input_ids"]), with_kwargs=True
+    )
     paradigm.network.train()
     for _ in range(200):
         with torch.no_grad():
             paradigm.loss(paradigm.network, batch)
     inside = (batch["attention_mask"].sum() - 2 * 3).item()
-    masked = np.mean([(ids == paradigm.tokenizer.mask_token_id).sum().item() for ids in seen]) / inside
+    masked = (
+        np.mean([(ids == paradigm.tokenizer.mask_token_id).sum().item() for ids in seen]) / inside
+    )
     changed = np.mean([(ids != batch["input_ids"]).sum().item() for ids in seen]) / inside
     assert masked == pytest.approx(0.15 * 0.8, abs=0.02) and masked < changed < 0.15
     assert all((ids[:, 0] == paradigm.tokenizer.cls_token_id).all() for ids in seen)
 
 
 # ---- refusals
+
 
 def test_refusals_say_why(models, tmp_path):
     with pytest.raises(UserError, match="has no weights, so it knows nothing"):
@@ -209,28 +281,53 @@ def test_refusals_say_why(models, tmp_path):
         generate.Paradigm(models / "bert", job(True), {})
     paradigm = fill.Paradigm(models / "bert", job(True), {})
     broken = cloze().to_pylist()
-    for change, message in (({"context": "A: no mask"}, "has 0 <MASK>, not one"), ({"context": "<MASK> or <MASK>"}, "has 2 <MASK>"),
-                            ({"candidate": "時間"}, "cannot represent the candidate '時間'"), ({"candidate": ""}, "cannot represent")):
+    for change, message in (
+        ({"context": "A: no mask"}, "has 0 <MASK>, not one"),
+        ({"context": "<MASK> or <MASK>"}, "has 2 <MASK>"),
+        ({"candidate": "時間"}, "cannot represent the candidate '時間'"),
+        ({"candidate": ""}, "cannot represent"),
+    ):
         with pytest.raises(UserError, match=message):
             paradigm.encode(pa.Table.from_pylist([broken[0] | change, *broken[1:]]))
     with pytest.raises(UserError, match="leaves no room"):
-        fill.Paradigm(models / "bert", job(True, 8), {}).encode(pa.Table.from_pylist(
-            [broken[0] | {"candidate": "ten days and ten nights and then some more"}]))
+        fill.Paradigm(models / "bert", job(True, 8), {}).encode(
+            pa.Table.from_pylist(
+                [broken[0] | {"candidate": "ten days and ten nights and then some more"}]
+            )
+        )
 
 
-SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
-         "max_position_embeddings": 40, "pad_token_id": 0}
+SMALL = {
+    "vocab_size": 50,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 40,
+    "pad_token_id": 0,
+}
 
 
-@each_row("config", [
-    BertConfig(**SMALL), RobertaConfig(**SMALL), AlbertConfig(**SMALL, embedding_size=8), ElectraConfig(**SMALL, embedding_size=8),
-    DebertaV2Config(**SMALL), DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=24),
-    ModernBertConfig(**SMALL), MPNetConfig(**SMALL),
-])
+@each_row(
+    "config",
+    [
+        BertConfig(**SMALL),
+        RobertaConfig(**SMALL),
+        AlbertConfig(**SMALL, embedding_size=8),
+        ElectraConfig(**SMALL, embedding_size=8),
+        DebertaV2Config(**SMALL),
+        DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=24),
+        ModernBertConfig(**SMALL),
+        MPNetConfig(**SMALL),
+    ],
+)
 def test_the_head_that_gets_some_places_says_what_it_says_of_all(config):
     torch.manual_seed(1)
     network = AutoModelForMaskedLM.from_config(config).eval()
-    batch = {"input_ids": torch.randint(5, 50, (3, 9)), "attention_mask": torch.ones(3, 9, dtype=torch.long)}
+    batch = {
+        "input_ids": torch.randint(5, 50, (3, 9)),
+        "attention_mask": torch.ones(3, 9, dtype=torch.long),
+    }
     batch["attention_mask"][1, 6:] = 0
     places = torch.rand(3, 9) < 0.4
     everywhere = network(**batch).logits

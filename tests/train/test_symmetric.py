@@ -20,14 +20,20 @@ pytestmark = pytest.mark.models
 
 
 def job(inputs=("text_a", "text_b"), labels=("swapped", "in_order")) -> dict:
-    return {"inputs": list(inputs), "labels": list(labels), "head": {"labels": list(labels), "columns": [0, 1], "order": None},
-            "settings": {"method": "train_symmetric", "training": {"max_length": 24, "dropout": None}}}
+    return {
+        "inputs": list(inputs),
+        "labels": list(labels),
+        "head": {"labels": list(labels), "columns": [0, 1], "order": None},
+        "settings": {"method": "train_symmetric", "training": {"max_length": 24, "dropout": None}},
+    }
 
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
     """A tiny BERT whose random weights are far from zero, so that order matters to it; in `untrained` one without weights."""
-    folder = fetched("tiny_bert", tmp_path_factory.mktemp("bert") / "bert", AutoModelForSequenceClassification)
+    folder = fetched(
+        "tiny_bert", tmp_path_factory.mktemp("bert") / "bert", AutoModelForSequenceClassification
+    )
     fetched("tiny_bert", folder / "untrained")
     network = AutoModelForSequenceClassification.from_pretrained(folder)
     with torch.no_grad():
@@ -42,22 +48,41 @@ def pairs(videos: int) -> pa.Table:
     draw = np.random.default_rng(videos)
     words = ["the", "man", "cuts", "bread", "and", "opens", "doors"]
     texts = [" ".join(draw.choice(words, draw.integers(1, 25))) for _ in range(8 * videos)]
-    rows = [{"pair_id": f"v{row // 4}:0:{row}", "video_id": f"v{row // 4}", "stride": 0, "first_position": 1, "second_position": 2,
-             "text_a": texts[2 * row], "text_b": texts[2 * row + 1], "label": int(draw.random() < 0.5)} for row in range(4 * videos)]
+    rows = [
+        {
+            "pair_id": f"v{row // 4}:0:{row}",
+            "video_id": f"v{row // 4}",
+            "stride": 0,
+            "first_position": 1,
+            "second_position": 2,
+            "text_a": texts[2 * row],
+            "text_b": texts[2 * row + 1],
+            "label": int(draw.random() < 0.5),
+        }
+        for row in range(4 * videos)
+    ]
     return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
 
 
 def given(table: pa.Table) -> pa.Table:
     """A table as the loop gives it to a paradigm."""
     return table.select(["pair_id", "video_id", "text_a", "text_b", "label"]).rename_columns(
-        ["example_id", "group_id", "text_a", "text_b", "label"])
+        ["example_id", "group_id", "text_a", "text_b", "label"]
+    )
 
 
 def scores_of(paradigm, table: pa.Table, way) -> np.ndarray:
     examples = paradigm.encode(table)
     paradigm.network.eval()
     with torch.no_grad():
-        return way(paradigm.network, collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")).double().numpy()
+        return (
+            way(
+                paradigm.network,
+                collate(examples, np.arange(len(examples)), paradigm.padding, "cpu"),
+            )
+            .double()
+            .numpy()
+        )
 
 
 def test_a_score_of_a_pair_is_exactly_minus_that_of_the_pair_turned_round(bert):
@@ -69,7 +94,9 @@ def test_a_score_of_a_pair_is_exactly_minus_that_of_the_pair_turned_round(bert):
     np.testing.assert_allclose(np.exp(there).sum(1), 1, atol=1e-6)
     plain = super(symmetric.Paradigm, paradigm).scores
     alone, turned = (np.diff(scores_of(paradigm, each, plain))[:, 0] for each in (table, other))
-    assert np.abs(alone + turned).max() > 0.1, "without it, the order that is read is a habit: the test must see one"
+    assert np.abs(alone + turned).max() > 0.1, (
+        "without it, the order that is read is a habit: the test must see one"
+    )
     np.testing.assert_allclose(there[:, 1] - there[:, 0], (alone - turned) / 2, atol=1e-4)
 
 
@@ -79,10 +106,17 @@ def test_both_orders_are_learnt_each_with_its_label(bert):
     learnt = paradigm.learnable(table).to_pylist()
     assert learnt[:20] == table.to_pylist() and len(learnt) == 40
     for pair, turned in zip(learnt[:20], learnt[20:]):
-        assert turned == pair | {"text_a": pair["text_b"], "text_b": pair["text_a"], "label": 1 - pair["label"]}
+        assert turned == pair | {
+            "text_a": pair["text_b"],
+            "text_b": pair["text_a"],
+            "label": 1 - pair["label"],
+        }
 
 
-@pytest.mark.parametrize("changed", [{"inputs": ["text_a"]}, {"inputs": ["context", "candidate"]}, {"labels": ["a", "b", "c"]}])
+@pytest.mark.parametrize(
+    "changed",
+    [{"inputs": ["text_a"]}, {"inputs": ["context", "candidate"]}, {"labels": ["a", "b", "c"]}],
+)
 def test_what_cannot_be_turned_round_is_refused(bert, changed):
     with pytest.raises(UserError, match="train_symmetric reads two texts both ways"):
         symmetric.Paradigm(bert, job(**changed), {})
@@ -94,15 +128,31 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
         write_table(pairs(videos), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
     found = {}
     for paradigm in ("classify", "symmetric"):
-        done = program("scripts.train.run", *arguments(
-            tmp_path / paradigm, tmp_path / "data", bert / "untrained", training={"epochs": 2},
-            method={"paradigm": paradigm}))
+        done = program(
+            "scripts.train.run",
+            *arguments(
+                tmp_path / paradigm,
+                tmp_path / "data",
+                bert / "untrained",
+                training={"epochs": 2},
+                method={"paradigm": paradigm},
+            ),
+        )
         assert done.returncode == 0, done.stderr
         facts = json.loads((tmp_path / paradigm / "run.json").read_text())
         predictions = read_table(tmp_path / paradigm / "predictions.parquet").to_pandas()
-        found[paradigm] = facts, predictions, set(predictions.loc[predictions["split"] == "held_out", "group_id"])
+        found[paradigm] = (
+            facts,
+            predictions,
+            set(predictions.loc[predictions["split"] == "held_out", "group_id"]),
+        )
     (plain, _, held), (both, predictions, also_held) = found["classify"], found["symmetric"]
-    assert both["train_examples"] == 2 * plain["train_examples"] and both["held_out_examples"] == plain["held_out_examples"]
+    assert (
+        both["train_examples"] == 2 * plain["train_examples"]
+        and both["held_out_examples"] == plain["held_out_examples"]
+    )
     assert held == also_held and both["train_examples"] / 2 + both["held_out_examples"] == 160
-    assert (predictions.groupby(["split", "selection"]).size() == [both["held_out_examples"], 40, 40]).all()
+    assert (
+        predictions.groupby(["split", "selection"]).size() == [both["held_out_examples"], 40, 40]
+    ).all()
     np.testing.assert_allclose(np.exp(np.stack(predictions["score"])).sum(1), 1, atol=1e-5)

@@ -18,20 +18,28 @@ JOB = {"digest": "d1", "makes_model": False}
 
 # ---- choice of the epoch
 
+
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
 def test_the_first_epoch_of_the_lowest_loss_is_chosen(losses):
     epoch = chosen_epoch(losses)
-    assert losses[epoch - 1] == min(losses) and all(loss > losses[epoch - 1] for loss in losses[: epoch - 1])
+    assert losses[epoch - 1] == min(losses) and all(
+        loss > losses[epoch - 1] for loss in losses[: epoch - 1]
+    )
 
 
-@pytest.mark.parametrize(("losses", "patience", "last"), [
-    ([3, 2, 1], 1, 10),              # falls: all epochs
-    ([3, 2, 2.5, 2.6, 2.7], 3, 5),   # three without a fall
-    ([3, 2, 2, 2], 2, 4),            # as low is not lower
-    ([], 1, 10),                     # nothing held out: all epochs
-])
+@pytest.mark.parametrize(
+    ("losses", "patience", "last"),
+    [
+        ([3, 2, 1], 1, 10),  # falls: all epochs
+        ([3, 2, 2.5, 2.6, 2.7], 3, 5),  # three without a fall
+        ([3, 2, 2, 2], 2, 4),  # as low is not lower
+        ([], 1, 10),  # nothing held out: all epochs
+    ],
+)
 def test_learning_ends_when_the_held_out_loss_falls_no_more(losses, patience, last):
-    history = [{"split": "held_out", "loss": loss} for loss in losses] + [{"split": "val_1", "loss": 0.0}]
+    history = [{"split": "held_out", "loss": loss} for loss in losses] + [
+        {"split": "val_1", "loss": 0.0}
+    ]
     for epoch in range(1, (len(losses) or 10) + 1):
         ended = is_last(epoch, held_out_losses(history)[:epoch], 10, patience)
         assert ended == (epoch == last), epoch
@@ -39,13 +47,16 @@ def test_learning_ends_when_the_held_out_loss_falls_no_more(losses, patience, la
 
 # ---- finished work
 
+
 @pytest.fixture
 def finished(tmp_path):
     """A run's folder whose work is finished and handed out."""
     (tmp_path / "work/result").mkdir(parents=True)
     for name in work.outputs_of(JOB):
         (tmp_path / "work/result" / name).write_text(f"this is {name}")
-    (tmp_path / "work/result/run.json").write_text(json.dumps({"seconds": 1.0, "hardware": {"processes": 1}}))
+    (tmp_path / "work/result/run.json").write_text(
+        json.dumps({"seconds": 1.0, "hardware": {"processes": 1}})
+    )
     work.finish(tmp_path / "work", JOB, tmp_path)
     return tmp_path
 
@@ -55,14 +66,24 @@ def test_finished_work_is_known_and_only_for_its_job(finished):
     assert not work.finished(finished / "work", JOB | {"digest": "d2"})
     for name in work.outputs_of(JOB):
         told = (finished / name).read_text()
-        assert json.loads(told)["cost"]["cpu_seconds"] > 0 if name == "run.json" else told == f"this is {name}"
+        assert (
+            json.loads(told)["cost"]["cpu_seconds"] > 0
+            if name == "run.json"
+            else told == f"this is {name}"
+        )
 
 
-@pytest.mark.parametrize(("file", "content"), [
-    ("finished.json", b"[]"), ("finished.json", b'{"digest": "d1"}'),
-    ("finished.json", b"\xff\xfe"), ("finished.json", b""),
-    ("result/predictions.parquet", b"this is predictions.parqueT"), ("result/run.json", b""),
-])
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("finished.json", b"[]"),
+        ("finished.json", b'{"digest": "d1"}'),
+        ("finished.json", b"\xff\xfe"),
+        ("finished.json", b""),
+        ("result/predictions.parquet", b"this is predictions.parqueT"),
+        ("result/run.json", b""),
+    ],
+)
 def test_a_damaged_result_is_not_handed_out(finished, file, content):
     (finished / "work" / file).write_bytes(content)
     assert not work.finished(finished / "work", JOB)
@@ -94,13 +115,19 @@ def test_a_models_view_holds_the_named_files_only(tmp_path):
     (tmp_path / "model/encoder").mkdir(parents=True)
     for name in ("config.json", "encoder/config.json", "notes.txt", "special_tokens_map.json"):
         (tmp_path / "model" / name).write_text("{}")
-    view = work.model_view(tmp_path / "model", ["config.json", "encoder/config.json"], tmp_path / "work")
-    assert sorted(str(path.relative_to(view)) for path in view.rglob("*") if path.is_file()) == ["config.json", "encoder/config.json"]
+    view = work.model_view(
+        tmp_path / "model", ["config.json", "encoder/config.json"], tmp_path / "work"
+    )
+    assert sorted(str(path.relative_to(view)) for path in view.rglob("*") if path.is_file()) == [
+        "config.json",
+        "encoder/config.json",
+    ]
     with pytest.raises(UserError, match="tokenizer.json: no such file"):
         work.model_view(tmp_path / "model", ["tokenizer.json"], tmp_path / "work")
 
 
 # ---- what needs torch
+
 
 @pytest.fixture
 def saved(tmp_path):
@@ -109,8 +136,12 @@ def saved(tmp_path):
     from scripts.train import checkpoint
 
     torch.manual_seed(1)
-    state = {"epoch": 1, "history": [{"loss": 0.5, "split": "train"}], "kept": {"last": {"val_1": {"scores": torch.randn(5, 2)}}},
-             "network": {"weight": torch.randn(100, 30)}}
+    state = {
+        "epoch": 1,
+        "history": [{"loss": 0.5, "split": "train"}],
+        "kept": {"last": {"val_1": {"scores": torch.randn(5, 2)}}},
+        "network": {"weight": torch.randn(100, 30)},
+    }
     maker = {"device": "a processor", "precision": "fp32", "torch": "2"}
     checkpoint.save(tmp_path / "checkpoint.pt", "d1", maker, state)
     return checkpoint, tmp_path / "checkpoint.pt", maker, state
@@ -120,13 +151,17 @@ def saved(tmp_path):
 def test_a_checkpoint_comes_back_as_it_was(saved):
     checkpoint, file, maker, state = saved
     found = checkpoint.load(file, "d1", maker)
-    assert found["history"] == state["history"] and found["network"]["weight"].equal(state["network"]["weight"])
+    assert found["history"] == state["history"] and found["network"]["weight"].equal(
+        state["network"]["weight"]
+    )
     assert found["kept"]["last"]["val_1"]["scores"].equal(state["kept"]["last"]["val_1"]["scores"])
     assert checkpoint.load(file.with_name("nowhere.pt"), "d1", maker) is None
 
 
 @pytest.mark.models
-def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_run_anew(saved, caplog):
+def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_run_anew(
+    saved, caplog
+):
     import torch
 
     checkpoint, file, maker, _ = saved
@@ -134,7 +169,9 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_ru
     draw = random.Random(1)
     for _ in range(60):  # a flipped bit, anywhere
         place = draw.randrange(len(whole))
-        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1:])
+        file.write_bytes(
+            whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :]
+        )
         assert checkpoint.load(file, "d1", maker) is None
     for damaged in (b"", b"x", whole[:31], whole[: len(whole) // 2], whole[:-1], whole + b"x"):
         file.write_bytes(damaged)
@@ -143,7 +180,10 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_ru
     assert checkpoint.load(file, "d1", maker) is None
     assert "is damaged or no checkpoint of ours; the run starts anew" in caplog.text
     file.write_bytes(whole)
-    assert checkpoint.load(file, "d2", maker) is None and "of other data, settings, code or another model" in caplog.text
+    assert (
+        checkpoint.load(file, "d2", maker) is None
+        and "of other data, settings, code or another model" in caplog.text
+    )
     assert checkpoint.load(file, "d1", maker | {"precision": "bf16"}) is None
     assert "precision 'fp32', here 'bf16'" in caplog.text
 
@@ -157,16 +197,27 @@ class Words:
 
         self.asked = 0
         self.network = None
-        self.tokenizer = type("Fast", (), {"model_input_names": ["input_ids"], "special_tokens_map": {},
-                                           "backend_tokenizer": Tokenizer(WordLevel({"a": 0}, unk_token="a"))})()
+        self.tokenizer = type(
+            "Fast",
+            (),
+            {
+                "model_input_names": ["input_ids"],
+                "special_tokens_map": {},
+                "backend_tokenizer": Tokenizer(WordLevel({"a": 0}, unk_token="a")),
+            },
+        )()
 
     def encode(self, table):
         from scripts.train.batches import Examples, Ragged
 
         self.asked += 1
         lengths = np.array([len(text.split()) for text in table["text_a"].to_pylist()])
-        return Examples({"input_ids": Ragged.of(np.arange(lengths.sum()), lengths)}, table["label"].to_numpy().astype(np.int64),
-                        np.arange(len(table)), 2)
+        return Examples(
+            {"input_ids": Ragged.of(np.arange(lengths.sum()), lengths)},
+            table["label"].to_numpy().astype(np.int64),
+            np.arange(len(table)),
+            2,
+        )
 
 
 @pytest.mark.models
@@ -174,12 +225,25 @@ def test_a_split_is_tokenized_once_and_anew_where_anything_differs(tmp_path):
     from scripts.train import tokens
 
     table = pa.table({"text_a": ["one two", "three", "four five six"], "label": [0, 1, 1]})
-    job = {"head": None, "inputs": ["text_a"], "paradigm": "classify", "settings": {"training": {"max_length": 8}}}
+    job = {
+        "head": None,
+        "inputs": ["text_a"],
+        "paradigm": "classify",
+        "settings": {"training": {"max_length": 8}},
+    }
     paradigm = Words()
     for _ in range(2):
         examples = tokens.encoded(paradigm, job, table, tmp_path)
-        assert examples.lengths.tolist() == [2, 1, 3] and examples.labels.tolist() == [0, 1, 1] and examples.truncated == 2
-        assert examples.fields["input_ids"].padded(3, -1).tolist() == [[0, 1, -1], [2, -1, -1], [3, 4, 5]]
+        assert (
+            examples.lengths.tolist() == [2, 1, 3]
+            and examples.labels.tolist() == [0, 1, 1]
+            and examples.truncated == 2
+        )
+        assert examples.fields["input_ids"].padded(3, -1).tolist() == [
+            [0, 1, -1],
+            [2, -1, -1],
+            [3, 4, 5],
+        ]
     assert paradigm.asked == 1
     tokens.encoded(paradigm, job | {"settings": {"training": {"max_length": 9}}}, table, tmp_path)
     tokens.encoded(paradigm, job | {"inputs": ["text_b"]}, table, tmp_path)
@@ -187,7 +251,9 @@ def test_a_split_is_tokenized_once_and_anew_where_anything_differs(tmp_path):
     assert paradigm.asked == 4
     file = tmp_path / tokens.key_of(paradigm, job, table)[:32] / "input_ids.flat.npy"
     file.write_bytes(file.read_bytes()[:-1] + b"\x07")
-    assert tokens.encoded(paradigm, job, table, tmp_path).fields["input_ids"].padded(3, -1).tolist() == [[0, 1, -1], [2, -1, -1], [3, 4, 5]]
+    assert tokens.encoded(paradigm, job, table, tmp_path).fields["input_ids"].padded(
+        3, -1
+    ).tolist() == [[0, 1, -1], [2, -1, -1], [3, 4, 5]]
     assert paradigm.asked == 5, "damaged tokens are made anew"
 
 
@@ -197,7 +263,12 @@ class Scripted:
     def __init__(self, losses: list[float]):
         import torch
 
-        self.losses, self.network, self.paradigm, self.accelerator = iter(losses), torch.nn.Linear(1, 1), self, self
+        self.losses, self.network, self.paradigm, self.accelerator = (
+            iter(losses),
+            torch.nn.Linear(1, 1),
+            self,
+            self,
+        )
         self.epoch = 0
 
     def unwrap_model(self, network):
@@ -213,14 +284,22 @@ class Scripted:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize(("losses", "chosen"), [([3.0, 2.0, 2.5], 2), ([3.0, 2.0, 1.0], 3), ([1.0, 1.0, 2.0], 1)])
+@pytest.mark.parametrize(
+    ("losses", "chosen"), [([3.0, 2.0, 2.5], 2), ([3.0, 2.0, 1.0], 3), ([1.0, 1.0, 2.0], 1)]
+)
 def test_the_model_that_is_made_is_that_of_the_chosen_epoch(losses, chosen):
     """An MLM stage hands out the weights of the epoch that run.json names, not of the last one."""
     from scripts.train.loop import State, score_epoch
     from scripts.train.result import reported_epoch
 
     scorer, state = Scripted(losses), State()
-    job = {"run": "r", "peak": False, "makes_model": True, "splits": ["train"], "settings": {"training": {"epochs": 3}}}
+    job = {
+        "run": "r",
+        "peak": False,
+        "makes_model": True,
+        "splits": ["train"],
+        "settings": {"training": {"epochs": 3}},
+    }
     for epoch in (1, 2, 3):
         scorer.network.weight.data.fill_(epoch)
         score_epoch(state, scorer, {"learned": [1, 2], "held_out": [3]}, job)

@@ -18,7 +18,13 @@ from scripts.train.step import Learner, learning_rate, parameter_groups, tokens_
 from scripts.train.early_end import Stop
 
 pytestmark = pytest.mark.models
-TRAINING = {"learning_rate": 1e-3, "warmup_ratio": 0.1, "weight_decay": 0.01, "gradient_clip": 1e6, "max_length": 40}
+TRAINING = {
+    "learning_rate": 1e-3,
+    "warmup_ratio": 0.1,
+    "weight_decay": 0.01,
+    "gradient_clip": 1e6,
+    "max_length": 40,
+}
 ROWS = np.arange(12)
 
 
@@ -27,10 +33,26 @@ class Pairs(classify.Paradigm):
 
     def __init__(self, dropout: float, room: int | None = None):
         torch.manual_seed(1)
-        self.head, self.width, self.padding, self.room, self.passes = Head(["a", "b"], [0, 1], None), 2, {"input_ids": 0}, room, []
-        self.network = BertForSequenceClassification(BertConfig(
-            vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32, num_labels=2,
-            hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout, max_position_embeddings=40))
+        self.head, self.width, self.padding, self.room, self.passes = (
+            Head(["a", "b"], [0, 1], None),
+            2,
+            {"input_ids": 0},
+            room,
+            [],
+        )
+        self.network = BertForSequenceClassification(
+            BertConfig(
+                vocab_size=50,
+                hidden_size=16,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                intermediate_size=32,
+                num_labels=2,
+                hidden_dropout_prob=dropout,
+                attention_probs_dropout_prob=dropout,
+                max_position_embeddings=40,
+            )
+        )
 
     def scores(self, network, batch):
         rows, width = batch["input_ids"].shape
@@ -43,7 +65,12 @@ class Pairs(classify.Paradigm):
 def examples_of(lengths: list[int], choices: list[int] | None = None) -> Examples:
     sizes = np.array(lengths)
     tokens = np.random.default_rng(0).integers(5, 50, sizes.sum())
-    return Examples({"input_ids": Ragged.of(tokens, sizes)}, sizes % 2, np.array(choices or range(len(sizes))), 0)
+    return Examples(
+        {"input_ids": Ragged.of(tokens, sizes)},
+        sizes % 2,
+        np.array(choices or range(len(sizes))),
+        0,
+    )
 
 
 EXAMPLES = examples_of([5, 12, 7, 30, 9, 9, 21, 5, 6, 17, 30, 8])
@@ -53,7 +80,17 @@ def learner_of(paradigm, micro_batch_tokens: int | None = None, **training) -> L
     network = paradigm.network.train()
     optimizer = torch.optim.AdamW(parameter_groups(network, 0.01), lr=1e-3, fused=True)
     accelerator = Accelerator(cpu=True)
-    return Learner(accelerator, paradigm, accelerator.prepare(optimizer), network, TRAINING | training, 7, 10, "fp32", micro_batch_tokens)
+    return Learner(
+        accelerator,
+        paradigm,
+        accelerator.prepare(optimizer),
+        network,
+        TRAINING | training,
+        7,
+        10,
+        "fp32",
+        micro_batch_tokens,
+    )
 
 
 def gradient(learner: Learner) -> torch.Tensor:
@@ -66,7 +103,10 @@ def weights(learner: Learner) -> torch.Tensor:
 
 # ---- a step
 
-@pytest.mark.parametrize("training", [{}, {"compile": True}])  # compile: static widths, and gradients of their own memory
+
+@pytest.mark.parametrize(
+    "training", [{}, {"compile": True}]
+)  # compile: static widths, and gradients of their own memory
 @pytest.mark.parametrize("tokens", [30, 64, 100, 359])
 def test_the_gradient_of_a_batch_is_that_of_its_parts(tokens, training):
     whole, parts = learner_of(Pairs(0.0)), learner_of(Pairs(0.0), tokens, **training)
@@ -81,13 +121,17 @@ def test_the_gradient_of_a_batch_is_that_of_its_parts(tokens, training):
 def test_the_gradient_is_that_of_the_mean_loss_and_is_clipped():
     learner = learner_of(Pairs(0.0), gradient_clip=0.01)
     batch = collate(EXAMPLES, ROWS, {"input_ids": 0}, "cpu")
-    loss = torch.nn.functional.cross_entropy(learner.network(**{key: batch[key] for key in ("input_ids", "attention_mask")}).logits,
-                                             batch["labels"])
+    loss = torch.nn.functional.cross_entropy(
+        learner.network(**{key: batch[key] for key in ("input_ids", "attention_mask")}).logits,
+        batch["labels"],
+    )
     loss.backward()
     expected = gradient(learner).clone()
     sums = learner.step(EXAMPLES, ROWS, 0, 0, 0)
     assert sums[0].item() == pytest.approx(12 * loss.item(), rel=1e-5)
-    torch.testing.assert_close(gradient(learner), expected * 0.01 / expected.norm(), rtol=1e-3, atol=1e-7)
+    torch.testing.assert_close(
+        gradient(learner), expected * 0.01 / expected.norm(), rtol=1e-3, atol=1e-7
+    )
 
 
 def test_a_step_depends_on_seed_and_place_alone():
@@ -110,7 +154,9 @@ def test_after_running_out_of_memory_a_step_is_taken_in_halves_to_the_same_numbe
         learner_of(Pairs(0.0, room=29)).step(EXAMPLES, ROWS, 0, 0, 0)
     # With dropout it is bit by bit the step that takes such parts from the start.
     halved, told = learner_of(Pairs(0.3, room=100)), learner_of(Pairs(0.3), 90)
-    assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(told.step(EXAMPLES, ROWS, 0, 0, 0)) and weights(halved).equal(weights(told))
+    assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(
+        told.step(EXAMPLES, ROWS, 0, 0, 0)
+    ) and weights(halved).equal(weights(told))
 
 
 def test_what_fits_follows_from_the_gpu_and_not_from_what_is_free(monkeypatch):
@@ -118,7 +164,9 @@ def test_what_fits_follows_from_the_gpu_and_not_from_what_is_free(monkeypatch):
     gpu = Hardware("a GPU", 1, 1, "bf16", True, True, memory=100_000_000)
     few = tokens_that_fit(network, gpu, 40)
     a_token = 2 * (34 * 16 + 5 * 2 * 40)
-    assert few == int(0.7 * (100_000_000 - 18 * sum(weight.numel() for weight in network.parameters())) / a_token)
+    assert few == int(
+        0.7 * (100_000_000 - 18 * sum(weight.numel() for weight in network.parameters())) / a_token
+    )
     gpu.precision = "fp32"
     assert tokens_that_fit(network, gpu, 40) == few // 2
     gpu.memory = 1000
@@ -129,7 +177,12 @@ def test_what_fits_follows_from_the_gpu_and_not_from_what_is_free(monkeypatch):
 
 @given(st.integers(1, 300), st.sampled_from([0.0, 0.06, 0.1, 0.5, 1.0]))
 def test_the_learning_rate_rises_to_its_peak_and_falls_towards_zero(steps, warmup):
-    rates = np.array([learning_rate(number, steps, {"warmup_ratio": warmup, "learning_rate": 2.0}) for number in range(steps)])
+    rates = np.array(
+        [
+            learning_rate(number, steps, {"warmup_ratio": warmup, "learning_rate": 2.0})
+            for number in range(steps)
+        ]
+    )
     warm = max(1, round(warmup * steps))
     assert (rates > 0).all() and rates[warm - 1] == rates.max() == 2.0
     np.testing.assert_allclose(np.diff(rates[:warm]), 2.0 / warm, rtol=1e-6)
@@ -140,17 +193,24 @@ def test_the_learning_rate_rises_to_its_peak_and_falls_towards_zero(steps, warmu
 
 # ---- batches
 
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=40), st.one_of(st.none(), st.integers(1, 200)))
+
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=40), st.one_of(st.none(), st.integers(1, 200))
+)
 def test_parts_hold_every_row_once_and_no_more_tokens_than_allowed(lengths, tokens):
     sizes, rows = np.array(lengths), np.random.default_rng(0).permutation(len(lengths))
     parts = parts_of(sizes, rows, tokens)
     assert sorted(np.concatenate(parts).tolist()) == list(range(len(lengths)))
-    assert all(len(part) == 1 or sizes[part].max() * len(part) <= (tokens or np.inf) for part in parts)
+    assert all(
+        len(part) == 1 or sizes[part].max() * len(part) <= (tokens or np.inf) for part in parts
+    )
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), min_size=1, max_size=60),
-       st.integers(1, 12),
-       st.none() | st.integers(1, 300))
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), min_size=1, max_size=60),
+    st.integers(1, 12),
+    st.none() | st.integers(1, 300),
+)
 def test_candidates_for_one_place_stay_in_one_batch_longest_first(rows, size, tokens):
     lengths, choices = map(np.array, zip(*rows))
     batches = sorted_batches(lengths, choices, size, tokens)
@@ -175,11 +235,15 @@ def test_static_widths_are_few_and_never_above_the_positions_of_the_model():
 
 
 def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_together():
-    examples = examples_of([9, 9, 9, 30, 12, 12, 12, 4, 5, 6, 7, 8], [5, 5, 5, 1, 3, 3, 3, 3, 2, 2, 2, 2])
+    examples = examples_of(
+        [9, 9, 9, 30, 12, 12, 12, 4, 5, 6, 7, 8], [5, 5, 5, 1, 3, 3, 3, 3, 2, 2, 2, 2]
+    )
     scores, passes = [], []
     for room in (None, 130):
         paradigm = Pairs(0.3, room)
-        scores.append(Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(examples))
+        scores.append(
+            Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(examples)
+        )
         passes.append(paradigm.passes)
     torch.testing.assert_close(*scores, rtol=1e-5, atol=1e-6)
     assert len(passes[0]) < len(passes[1])

@@ -14,8 +14,15 @@ from scripts.train.paradigms.vectors import is_number, read_vectors
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
-LINES = [", 0.5 -0.25 1", "the 1 2 3", ". . . 4 5 6", "at name@domain.com 7 8 9", "2000 -1 -2 -3e-1",
-         "noon\u00a0x 0 0 1", "the 9 9 9"]
+LINES = [
+    ", 0.5 -0.25 1",
+    "the 1 2 3",
+    ". . . 4 5 6",
+    "at name@domain.com 7 8 9",
+    "2000 -1 -2 -3e-1",
+    "noon\u00a0x 0 0 1",
+    "the 9 9 9",
+]
 
 
 def written(folder, kind, lines):
@@ -37,7 +44,11 @@ def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
     assert words == ["the", "2000"] and vectors.dtype == np.float32
     assert vectors.tolist() == [[1, 2, 3], [-1, -2, np.float32(-0.3)]]
     words, vectors = read_vectors(file, {". . .", "at name@domain.com", "noon\u00a0x", ","})
-    assert words == [",", ". . .", "at name@domain.com", "noon\u00a0x"] and vectors[1].tolist() == [4, 5, 6]
+    assert words == [",", ". . .", "at name@domain.com", "noon\u00a0x"] and vectors[1].tolist() == [
+        4,
+        5,
+        6,
+    ]
     (tmp_path / "windows").write_bytes(b"a 1 2 \r\nb 3 4")
     assert read_vectors(tmp_path / "windows", {"a", "b"})[1].tolist() == [[1, 2], [3, 4]]
 
@@ -45,17 +56,27 @@ def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
 # A word's own last part must not read as a number, or nobody could tell where the vector begins.
 characters = st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"])
 word = st.text(characters, min_size=1, max_size=8).filter(
-    lambda text: text.strip() == text and not any(is_number(part.encode()) for part in text.split(" ")[1:]))
+    lambda text: (
+        text.strip() == text and not any(is_number(part.encode()) for part in text.split(" ")[1:])
+    )
+)
 
 
-@given(table=st.dictionaries(word, st.tuples(*[st.floats(-9, 9, width=32)] * 3), min_size=1, max_size=6),
-       data=st.data())
+@given(
+    table=st.dictionaries(
+        word, st.tuples(*[st.floats(-9, 9, width=32)] * 3), min_size=1, max_size=6
+    ),
+    data=st.data(),
+)
 @settings(max_examples=60, deadline=None)
 def test_any_words_come_back_as_they_were_written(tmp_path_factory, table, data):
     file = tmp_path_factory.getbasetemp() / "any.txt"
     lines = {"the": (1.0, 2.0, 3.0)} | table
-    file.write_text("".join(f"{name} {' '.join(map(repr, vector))}\n" for name, vector in lines.items()), "utf-8",
-                    newline="")
+    file.write_text(
+        "".join(f"{name} {' '.join(map(repr, vector))}\n" for name, vector in lines.items()),
+        "utf-8",
+        newline="",
+    )
     wanted = data.draw(st.sets(st.sampled_from(sorted(table))))
     words, vectors = read_vectors(file, wanted)
     assert set(words) == wanted and len(words) == len(wanted)
@@ -63,14 +84,17 @@ def test_any_words_come_back_as_they_were_written(tmp_path_factory, table, data)
     assert read == {name: lines[name] for name in wanted}
 
 
-@pytest.mark.parametrize(("lines", "said"), [
-    (["a 1 2 3", "b 1 2"], "line 2: 2 numbers where the first line has 3"),
-    (["a 1 2 3", "the 1 two 3"], "line 2: 'two' is not a number"),
-    (["a 1 2 3", "the 1 2 1e39"], "line 2: a number is not finite"),
-    (["a\t1\t2"], "line 1: no word with numbers after it"),
-    ([], "v.txt: empty"),
-    (["a 1 2", "x" * (1 << 20)], "line 2: longer than 1,048,576 bytes"),
-])
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["a 1 2 3", "b 1 2"], "line 2: 2 numbers where the first line has 3"),
+        (["a 1 2 3", "the 1 two 3"], "line 2: 'two' is not a number"),
+        (["a 1 2 3", "the 1 2 1e39"], "line 2: a number is not finite"),
+        (["a\t1\t2"], "line 1: no word with numbers after it"),
+        ([], "v.txt: empty"),
+        (["a 1 2", "x" * (1 << 20)], "line 2: longer than 1,048,576 bytes"),
+    ],
+)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_wrong_line_is_named(tmp_path, lines, said):
     with pytest.raises(UserError, match=said):
@@ -80,10 +104,14 @@ def test_a_wrong_line_is_named(tmp_path, lines, said):
 @pytest.mark.parametrize("kind", ["txt.gz", "zip"])
 def test_a_file_cut_off_is_named(tmp_path, kind):
     draw = np.random.default_rng(0)
-    file = written(tmp_path, kind, [f"w{number} {draw.random()} {draw.random()}" for number in range(5000)])
+    file = written(
+        tmp_path, kind, [f"w{number} {draw.random()} {draw.random()}" for number in range(5000)]
+    )
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(UserError, match="cannot be unpacked .* cut off or damaged; get the file again"):
+    with pytest.raises(
+        UserError, match="cannot be unpacked .* cut off or damaged; get the file again"
+    ):
         read_vectors(file, {"w1"})
     file.write_bytes(whole[: len(whole) // 2] + b"\x00\xff\x00" + whole[len(whole) // 2 + 3 :])
     with pytest.raises(UserError, match="cannot be unpacked|is not a number|numbers where"):
@@ -93,8 +121,10 @@ def test_a_file_cut_off_is_named(tmp_path, kind):
 def test_a_zip_of_several_texts_or_none_and_a_missing_file_are_refused(tmp_path):
     with pytest.raises(UserError, match="gone: no such file"):
         read_vectors(tmp_path / "gone", {"a"})
-    for names, said in ((["a.txt", "b.txt"], r"holds 2 .txt files \(a.txt, b.txt\)"),
-                        (["a.bin"], r"holds 0 .txt files \(none\)")):
+    for names, said in (
+        (["a.txt", "b.txt"], r"holds 2 .txt files \(a.txt, b.txt\)"),
+        (["a.bin"], r"holds 0 .txt files \(none\)"),
+    ):
         with zipfile.ZipFile(tmp_path / "several.zip", "w") as archive:
             for name in names:
                 archive.writestr(name, "a 1 2\n")
@@ -109,6 +139,9 @@ def test_memory_goes_to_the_wanted_words_only(tmp_path):
     tracemalloc.start()
     try:
         words, _ = read_vectors(file, {f"word{number}" for number in range(0, 15_000, 150)})
-        assert len(words) == 100 and tracemalloc.get_traced_memory()[1] < 1_000_000 < file.stat().st_size / 10
+        assert (
+            len(words) == 100
+            and tracemalloc.get_traced_memory()[1] < 1_000_000 < file.stat().st_size / 10
+        )
     finally:
         tracemalloc.stop()

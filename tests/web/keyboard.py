@@ -16,9 +16,20 @@ class Keyboard:
     def __init__(self, page: Path, folder: Path):
         (told_to, self.to), (self.back, told_by) = os.pipe(), os.pipe()
         # The browser reads commands from descriptor 3 and answers on 4.
-        command = ["bash", "-c", f'exec "$@" 3<&{told_to} 4>&{told_by}', "bash", CHROMIUM, *OPTIONS, "--remote-debugging-pipe",
-                   f"--user-data-dir={folder / 'keyboard'}", "about:blank"]
-        self.process = subprocess.Popen(command, pass_fds=(told_to, told_by), stderr=subprocess.DEVNULL)
+        command = [
+            "bash",
+            "-c",
+            f'exec "$@" 3<&{told_to} 4>&{told_by}',
+            "bash",
+            CHROMIUM,
+            *OPTIONS,
+            "--remote-debugging-pipe",
+            f"--user-data-dir={folder / 'keyboard'}",
+            "about:blank",
+        ]
+        self.process = subprocess.Popen(
+            command, pass_fds=(told_to, told_by), stderr=subprocess.DEVNULL
+        )
         os.close(told_to)
         os.close(told_by)
         self.number, self.rest, self.session = 0, b"", None
@@ -41,7 +52,9 @@ class Keyboard:
     def ask(self, method: str, **options) -> dict:
         """Send a command and wait for its result."""
         self.number += 1
-        whole = {"id": self.number, "method": method, "params": options} | ({"sessionId": self.session} if self.session else {})
+        whole = {"id": self.number, "method": method, "params": options} | (
+            {"sessionId": self.session} if self.session else {}
+        )
         os.write(self.to, json.dumps(whole).encode() + b"\0")
         while (answer := self.message()).get("id") != self.number:
             pass
@@ -49,7 +62,9 @@ class Keyboard:
         return answer["result"]
 
     def value(self, expression: str):
-        return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+        return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)[
+            "result"
+        ].get("value")
 
     def press(self, key: str) -> None:
         code, text = KEYS[key]

@@ -15,7 +15,13 @@ SEEN = """const seen = (root) => { let count = 0; const walker = root.ownerDocum
   while (walker.nextNode()) { const one = walker.currentNode.parentElement;
     if (!one.closest("script, style") && one.checkVisibility()) count += (walker.currentNode.textContent.match(/\\S+/g) || []).length; }
   return count; };"""
-FOLDED = ["strided_sop_table", "strided_sop_examples", "runs", "configuration", "hashes"]  # the last two are links under a figure
+FOLDED = [
+    "strided_sop_table",
+    "strided_sop_examples",
+    "runs",
+    "configuration",
+    "hashes",
+]  # the last two are links under a figure
 
 
 @pytest.fixture
@@ -28,6 +34,7 @@ def reader(page, tmp_path):  # noqa: F811
 
 def test_a_link_opens_what_it_leads_to(reader):
     """The first time, and again after a reader has closed it; before, all is closed."""
+
     def opened() -> set[bool]:
         return set(json.loads(reader.value(f"JSON.stringify([...{folds}].map((one) => one.open))")))
 
@@ -45,8 +52,15 @@ def test_a_link_opens_what_it_leads_to(reader):
 
 def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_path):  # noqa: F811
     """The page in frames, as a link from elsewhere opens it; the second runs no script, in the third no part is named."""
-    parts = [("#strided_sop_table", ""), ("#strided_sop_table", "allow-same-origin"), ("", "allow-same-origin")]
-    frames = "".join(f'<iframe src="{page.name}{part}" style="width:1280px;height:900px"{f" sandbox={rule!r}" if rule else ""}></iframe>' for part, rule in parts)
+    parts = [
+        ("#strided_sop_table", ""),
+        ("#strided_sop_table", "allow-same-origin"),
+        ("", "allow-same-origin"),
+    ]
+    frames = "".join(
+        f'<iframe src="{page.name}{part}" style="width:1280px;height:900px"{f" sandbox={rule!r}" if rule else ""}></iframe>'
+        for part, rule in parts
+    )
     outer = page.with_name("folds.html")
     outer.write_text(f"""<body>{frames}<script>{SEEN}
       addEventListener("load", () => {{
@@ -56,33 +70,68 @@ def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_pat
         document.body.textContent = "MEASURED" + encodeURIComponent(JSON.stringify(found)) + "END";
       }});</script></body>""")
     done = browse(outer, tmp_path, 1280, "--dump-dom", "--allow-file-access-from-files")
-    lively, still, closed = json.loads(unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
-    assert lively[0] > 200 and still[0] > 200 and closed[0] < 200, "the table that the address names"
+    lively, still, closed = json.loads(
+        unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1))
+    )
+    assert lively[0] > 200 and still[0] > 200 and closed[0] < 200, (
+        "the table that the address names"
+    )
     assert lively[1] == still[1] == closed[1], "and nothing else"
 
 
 def test_a_fold_opens_by_key_and_its_table_keeps_its_first_column(reader):
-    reader.ask("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    reader.ask(
+        "Emulation.setDeviceMetricsOverride",
+        width=390,
+        height=844,
+        deviceScaleFactor=1,
+        mobile=True,
+    )
     fold = "document.querySelector('#strided_sop_table > .fold')"
     reader.value(f"{fold}.querySelector('summary').focus()")
     reader.press("Enter")
-    assert reader.value(f"{fold}.open") and reader.value("document.documentElement.scrollWidth") == 390
+    assert (
+        reader.value(f"{fold}.open") and reader.value("document.documentElement.scrollWidth") == 390
+    )
     cell, scroll = f"{fold}.querySelector('td')", f"{fold}.querySelector('.scroll')"
     assert reader.value(f"{scroll}.scrollWidth > {scroll}.clientWidth"), "wider than a phone"
     reader.value(f"{scroll}.scrollLeft = 200")
     assert reader.value(f"{scroll}.scrollLeft") == 200
-    assert reader.value(f"{cell}.getBoundingClientRect().left - {scroll}.getBoundingClientRect().left") == 0
+    assert (
+        reader.value(f"{cell}.getBoundingClientRect().left - {scroll}.getBoundingClientRect().left")
+        == 0
+    )
 
 
 def test_print_has_what_was_opened(page, tmp_path):  # noqa: F811
     if shutil.which("pdftotext") is None:
         pytest.skip("no pdftotext on this machine")
     texts = []
-    for place, html in enumerate([page.read_text(), page.read_text().replace('<details class="fold">', '<details class="fold" open>')]):
+    for place, html in enumerate(
+        [
+            page.read_text(),
+            page.read_text().replace('<details class="fold">', '<details class="fold" open>'),
+        ]
+    ):
         copy = page.with_name(f"printed{place}.html")
         copy.write_text(html)
-        browse(copy, tmp_path, 1280, f"--print-to-pdf={tmp_path / 'page.pdf'}", "--no-pdf-header-footer")
-        done = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True)
+        browse(
+            copy,
+            tmp_path,
+            1280,
+            f"--print-to-pdf={tmp_path / 'page.pdf'}",
+            "--no-pdf-header-footer",
+        )
+        done = subprocess.run(
+            ["pdftotext", "-layout", tmp_path / "page.pdf", "-"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         texts.append(" ".join(done.stdout.split()))
     closed, opened = texts
-    assert len(opened) > 2 * len(closed) and re.search(r"The table: \d+ rows in \d+ groups \(folded\)", closed) and "(folded)" not in opened
+    assert (
+        len(opened) > 2 * len(closed)
+        and re.search(r"The table: \d+ rows in \d+ groups \(folded\)", closed)
+        and "(folded)" not in opened
+    )

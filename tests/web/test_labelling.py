@@ -23,19 +23,46 @@ WORDS = ["swapped", "in_order"]
 
 
 def pair(number: int) -> dict:
-    return {"pair_id": f"video{number}:0:1", "video_id": f"video{number}", "stride": 0, "first_position": 1, "second_position": 2,
-            "text_a": f"{HOSTILE} first {number}", "text_b": f"then {number}", "label": number % 2}
+    return {
+        "pair_id": f"video{number}:0:1",
+        "video_id": f"video{number}",
+        "stride": 0,
+        "first_position": 1,
+        "second_position": 2,
+        "text_a": f"{HOSTILE} first {number}",
+        "text_b": f"then {number}",
+        "label": number % 2,
+    }
 
 
 def option(instance: int, number: int) -> dict:
-    return {"example_id": f"{instance}:{number}", "instance_id": str(instance), "dialog_id": str(instance), "context": "A: When?\nB: <MASK>.",
-            "context_scope": "full", "candidate": f" {'right' if number < 2 else 'wrong'} {number}", "label": int(number < 2), "rule": "",
-            "is_original": False, "kind": "", "has_numeral": False, "turns": 2, "leak": "none"}
+    return {
+        "example_id": f"{instance}:{number}",
+        "instance_id": str(instance),
+        "dialog_id": str(instance),
+        "context": "A: When?\nB: <MASK>.",
+        "context_scope": "full",
+        "candidate": f" {'right' if number < 2 else 'wrong'} {number}",
+        "label": int(number < 2),
+        "rule": "",
+        "is_original": False,
+        "kind": "",
+        "has_numeral": False,
+        "turns": 2,
+        "leak": "none",
+    }
 
 
 def candidate(question: int, number: int) -> dict:
-    return {"example_id": f"test:{question}:{number}", "group_id": f"q{question}", "text_a": f"He ran. How long {question}?",
-            "text_b": f"{number} hours", "label": number % 2, "category": "duration", "answer": f"{number} hours"}
+    return {
+        "example_id": f"test:{question}:{number}",
+        "group_id": f"q{question}",
+        "text_a": f"He ran. How long {question}?",
+        "text_b": f"{number} hours",
+        "label": number % 2,
+        "category": "duration",
+        "answer": f"{number} hours",
+    }
 
 
 def build(folder, study: str, rows: list[dict], schema: pa.Schema):
@@ -58,7 +85,11 @@ class Person(Keyboard):
 
     def message(self) -> dict:
         told = super().message()
-        if told.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
+        if told.get("method") in (
+            "Runtime.consoleAPICalled",
+            "Runtime.exceptionThrown",
+            "Log.entryAdded",
+        ):
             self.complaints.append(told["params"])
         return told
 
@@ -75,27 +106,49 @@ class Person(Keyboard):
                 break
             self.value("localStorage.setItem('kept', 'yes')")
             time.sleep(0.1)
-        assert self.value("localStorage.getItem('kept') ?? ''") == "yes", "the browser keeps nothing"
+        assert self.value("localStorage.getItem('kept') ?? ''") == "yes", (
+            "the browser keeps nothing"
+        )
 
     def type(self, text: str) -> None:
         for sign in text:
-            self.ask("Input.dispatchKeyEvent", type="keyDown", text=sign, key=sign, unmodifiedText=sign)
+            self.ask(
+                "Input.dispatchKeyEvent", type="keyDown", text=sign, key=sign, unmodifiedText=sign
+            )
             self.ask("Input.dispatchKeyEvent", type="keyUp", key=sign)
 
     def delete(self) -> None:
-        self.ask("Input.dispatchKeyEvent", type="rawKeyDown", key="Backspace", code="Backspace", windowsVirtualKeyCode=8)
-        self.ask("Input.dispatchKeyEvent", type="keyUp", key="Backspace", code="Backspace", windowsVirtualKeyCode=8)
+        self.ask(
+            "Input.dispatchKeyEvent",
+            type="rawKeyDown",
+            key="Backspace",
+            code="Backspace",
+            windowsVirtualKeyCode=8,
+        )
+        self.ask(
+            "Input.dispatchKeyEvent",
+            type="keyUp",
+            key="Backspace",
+            code="Backspace",
+            windowsVirtualKeyCode=8,
+        )
 
     def read(self, name: str) -> str:
         return self.value(f"document.getElementById('{name}').innerText")
 
     def choices(self) -> list[str]:
-        return json.loads(self.value("JSON.stringify([...document.querySelectorAll('#choices label span')].map((one) => one.innerText))"))
+        return json.loads(
+            self.value(
+                "JSON.stringify([...document.querySelectorAll('#choices label span')].map((one) => one.innerText))"
+            )
+        )
 
     def download(self) -> pd.DataFrame:
         self.value("document.getElementById('download').click()")
         for _ in range(100):
-            if (files := list(self.folder.glob("*.csv"))) and not list(self.folder.glob("*.crdownload")):
+            if (files := list(self.folder.glob("*.csv"))) and not list(
+                self.folder.glob("*.crdownload")
+            ):
                 break
             time.sleep(0.1)
         [file] = files
@@ -105,7 +158,9 @@ class Person(Keyboard):
 
 
 def write_page(program, page, dataset, *options):
-    done = program("scripts.people.labelling.page", "--dataset", dataset, "--output", page, *options)
+    done = program(
+        "scripts.people.labelling.page", "--dataset", dataset, "--output", page, *options
+    )
     assert done.returncode == 0, done.stderr
     return page
 
@@ -118,7 +173,9 @@ def person(tmp_path, program):
     opened = []
 
     def open_page(dataset, *options) -> Person:
-        opened.append(Person(write_page(program, tmp_path / "page.html", dataset, *options), tmp_path))
+        opened.append(
+            Person(write_page(program, tmp_path / "page.html", dataset, *options), tmp_path)
+        )
         return opened[-1]
 
     yield open_page
@@ -135,17 +192,24 @@ def test_pairs_are_answered_by_keys_saved_and_handed_out(tmp_path, person):
     for place in range(3):
         assert at_work.read("place") == f"Item {place + 1} of 5"
         texts = at_work.read("texts")
-        assert HOSTILE.replace("\u2028", "") in texts.replace("\u2028", ""), "a corpus' text is text"
+        assert HOSTILE.replace("\u2028", "") in texts.replace("\u2028", ""), (
+            "a corpus' text is text"
+        )
         seen.append(int(re.search(r"then (\d)", texts)[1]))
         if place == 0:
             at_work.press("Enter")
-            assert at_work.read("told") == "Choose first." and at_work.read("place") == "Item 1 of 5"
+            assert (
+                at_work.read("told") == "Choose first." and at_work.read("place") == "Item 1 of 5"
+            )
         at_work.type("12"[place % 2])
         chosen[seen[-1]] = ["in_order", "swapped"][place % 2]
         at_work.type("gu" if place == 1 else "ww" if place == 2 else "")
         at_work.press("Enter")
     at_work.delete()
-    assert at_work.read("place") == "Item 3 of 5" and at_work.value("document.querySelector('#choices input:checked').value") == "in_order"
+    assert (
+        at_work.read("place") == "Item 3 of 5"
+        and at_work.value("document.querySelector('#choices input:checked').value") == "in_order"
+    )
 
     at_work.open()  # a day later
     assert at_work.read("names") == "=Ann"
@@ -162,12 +226,25 @@ def test_pairs_are_answered_by_keys_saved_and_handed_out(tmp_path, person):
         at_work.press("Enter")
     assert "All answered" in at_work.read("done")
     answers = at_work.download()
-    assert len(set(seen)) == 5 and set(answers["person"]) == {"=Ann"} and set(answers["study"]) == {"strided_sop"}
-    assert set(zip(answers["source"], answers["dataset"], answers["split"])) == {("corpus", "data", "test")}
+    assert (
+        len(set(seen)) == 5
+        and set(answers["person"]) == {"=Ann"}
+        and set(answers["study"]) == {"strided_sop"}
+    )
+    assert set(zip(answers["source"], answers["dataset"], answers["split"])) == {
+        ("corpus", "data", "test")
+    }
     ids = pd.Series([f"video{number}:0:1" for number in seen])
     assert answers.set_index("item")["answer"].to_dict() == {
-        f"{item:016x}": chosen[number] for item, number in zip(items_of(ids), seen)}
-    assert answers["types"].tolist() == ["", "needs_visual_grounding; unrelated_concepts", "", "", ""]
+        f"{item:016x}": chosen[number] for item, number in zip(items_of(ids), seen)
+    }
+    assert answers["types"].tolist() == [
+        "",
+        "needs_visual_grounding; unrelated_concepts",
+        "",
+        "",
+        "",
+    ]
     assert at_work.complaints == []
 
 
@@ -181,16 +258,26 @@ def test_two_of_four_candidates_are_chosen_and_each_is_a_row(tmp_path, person):
         assert "________" in at_work.read("texts")
         choices = at_work.choices()
         orders.append(tuple(choices))
-        wrong, *right = [next(place for place, text in enumerate(choices) if text == name) for name in ("wrong 3", "right 0", "right 1")]
+        wrong, *right = [
+            next(place for place, text in enumerate(choices) if text == name)
+            for name in ("wrong 3", "right 0", "right 1")
+        ]
         at_work.type(str(wrong + 1))
         at_work.press("Enter")
         assert at_work.read("told") == "Choose first."
-        at_work.type("".join(str(place + 1) for place in right))  # the third choice takes the place of the first
+        at_work.type(
+            "".join(str(place + 1) for place in right)
+        )  # the third choice takes the place of the first
         at_work.type("c")
         at_work.press("Enter")
     answers = at_work.download()
-    told = {f"{item:016x}": "right" if row["label"] else "wrong" for item, row in zip(items_of(pd.Series([row["example_id"] for row in rows])), rows)}
-    assert answers.set_index("item")["answer"].to_dict() == told and set(answers["types"]) == {"comparison"}
+    told = {
+        f"{item:016x}": "right" if row["label"] else "wrong"
+        for item, row in zip(items_of(pd.Series([row["example_id"] for row in rows])), rows)
+    }
+    assert answers.set_index("item")["answer"].to_dict() == told and set(answers["types"]) == {
+        "comparison"
+    }
     assert len(set(orders)) > 1, "the right ones do not stand first"
     assert at_work.complaints == []
 
@@ -205,13 +292,19 @@ def test_candidates_of_a_question_follow_one_another_in_an_order_of_each_person(
         at_work.press("Enter")
         order = []
         for _ in rows:
-            order.append(re.search(r"How long (\d).*?(\d) hours", at_work.read("texts"), re.DOTALL).groups())
+            order.append(
+                re.search(r"How long (\d).*?(\d) hours", at_work.read("texts"), re.DOTALL).groups()
+            )
             at_work.type("1")
             at_work.press("Enter")
         orders.append(order)
-        assert set(order) == {(str(question), str(number)) for question in range(6) for number in range(3)}
+        assert set(order) == {
+            (str(question), str(number)) for question in range(6) for number in range(3)
+        }
         questions = [question for question, _ in order]
-        assert [question for place, question in enumerate(questions) if place % 3 == 0] == list(dict.fromkeys(questions))
+        assert [question for place, question in enumerate(questions) if place % 3 == 0] == list(
+            dict.fromkeys(questions)
+        )
     assert orders[0] != orders[1]
     assert at_work.complaints == []
 
@@ -219,19 +312,45 @@ def test_candidates_of_a_question_follow_one_another_in_an_order_of_each_person(
 def test_the_page_holds_no_label_and_loads_nothing(tmp_path, program):
     dataset = build(tmp_path, "strided_sop", [pair(number) for number in range(8)], STRIDED_PAIRS)
     html = write_page(program, tmp_path / "page.html", dataset, "--items", 8).read_text()
-    asked = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
-    assert not re.search(r"video\d", html) and all(set(screen) == {"dataset", "unit", "texts", "items", "pick"} for screen in asked["screens"])
+    asked = json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1]
+    )
+    assert not re.search(r"video\d", html) and all(
+        set(screen) == {"dataset", "unit", "texts", "items", "pick"} for screen in asked["screens"]
+    )
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1].replace("&#39;", "'")
     script, style = re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", html, re.DOTALL)[::-1]
-    assert policy == (f"default-src 'none'; img-src data:; style-src '{policy_hash(style)}'; script-src '{policy_hash(script)}'; "
-                      "base-uri 'none'; form-action 'none'")
+    assert policy == (
+        f"default-src 'none'; img-src data:; style-src '{policy_hash(style)}'; script-src '{policy_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def test_the_same_call_makes_the_same_page_and_too_many_items_are_refused(tmp_path, program):
     dataset = build(tmp_path, "strided_sop", [pair(number) for number in range(8)], STRIDED_PAIRS)
-    pages = [write_page(program, tmp_path / f"{number}.html", dataset, "--items", 4, "--seed", number // 2) for number in range(3)]
+    pages = [
+        write_page(
+            program, tmp_path / f"{number}.html", dataset, "--items", 4, "--seed", number // 2
+        )
+        for number in range(3)
+    ]
     assert pages[0].read_bytes() == pages[1].read_bytes() != pages[2].read_bytes()
-    for options, said in ((["--items", 9], "--items 9 were asked for, but test has 8; ask for fewer"), (["--items", 0], "is not a whole number from 1"),
-                          (["--dataset", tmp_path], "name datasets of one study")):
-        done = program("scripts.people.labelling.page", "--dataset", dataset, *options, "--output", tmp_path / "none.html")
-        assert done.returncode and said in done.stderr and "Traceback" not in done.stderr and not (tmp_path / "none.html").exists()
+    for options, said in (
+        (["--items", 9], "--items 9 were asked for, but test has 8; ask for fewer"),
+        (["--items", 0], "is not a whole number from 1"),
+        (["--dataset", tmp_path], "name datasets of one study"),
+    ):
+        done = program(
+            "scripts.people.labelling.page",
+            "--dataset",
+            dataset,
+            *options,
+            "--output",
+            tmp_path / "none.html",
+        )
+        assert (
+            done.returncode
+            and said in done.stderr
+            and "Traceback" not in done.stderr
+            and not (tmp_path / "none.html").exists()
+        )

@@ -10,10 +10,23 @@ import pytest
 
 from tests.publish.publish_inputs import Study
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-           "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr", "--v=0",
-           "--host-resolver-rules=MAP * ~NOTFOUND"]
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+OPTIONS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--enable-logging=stderr",
+    "--v=0",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+]
 DARK = ["--blink-settings=preferredColorScheme=0"]
 CONTRAST = """
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -41,7 +54,14 @@ def page(tmp_path_factory, program):
 
 def browse(page, folder, width: int, *options: str) -> subprocess.CompletedProcess:
     """Open a page in a window of the given width."""
-    command = [CHROMIUM, *OPTIONS, f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", *options, f"file://{page}"]
+    command = [
+        CHROMIUM,
+        *OPTIONS,
+        f"--user-data-dir={folder / 'profile'}",
+        f"--window-size={width},900",
+        *options,
+        f"file://{page}",
+    ]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
@@ -49,8 +69,13 @@ def measured(page, folder, script: str, width: int, *options: str):
     """What a script returns of the page, in a copy that lets it run; the page itself allows no script but its own."""
     html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
     copy = page.with_name("measured.html")
-    copy.write_text(html.replace("</body>", f"""<script>addEventListener("load", () => {{ const found = (() => {{ {script} }})();
-      document.title = "MEASURED" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "END"; }});</script></body>"""))
+    copy.write_text(
+        html.replace(
+            "</body>",
+            f"""<script>addEventListener("load", () => {{ const found = (() => {{ {script} }})();
+      document.title = "MEASURED" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "END"; }});</script></body>""",
+        )
+    )
     done = browse(copy, folder, width, "--dump-dom", *options)
     return json.loads(base64.b64decode(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
 
@@ -96,8 +121,13 @@ def test_a_phone_of_360_pixels(page, tmp_path):
 
 
 def test_the_findings_stand_on_the_first_screen(page, tmp_path):
-    found = measured(page, tmp_path, """return [...document.querySelectorAll(".finding .line, table.dots")]
-      .map((one) => one.getBoundingClientRect().bottom)""", 1280)
+    found = measured(
+        page,
+        tmp_path,
+        """return [...document.querySelectorAll(".finding .line, table.dots")]
+      .map((one) => one.getBoundingClientRect().bottom)""",
+        1280,
+    )
     assert len(found) >= 2 and max(found) <= 800
 
 
@@ -110,10 +140,15 @@ def test_text_stands_out_from_its_paper(page, tmp_path, options):
 
 
 def test_every_picture_has_its_words_and_every_place_its_name(page, tmp_path):
-    found = measured(page, tmp_path, """return {
+    found = measured(
+        page,
+        tmp_path,
+        """return {
       alts: [...document.images].map((one) => one.alt), hidden: [...document.querySelectorAll("svg")].every((one) => one.ariaHidden === "true"),
       regions: [...document.querySelectorAll("nav, [role=region], table.dots")].every((one) => one.ariaLabel),
-      scripts: document.querySelectorAll("main script, img[onerror]").length, dark: document.querySelectorAll("picture source").length}""", 1280)
+      scripts: document.querySelectorAll("main script, img[onerror]").length, dark: document.querySelectorAll("picture source").length}""",
+        1280,
+    )
     assert found["alts"] and all(len(alt) > 20 for alt in found["alts"])
     assert found["hidden"] and found["regions"]
     assert found["scripts"] == 0, "no text of a corpus runs as markup"
@@ -121,18 +156,31 @@ def test_every_picture_has_its_words_and_every_place_its_name(page, tmp_path):
 
 
 def test_dark_paper_has_dark_figures(page, tmp_path):
-    light, dark = (measured(page, tmp_path, "return [...document.images].map((one) => one.currentSrc === one.src)", 1280, *options)
-                   for options in ([], DARK))
+    light, dark = (
+        measured(
+            page,
+            tmp_path,
+            "return [...document.images].map((one) => one.currentSrc === one.src)",
+            1280,
+            *options,
+        )
+        for options in ([], DARK)
+    )
     assert light and all(light) and not any(dark)
 
 
 def test_the_contents_go_by_the_keyboard(page, tmp_path):
     """The first stop skips the contents and shows itself; then the contents, each visibly in focus; each leads to its section."""
-    found = measured(page, tmp_path, """const stops = [...document.querySelectorAll("a[href], summary, button, [tabindex]")];
+    found = measured(
+        page,
+        tmp_path,
+        """const stops = [...document.querySelectorAll("a[href], summary, button, [tabindex]")];
       stops[0].focus(); const skip = [stops[0].className, stops[0].getBoundingClientRect().left, stops[0].getAttribute("href")];
       const links = [...document.querySelectorAll("nav a")];
       const outlined = links.filter((one) => { one.focus(); return document.activeElement === one && getComputedStyle(one).outlineStyle !== "none" });
       return {skip, links: links.length, outlined: outlined.length, follow: stops[1] === links[0],
-        lost: links.filter((one) => !document.getElementById(one.hash.slice(1))).length, main: !!document.getElementById("main")}""", 1280)
+        lost: links.filter((one) => !document.getElementById(one.hash.slice(1))).length, main: !!document.getElementById("main")}""",
+        1280,
+    )
     assert found["skip"] == ["skip", 0, "#main"] and found["main"] and found["follow"]
     assert found["links"] == found["outlined"] > 8 and found["lost"] == 0

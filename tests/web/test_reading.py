@@ -18,12 +18,17 @@ def measured(page, folder, script: str, *options: str):  # noqa: F811
     html = page.read_text()
     html = re.sub(r"script-src [^;]*;", "script-src 'unsafe-inline';", html, count=1)
     copy = page.with_name("reading.html")
-    copy.write_text(html.replace("</body>", f"""<script>
+    copy.write_text(
+        html.replace(
+            "</body>",
+            f"""<script>
       let found = null;
       {script}
       document.documentElement.replaceChildren(document.createElement("body"));
       document.body.textContent = "MEASURED" + encodeURIComponent(JSON.stringify(found)) + "END";
-      </script></body>"""))
+      </script></body>""",
+        )
+    )
     done = browse(copy, folder, 1280, "--dump-dom", *options)
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
     return json.loads(unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
@@ -31,12 +36,18 @@ def measured(page, folder, script: str, *options: str):  # noqa: F811
 
 def in_order(values: list[str]) -> bool:
     """Whether cells stand in the order of the numbers that they begin with."""
-    numbers = [float(value.replace("−", "-").replace(",", "").split("–")[0].split(" ")[0]) for value in values]
+    numbers = [
+        float(value.replace("−", "-").replace(",", "").split("–")[0].split(" ")[0])
+        for value in values
+    ]
     return numbers == sorted(numbers)
 
 
 def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
-    found = measured(page, tmp_path, """
+    found = measured(
+        page,
+        tmp_path,
+        """
       const table = document.querySelector("#strided_sop_table table"), heads = [...table.tHead.rows[0].cells];
       const column = heads.findIndex((head) => head.textContent.startsWith("Accuracy"));
       const button = heads[column].querySelector("button.sort");
@@ -47,9 +58,15 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
       for (let time = 0; time < 3; time++) { button.click(); found.push(read()); }
       heads[0].querySelector("button.sort").click();
       found.push(read());
-    """)
+    """,
+    )
     before, up, down, again, other = found
-    assert before["aria"] == [] and up["aria"] == ["ascending"] and down["aria"] == ["descending"] and again == before
+    assert (
+        before["aria"] == []
+        and up["aria"] == ["ascending"]
+        and down["aria"] == ["descending"]
+        and again == before
+    )
     assert other["aria"] == ["ascending"], "one column at a time"
     assert any(not in_order(group) for group in down["groups"])
     for was, rising, falling in zip(before["groups"], up["groups"], down["groups"]):
@@ -61,23 +78,31 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
 def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F811
     keyboard = Keyboard(page, tmp_path)
     try:
-        keyboard.value("document.querySelector('#strided_sop_table summary').focus()")  # of the caption, then of the table
+        keyboard.value(
+            "document.querySelector('#strided_sop_table summary').focus()"
+        )  # of the caption, then of the table
         keyboard.press("Tab")
         keyboard.press(key)
         keyboard.press("Tab")
         keyboard.value("document.querySelector('#strided_sop_table .scroll').focus()")
         keyboard.press("Tab")
         here = "document.activeElement"
-        assert keyboard.value(f"{here}.className + ' ' + {here}.closest('th').cellIndex + ' ' + {here}.closest('section').id") == (
-            "sort 0 strided_sop_table")
+        assert keyboard.value(
+            f"{here}.className + ' ' + {here}.closest('th').cellIndex + ' ' + {here}.closest('section').id"
+        ) == ("sort 0 strided_sop_table")
         keyboard.press("Tab")
         assert keyboard.value(f"{here}.closest('th').cellIndex") == 1
         seen = []
         for _ in range(3):
             keyboard.press(key)
             seen.append(keyboard.value(f"{here}.closest('th').getAttribute('aria-sort')"))
-        assert seen == ["ascending", "descending", None] and keyboard.value(f"{here}.closest('th').cellIndex") == 1
-        assert keyboard.value(f"getComputedStyle({here}).outlineStyle") == "solid", "who uses keys sees where they are"
+        assert (
+            seen == ["ascending", "descending", None]
+            and keyboard.value(f"{here}.closest('th').cellIndex") == 1
+        )
+        assert keyboard.value(f"getComputedStyle({here}).outlineStyle") == "solid", (
+            "who uses keys sees where they are"
+        )
     finally:
         keyboard.close()
 
@@ -85,39 +110,59 @@ def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F81
 def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):  # noqa: F811
     values = ["10", "9.5", "", "−3", "1,200", "55.0–60.1", "2e3"]
     html = page.read_text()
-    table = ("<div class='scroll'><table id='tried'><thead><tr><th scope='col'>n</th><th scope='col'>name</th></tr></thead><tbody>"
-             + "".join(f"<tr><td>{value}</td><td>item {number}</td></tr>" for number, value in enumerate(values + ["3"] * 6))
-             + "</tbody></table></div>")
+    table = (
+        "<div class='scroll'><table id='tried'><thead><tr><th scope='col'>n</th><th scope='col'>name</th></tr></thead><tbody>"
+        + "".join(
+            f"<tr><td>{value}</td><td>item {number}</td></tr>"
+            for number, value in enumerate(values + ["3"] * 6)
+        )
+        + "</tbody></table></div>"
+    )
     copy = page.with_name("numbers.html")
     copy.write_text(html.replace(MAIN, f"{MAIN}{table}"))
-    found = measured(copy, tmp_path, """
+    found = measured(
+        copy,
+        tmp_path,
+        """
       const table = document.getElementById("tried"), buttons = table.querySelectorAll("button.sort");
       const read = (column) => [...table.tBodies[0].rows].map((row) => row.cells[column].textContent);
       buttons[0].click(); found = [read(0)];
       buttons[0].click(); found.push(read(0));
       buttons[1].click(); found.push(read(1));
-    """)
+    """,
+    )
     up = ["−3", *["3"] * 6, "9.5", "10", "55.0–60.1", "1,200", "2e3"]
     assert found[0] == [*up, ""] and found[1] == [*up[::-1], ""]
-    assert found[2] == [f"item {number}" for number in range(13)], "numbers in names count as numbers"
+    assert found[2] == [f"item {number}" for number in range(13)], (
+        "numbers in names count as numbers"
+    )
 
 
 def test_rows_are_filtered_by_words(page, tmp_path):  # noqa: F811
-    found = measured(page, tmp_path, """
+    found = measured(
+        page,
+        tmp_path,
+        """
       const section = document.getElementById("strided_sop_table"), box = section.querySelector("input[type=search]");
       const rows = [...section.querySelectorAll("tbody tr")].filter((row) => !row.querySelector(".group"));
       const type = (text) => { box.value = text; box.dispatchEvent(new Event("input"));
         return [rows.filter((row) => row.offsetHeight > 0).map((row) => row.textContent), section.querySelector("output").textContent,
           [...section.querySelectorAll(".group")].filter((head) => head.offsetHeight > 0).length]; };
       found = [rows.length, type("validation BAG of words"), type("nowhere <b>"), type("")];
-    """)
+    """,
+    )
     count, (shown, told, heads), (none, told_none, no_heads), (every, _, _) = found
     assert 0 < len(shown) < count and told == f"{len(shown)} of {count} rows" and heads >= 1
-    assert none == [] and told_none == f"0 of {count} rows" and no_heads == 0 and len(every) == count
+    assert (
+        none == [] and told_none == f"0 of {count} rows" and no_heads == 0 and len(every) == count
+    )
 
 
 def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):  # noqa: F811
-    found = measured(page, tmp_path, """
+    found = measured(
+        page,
+        tmp_path,
+        """
       const reading = document.querySelector("#strided_sop_examples .reading"), selects = [...reading.querySelectorAll("select")];
       const cards = [...reading.querySelectorAll(".card")];
       const choose = (place, value) => { selects[place].value = value; selects[place].dispatchEvent(new Event("change", { bubbles: true })); };
@@ -130,14 +175,27 @@ def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):  # no
       const hostile = [...selects[2].options].find((option) => option.parentElement.label === "category" && option.value !== "Sport");
       hostile.selected = true; selects[2].dispatchEvent(new Event("change", { bubbles: true })); found.hostile = read();
       found.option = [hostile.value, hostile.textContent];
-    """)
+    """,
+    )
     assert found["labels"] == ["Model", "Control", "Slice"]
     assert len(found["all"][0]) == CARDS and found["all"][1:] == [f"{CARDS} of {CARDS} items", 8]
     right = [part for part in found["all"][0] if part["Model"] == "right"]
-    assert 0 < len(right) < CARDS and found["right"][0] == right and found["right"][1] == f"{len(right)} of {CARDS} items"
-    assert found["alone"][0] == [part for part in right if part.get("Control") == "wrong"] and found["alone"][2] == 1
-    assert found["hostile"][0] == [part for part in found["all"][0] if part["category"] == HOSTILE] and found["hostile"][0]
-    assert found["option"] == [HOSTILE, f"{HOSTILE} ({len(found['hostile'][0])})"], "text of a corpus is text in a filter"
+    assert (
+        0 < len(right) < CARDS
+        and found["right"][0] == right
+        and found["right"][1] == f"{len(right)} of {CARDS} items"
+    )
+    assert (
+        found["alone"][0] == [part for part in right if part.get("Control") == "wrong"]
+        and found["alone"][2] == 1
+    )
+    assert (
+        found["hostile"][0] == [part for part in found["all"][0] if part["category"] == HOSTILE]
+        and found["hostile"][0]
+    )
+    assert found["option"] == [HOSTILE, f"{HOSTILE} ({len(found['hostile'][0])})"], (
+        "text of a corpus is text in a filter"
+    )
 
 
 def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
@@ -156,13 +214,24 @@ def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
       }});</script></body>""")
     done = browse(outer, tmp_path, 1280, "--dump-dom", "--allow-file-access-from-files")
     still, lively = json.loads(unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
-    assert still["cards"] == lively["cards"] == CARDS and still["cells"] == lively["cells"] and len(still["cells"]) > 500
+    assert (
+        still["cards"] == lively["cards"] == CARDS
+        and still["cells"] == lively["cells"]
+        and len(still["cells"]) > 500
+    )
     assert still["controls"] == 0, "nothing that would do nothing"
     assert lively["controls"] > 20, "the page's own policy lets the page's own script run"
 
 
-@pytest.mark.parametrize("injected", ["<script>document.title = 'RAN'</script>", "<img src=x onerror=\"document.title = 'RAN'\">",
-                                      "<style>body { display: none }</style>", "<a style='position: fixed'>x</a>"])
+@pytest.mark.parametrize(
+    "injected",
+    [
+        "<script>document.title = 'RAN'</script>",
+        "<img src=x onerror=\"document.title = 'RAN'\">",
+        "<style>body { display: none }</style>",
+        "<a style='position: fixed'>x</a>",
+    ],
+)
 def test_the_policy_stops_what_is_not_of_the_page(page, tmp_path, injected):  # noqa: F811
     """Were a text ever to stand on the page as markup, the browser would run none of it."""
     copy = page.with_name("injected.html")

@@ -21,7 +21,9 @@ from tests.forking import snakemake
 
 def write_yaml(value, file: Path) -> None:
     """With libyaml, a tenth of the time: the files of resources/ are written hundreds of times."""
-    file.write_text(yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False))
+    file.write_text(
+        yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False)
+    )
 
 
 class Study:
@@ -55,7 +57,9 @@ class Study:
         """The jobs that a dry run lists, by rule."""
         lines = re.findall(r"^(.+?)   \((\w+); .*\)$", said, re.M)
         assert lines or "Nothing to be done" in said, said
-        return {rule: sorted(message for message, other in lines if other == rule) for _, rule in lines}
+        return {
+            rule: sorted(message for message, other in lines if other == rule) for _, rule in lines
+        }
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a piece of a file that stands there exactly once."""
@@ -72,7 +76,9 @@ class Study:
 
 def checkout(folder: Path) -> Study:
     """The files of the project that git knows or would know, in a new folder."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
     names = listed.stdout.split("\n") if listed.returncode == 0 else []
     assert names, "the tests copy what `git ls-files` lists: run them in a git checkout"
     for name in filter(None, names):
@@ -84,18 +90,42 @@ def checkout(folder: Path) -> Study:
 
 def add_downloaded_source(study: Study, folder: Path) -> None:
     """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip."""
-    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.captions", "--format", "activitynet", "--videos", "60",
-                    "--seed", "5", "--output", str(folder)], cwd=study.folder, check=True, capture_output=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "scripts.fetch.samples.captions",
+            "--format",
+            "activitynet",
+            "--videos",
+            "60",
+            "--seed",
+            "5",
+            "--output",
+            str(folder),
+        ],
+        cwd=study.folder,
+        check=True,
+        capture_output=True,
+    )
     members = {}
     with zipfile.ZipFile(folder / "captions.zip", "w") as archive:
         for file in sorted(folder.glob("*.json")):
             archive.write(file, file.name)
-            members[file.name] = {"sha256": hashlib.sha256(file.read_bytes()).hexdigest(), "bytes": file.stat().st_size}
+            members[file.name] = {
+                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "bytes": file.stat().st_size,
+            }
 
     def mend(sources):
         sources["mini"] = {
-            "title": "Mini captions", "kind": "captions", "cleaner": "activitynet", "train": "train",
-            "evaluate": ["val_1"], "licence": "MIT", "citation": "none",
+            "title": "Mini captions",
+            "kind": "captions",
+            "cleaner": "activitynet",
+            "train": "train",
+            "evaluate": ["val_1"],
+            "licence": "MIT",
+            "citation": "none",
             "downloads": [{"urls": [(folder / "captions.zip").as_uri()], "members": members}],
         }
         sources["sample_howto100m"]["sample"]["videos"] = 60
@@ -107,7 +137,10 @@ def reduce(config: dict) -> None:
     """The default study, reduced: two sources, two strides, one seed."""
     config["seeds"] = [1]
     config["bootstrap_resamples"] = 200
-    config["experiments"]["sample_sop"]["data"] = {"source": ["mini", "sample_howto100m"], "stride": [0, 1]}
+    config["experiments"]["sample_sop"]["data"] = {
+        "source": ["mini", "sample_howto100m"],
+        "stride": [0, 1],
+    }
     config["experiments"]["sample_sop"]["training"]["epochs"] = 1
     config["experiments"]["other_sop"] = json.loads(json.dumps(config["experiments"]["sample_sop"]))
     config["experiments"]["other_sop"]["data"] = {"source": "mini", "stride": 2}

@@ -11,21 +11,32 @@ from tests.workflow.test_docs import DIALOGS
 
 TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
 SMALL = {"source": "sample_dialogs", "max_dialogs": 24, "context_scope": "target"}
-DIALOGS_WRITTEN, INSTANCES = 400, 50  # of the sample sources, which have three times as many; the challenge has an instance in eight dialogs
+DIALOGS_WRITTEN, INSTANCES = (
+    400,
+    50,
+)  # of the sample sources, which have three times as many; the challenge has an instance in eight dialogs
 
 
 @pytest.fixture
 def timedial(study):
     """Every paradigm on a few dialogs; one experiment makes the model of another."""
+
     def mend(config):
         same = {"study": "timedial", "data": SMALL, "seeds": [1], "training": TRAINING}
         experiments = {
             "sample_dialogs_mlm": same | {"models": ["tiny_bert"], "methods": ["mlm"]},
             "bert": same | {"models": ["tiny_bert"], "methods": ["classify"]},
-            "filled": same | {"models": ["tiny_bert_dialogs"], "methods": ["fill_zero_shot", "fill", "pseudo_log_likelihood"],
-                              "training": TRAINING | {"max_length": 20}},  # too short for some
-            "written": same | {"models": ["tiny_t5"], "methods": ["generate"]}}
-        config["experiments"].update((name, copy.deepcopy(entry)) for name, entry in experiments.items())
+            "filled": same
+            | {
+                "models": ["tiny_bert_dialogs"],
+                "methods": ["fill_zero_shot", "fill", "pseudo_log_likelihood"],
+                "training": TRAINING | {"max_length": 20},
+            },  # too short for some
+            "written": same | {"models": ["tiny_t5"], "methods": ["generate"]},
+        }
+        config["experiments"].update(
+            (name, copy.deepcopy(entry)) for name, entry in experiments.items()
+        )
         config.update(run=["bert", "filled", "written"])
 
     def smaller(sources):
@@ -40,31 +51,83 @@ def timedial(study):
 def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
     timedial.run()
     metrics = read_table(timedial / timedial.metrics).to_pandas()
-    whole = metrics[(metrics["slice"] == "all") & metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")]
-    assert set(whole["method"]) == {"control", "classify", "fill", "fill_zero_shot", "generate", "pseudo_log_likelihood"}
-    assert set(whole.loc[whole["method"].isin(["fill_zero_shot", "pseudo_log_likelihood"]), "domain"]) == {"zero_shot"}
+    whole = metrics[
+        (metrics["slice"] == "all")
+        & metrics["seed"].isna()
+        & (metrics["metric"] == "two_best_accuracy")
+    ]
+    assert set(whole["method"]) == {
+        "control",
+        "classify",
+        "fill",
+        "fill_zero_shot",
+        "generate",
+        "pseudo_log_likelihood",
+    }
+    assert set(
+        whole.loc[whole["method"].isin(["fill_zero_shot", "pseudo_log_likelihood"]), "domain"]
+    ) == {"zero_shot"}
     assert whole["sample"].all() and (whole["n"] == INSTANCES).all()
-    n = metrics[metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")].pivot_table("n", "method", "slice")
+    n = metrics[metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")].pivot_table(
+        "n", "method", "slice"
+    )
     assert (n.filter(like="leak=").sum(axis=1) == INSTANCES).all()
-    table = pd.read_csv((timedial / timedial.page).parent / "tables/timedial_table.csv", dtype=str, keep_default_na=False)
-    count = table.set_index("Paradigm")["2-best cut"].str.extract(rf"^(\d+) of {INSTANCES}$")[0].dropna().astype(int)
-    assert len(count) == 5 and (count["classification"] == 0).all() and count["mask filling"].between(1, INSTANCES - 1).all(), "zero-shot, too"
+    table = pd.read_csv(
+        (timedial / timedial.page).parent / "tables/timedial_table.csv",
+        dtype=str,
+        keep_default_na=False,
+    )
+    count = (
+        table.set_index("Paradigm")["2-best cut"]
+        .str.extract(rf"^(\d+) of {INSTANCES}$")[0]
+        .dropna()
+        .astype(int)
+    )
+    assert (
+        len(count) == 5
+        and (count["classification"] == 0).all()
+        and count["mask filling"].between(1, INSTANCES - 1).all()
+    ), "zero-shot, too"
     page = (timedial / timedial.page).read_text()
-    for text in ("tiny BERT after an MLM stage", "an MLM stage of tiny BERT", "Temporal expressions that were found",
-                 "What left the dialogs to learn from", "pseudo-log-likelihood", "Table 3, beside the published one"):
+    for text in (
+        "tiny BERT after an MLM stage",
+        "an MLM stage of tiny BERT",
+        "Temporal expressions that were found",
+        "What left the dialogs to learn from",
+        "pseudo-log-likelihood",
+        "Table 3, beside the published one",
+    ):
         assert text in page, text
     assert timedial.jobs() == {}
     # The stage is a run of its own, trained once for all that start from it.
-    timedial.change("config.yaml", lambda config: config["experiments"]["filled"]["training"].update(batch_size=16))
-    assert len(timedial.jobs()["train_run"]) == 1 and "train_model" not in timedial.jobs(), "zero-shot has no batch to learn from"
-    timedial.change("config.yaml", lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=2))
+    timedial.change(
+        "config.yaml",
+        lambda config: config["experiments"]["filled"]["training"].update(batch_size=16),
+    )
+    assert len(timedial.jobs()["train_run"]) == 1 and "train_model" not in timedial.jobs(), (
+        "zero-shot has no batch to learn from"
+    )
+    timedial.change(
+        "config.yaml",
+        lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=2),
+    )
     jobs = timedial.jobs()
     assert len(jobs["train_model"]) == 1 and len(jobs["train_run"]) == 3
     # A paradigm's code concerns its runs and those that build on it.
-    timedial.change("config.yaml", lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=1))
-    timedial.change("config.yaml", lambda config: config["experiments"]["filled"]["training"].update(batch_size=32))
+    timedial.change(
+        "config.yaml",
+        lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=1),
+    )
+    timedial.change(
+        "config.yaml",
+        lambda config: config["experiments"]["filled"]["training"].update(batch_size=32),
+    )
     assert timedial.jobs() == {}
-    timedial.edit("scripts/train/paradigms/generate.py", "room = np.full(n, self.max_length - 1", "room = np.full(n, -1 + self.max_length")
+    timedial.edit(
+        "scripts/train/paradigms/generate.py",
+        "room = np.full(n, self.max_length - 1",
+        "room = np.full(n, -1 + self.max_length",
+    )
     assert len(timedial.jobs()["train_run"]) == 1
 
 
@@ -72,12 +135,25 @@ def test_dialogs_of_ones_own_as_the_docs_say(timedial):
     """Out of the domain: the piece of docs/add.md, with a file of sixty dialogs."""
     [(name, entry)] = DIALOGS["sources"].items()
     entry = entry | {"measured_on": "sample_challenge", "local": "mine.jsonl"}
-    lines = [{"dialog": [f"When do we meet , at {hour} o'clock ?", f"No , {hour + 1} days later , number {number} .", "See you on Monday ."]}
-             for number, hour in ((number, number % 11 + 1) for number in range(60))]
+    lines = [
+        {
+            "dialog": [
+                f"When do we meet , at {hour} o'clock ?",
+                f"No , {hour + 1} days later , number {number} .",
+                "See you on Monday .",
+            ]
+        }
+        for number, hour in ((number, number % 11 + 1) for number in range(60))
+    ]
     (timedial / "mine.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     timedial.change("resources/sources.yaml", lambda sources: sources.update({name: entry}))
-    timedial.change("config.yaml", lambda config: (
-        config["experiments"]["bert"]["data"].update(source=name, max_dialogs=None), config.update(run=["bert"])))
+    timedial.change(
+        "config.yaml",
+        lambda config: (
+            config["experiments"]["bert"]["data"].update(source=name, max_dialogs=None),
+            config.update(run=["bert"]),
+        ),
+    )
     timedial.run()
     metrics = read_table(timedial / timedial.metrics).to_pandas()
     assert set(metrics.loc[metrics["method"] == "classify", "domain"]) == {"out"}
@@ -90,24 +166,65 @@ def test_dialogs_of_ones_own_as_the_docs_say(timedial):
 
 def test_without_held_out_questions_the_last_epoch_is_reported(study):
     """MC-TACO's authors choose no epoch; options that cannot be are refused before and while building."""
-    experiment = {"study": "mctaco", "models": ["tiny_bert"], "data": {"source": "sample_mctaco", "train_question": 5}}
-    study.change("resources/sources.yaml", lambda sources: sources["sample_mctaco"]["sample"].update(questions=120))
-    study.change("config.yaml", lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])))
+    experiment = {
+        "study": "mctaco",
+        "models": ["tiny_bert"],
+        "data": {"source": "sample_mctaco", "train_question": 5},
+    }
+    study.change(
+        "resources/sources.yaml",
+        lambda sources: sources["sample_mctaco"]["sample"].update(questions=120),
+    )
+    study.change(
+        "config.yaml",
+        lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])),
+    )
     done = study.snakemake("--dry-run")
-    assert done.returncode != 0 and "unknown key train_question; did you mean train_questions?" in done.stdout + done.stderr
-    study.change("config.yaml", lambda config: config["experiments"]["mine"].update(
-        data={"source": "sample_mctaco", "train_questions": 5000}))
+    assert (
+        done.returncode != 0
+        and "unknown key train_question; did you mean train_questions?" in done.stdout + done.stderr
+    )
+    study.change(
+        "config.yaml",
+        lambda config: config["experiments"]["mine"].update(
+            data={"source": "sample_mctaco", "train_questions": 5000}
+        ),
+    )
     done = study.snakemake("--cores", "2")
-    assert done.returncode != 0 and "train_questions is 5000, but there are" in done.stdout + done.stderr
+    assert (
+        done.returncode != 0
+        and "train_questions is 5000, but there are" in done.stdout + done.stderr
+    )
     # ESIM learns beside a transformer, from word vectors that are fetched like any model.
     words = ("the", "it", "hours", "days", "minutes", "week", "yes", "no", "often", "long")
-    (study / "vectors.txt").write_text("".join(f"{word} 0.{number} -0.{number} 0.5\n" for number, word in enumerate(words)))
-    esim = {"esim": {"hidden_size": 8}, "licence": "MIT",
-            "vectors": {"urls": [(study / "vectors.txt").as_uri()], "file": "vectors.txt", "sha256": None}}
+    (study / "vectors.txt").write_text(
+        "".join(f"{word} 0.{number} -0.{number} 0.5\n" for number, word in enumerate(words))
+    )
+    esim = {
+        "esim": {"hidden_size": 8},
+        "licence": "MIT",
+        "vectors": {
+            "urls": [(study / "vectors.txt").as_uri()],
+            "file": "vectors.txt",
+            "sha256": None,
+        },
+    }
     study.change("resources/models.yaml", lambda models: models.update(esim_small=esim))
-    study.change("config.yaml", lambda config: config["experiments"]["mine"].update(
-        data={"source": "sample_mctaco", "train_questions": 30}, seeds=[1], models=["tiny_bert", "esim_small"],
-        training={"held_out_fraction": 0, "epochs": 2, "batch_size": 32, "learning_rate": 1.0e-3, "max_length": 64}))
+    study.change(
+        "config.yaml",
+        lambda config: config["experiments"]["mine"].update(
+            data={"source": "sample_mctaco", "train_questions": 30},
+            seeds=[1],
+            models=["tiny_bert", "esim_small"],
+            training={
+                "held_out_fraction": 0,
+                "epochs": 2,
+                "batch_size": 32,
+                "learning_rate": 1.0e-3,
+                "max_length": 64,
+            },
+        ),
+    )
     study.run()
     for model in ("tiny_bert", "esim_small"):
         [folder] = (study / "results/train/mctaco").glob(f"*train_questions-30*{model}*")

@@ -12,8 +12,13 @@ from scripts.data.tables import read_table
 from tests.conftest import ROOT
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
-EXPERIMENT, MODEL, WORDING, SOURCE, DIALOGS, EVENTS = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
-LABELLED, ANSWERED = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/label.md").read_text(), re.S))
+EXPERIMENT, MODEL, WORDING, SOURCE, DIALOGS, EVENTS = (
+    yaml.safe_load(text) for kind, text in PIECES if kind == "yaml"
+)
+LABELLED, ANSWERED = (
+    yaml.safe_load(text)
+    for text in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/label.md").read_text(), re.S)
+)
 [CLEANER] = (text for kind, text in PIECES if kind == "python")
 
 
@@ -22,13 +27,23 @@ def test_an_experiment(study):
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(EXPERIMENT))
     jobs = study.jobs("--configfile", "presets/mine.yaml")
     assert len(jobs["train_run"]) == 6
-    assert {name.split("_")[0] for name in jobs} == {"fetch", "clean", "build", "train", "evaluate", "publish"}
+    assert {name.split("_")[0] for name in jobs} == {
+        "fetch",
+        "clean",
+        "build",
+        "train",
+        "evaluate",
+        "publish",
+    }
     smaller = {"experiments": {"my_sop": {"seeds": [1], "training": {"epochs": 1}}}}
     (study / "presets/smaller.yaml").write_text(yaml.safe_dump(smaller))
     study.run("--configfile", "presets/mine.yaml", "presets/smaller.yaml")
     name = EXPERIMENT["name"]
     examples = (study / f"results/publish/{name}/tables/strided_sop_examples.csv").read_text()
-    assert "same videos, size-matched" in examples and (study / f"results/publish/{name}/index.html").exists()
+    assert (
+        "same videos, size-matched" in examples
+        and (study / f"results/publish/{name}/index.html").exists()
+    )
     assert study.jobs() == {}, "the default study is as it was"
 
 
@@ -41,30 +56,51 @@ def test_a_model(study, tmp_path):
     place = tmp_path / f"mirror/huggingface.co/{entry['hub']}/resolve/{entry['revision']}"
     shutil.copytree(study / "results/fetch/models/tiny_bert", place)
     torch.manual_seed(1)
-    AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(place)).save_pretrained(place)
+    AutoModelForSequenceClassification.from_config(
+        AutoConfig.from_pretrained(place)
+    ).save_pretrained(place)
     preset = MODEL | {"experiments": {"other_sop": {"models": ["tiny_bert", name]}}}
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
     jobs = study.jobs("--configfile", "presets/mine.yaml")
     assert jobs["fetch_model"] == [f"Fetching the model {name}"] and len(jobs["train_run"]) == 1
     study.run("--configfile", "presets/mine.yaml", TIMESTRIDE_MIRROR=str(tmp_path / "mirror"))
-    assert name in (study / study.page).read_text() and study.jobs("--configfile", "presets/mine.yaml") == {}
+    assert (
+        name in (study / study.page).read_text()
+        and study.jobs("--configfile", "presets/mine.yaml") == {}
+    )
 
 
 def test_a_corpus(study):
     """Eighty videos of six lines, some without text; the whole study runs on them."""
-    lines = [{"video": f"v{video:03}", "split": "test" if video % 4 == 0 else "train", "start": float(place),
-              "end": place + 1.0, "text": "" if place == 3 and video % 9 == 0 else f" step {place}  of {video} "}
-             for video in range(80) for place in (2, 1, 0, 3, 4, 5)]
+    lines = [
+        {
+            "video": f"v{video:03}",
+            "split": "test" if video % 4 == 0 else "train",
+            "start": float(place),
+            "end": place + 1.0,
+            "text": "" if place == 3 and video % 9 == 0 else f" step {place}  of {video} ",
+        }
+        for video in range(80)
+        for place in (2, 1, 0, 3, 4, 5)
+    ]
     file = study / "captions.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     [(name, entry)] = SOURCE["sources"].items()
-    entry["downloads"][0] |= {"urls": [file.as_uri()], "bytes": file.stat().st_size,
-                              "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    entry["downloads"][0] |= {
+        "urls": [file.as_uri()],
+        "bytes": file.stat().st_size,
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+    }
     (study / f"scripts/clean/{name}.py").write_text(CLEANER)
     preset = {"sources": {name: entry}}
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
-    assert study.jobs("--configfile", "presets/mine.yaml") == {}, "a corpus that no experiment uses changes nothing"
-    preset |= {"run": ["other_sop"], "experiments": {"other_sop": {"data": {"source": name, "stride": 0}}}}
+    assert study.jobs("--configfile", "presets/mine.yaml") == {}, (
+        "a corpus that no experiment uses changes nothing"
+    )
+    preset |= {
+        "run": ["other_sop"],
+        "experiments": {"other_sop": {"data": {"source": name, "stride": 0}}},
+    }
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
     study.run("--configfile", "presets/mine.yaml")
     page = (study / study.page).read_text()
@@ -78,27 +114,47 @@ def test_a_list_of_event_templates(study):
     file = study / "templates.csv"
     file.write_text((study / "resources/templates.csv").read_text())
     [(name, entry)] = EVENTS["sources"].items()
-    entry["downloads"][0] |= {"urls": [file.as_uri()], "bytes": file.stat().st_size,
-                              "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-    experiment = {"study": "temporal_nli", "data": {"source": name, "challenge_set": "temp_order"}, "models": ["tiny_bert"]}
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump({"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}))
+    entry["downloads"][0] |= {
+        "urls": [file.as_uri()],
+        "bytes": file.stat().st_size,
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+    }
+    experiment = {
+        "study": "temporal_nli",
+        "data": {"source": name, "challenge_set": "temp_order"},
+        "models": ["tiny_bert"],
+    }
+    (study / "presets/mine.yaml").write_text(
+        yaml.safe_dump(
+            {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}
+        )
+    )
     study.run("build", "--configfile", "presets/mine.yaml")
-    pairs = read_table(study / f"results/build/temporal_nli/{name}/temp_order/test.parquet", ["text_a", "text_b"])
+    pairs = read_table(
+        study / f"results/build/temporal_nli/{name}/temp_order/test.parquet", ["text_a", "text_b"]
+    )
     assert len(pairs) == 6140
 
 
 def test_a_wording(study):
     """A wording of a preset is a run beside those of scripts/studies/<study>/prompts.yaml."""
-    known = yaml.safe_load((study / "scripts/studies/strided_sop/prompts.yaml").read_text())["likelihood"]["wordings"]
+    known = yaml.safe_load((study / "scripts/studies/strided_sop/prompts.yaml").read_text())[
+        "likelihood"
+    ]["wordings"]
     asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump(WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}}))
+    (study / "presets/mine.yaml").write_text(
+        yaml.safe_dump(WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}})
+    )
     jobs = study.jobs("train", "--configfile", "presets/mine.yaml")
     assert {job.split("-likelihood-")[1].split("-")[0] for job in jobs["train_run"]} == {
-        *known, *WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"]}
+        *known,
+        *WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"],
+    }
 
 
 def labelled(program, study, name, output, *arguments):
     """The items that a program of docs/label.md makes, labelled by one person, as data in the layout of the release."""
+
     def run(module, *given):
         done = program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder)
         assert done.returncode == 0, done.stderr
@@ -107,48 +163,101 @@ def labelled(program, study, name, output, *arguments):
     rows = pd.read_csv(study / "new/labels.csv", dtype=str, keep_default_na=False)
     usual, second = {"timedial": ("wrong", "right"), "mctaco": ("likely", "unlikely")}[name]
     is_second = rows.groupby("instance_id" if name == "timedial" else "sentence").cumcount() == 1
-    rows["label"] = rows["label"].where(rows["label"] != "", is_second.map({True: second, False: usual}))
+    rows["label"] = rows["label"].where(
+        rows["label"] != "", is_second.map({True: second, False: usual})
+    )
     rows.to_csv(study / "sheet.csv", index=False)
     run("labelled", "--sheets", "sheet.csv", "--output", output)
 
 
 def test_instances_of_ones_own(study, program):
     """Sample dialogs, cleaned as one's own, become instances; those are labelled, and what learns from the dialogs is measured on them."""
-    talks = [{"dialog": [f"I stay for {number % 7 + 2} days, from May {number % 20 + 1}th.", f"At {number % 9 + 1} pm I have {number} minutes.",
-                         f"Talk {number} is {number * 3} hours long."]} for number in range(120)]
+    talks = [
+        {
+            "dialog": [
+                f"I stay for {number % 7 + 2} days, from May {number % 20 + 1}th.",
+                f"At {number % 9 + 1} pm I have {number} minutes.",
+                f"Talk {number} is {number * 3} hours long.",
+            ]
+        }
+        for number in range(120)
+    ]
     (study / "dialogs.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in talks))
     LABELLED["sources"]["my_dialogs"]["local"] = "dialogs.jsonl"
     LABELLED["sources"]["my_challenge"]["local"] = "test.json"
-    experiment = {"study": "timedial", "data": {"source": "my_dialogs", "context_scope": "local"}, "models": ["tiny_bert"], "methods": ["classify"]}
+    experiment = {
+        "study": "timedial",
+        "data": {"source": "my_dialogs", "context_scope": "local"},
+        "models": ["tiny_bert"],
+        "methods": ["classify"],
+    }
     preset = LABELLED | {"run": ["mine"], "experiments": {"mine": experiment}}
     own = yaml.safe_load(yaml.safe_dump(preset))
     own["sources"]["my_dialogs"]["measured_on"] = "sample_challenge"
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(own))
     study.run("build", "--configfile", "presets/mine.yaml")
-    labelled(program, study, "timedial", "test.json", "--cleaned", "results/clean/my_dialogs", "--spans",
-             "results/build/temporal_spans/my_dialogs", "--splits", "train", "--instances", 30)
+    labelled(
+        program,
+        study,
+        "timedial",
+        "test.json",
+        "--cleaned",
+        "results/clean/my_dialogs",
+        "--spans",
+        "results/build/temporal_spans/my_dialogs",
+        "--splits",
+        "train",
+        "--instances",
+        30,
+    )
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
     study.run("build", "--configfile", "presets/mine.yaml")
     built = study / "results/build/timedial/my_dialogs/local"
-    measured = {name for split in ("test", "extras") for name in read_table(built / f"{split}.parquet")["instance_id"].to_pylist()}
-    assert measured == {instance["id"] for instance in json.loads((study / "test.json").read_text())} and len(measured) > 20
+    measured = {
+        name
+        for split in ("test", "extras")
+        for name in read_table(built / f"{split}.parquet")["instance_id"].to_pylist()
+    }
+    assert (
+        measured == {instance["id"] for instance in json.loads((study / "test.json").read_text())}
+        and len(measured) > 20
+    )
     left = pd.read_csv(built / "leakage.csv").set_index(["split", "reason"])["dialogs_dropped"]
     dialogs = {":".join(name.split(":")[:2]) for name in measured}
-    assert left["train", "exact source of the challenge"] >= len(dialogs), "what was asked is not learnt from"
+    assert left["train", "exact source of the challenge"] >= len(dialogs), (
+        "what was asked is not learnt from"
+    )
 
 
 def test_questions_of_ones_own(study, program):
     """What learns from MC-TACO's layout is measured on labelled answers to three questions."""
-    rows = ["sentence\tquestion\tanswer\tcategory"] + [f"She ran {number} miles.\tHow long did it take?\tfour hours\tduration" for number in range(3)]
+    rows = ["sentence\tquestion\tanswer\tcategory"] + [
+        f"She ran {number} miles.\tHow long did it take?\tfour hours\tduration"
+        for number in range(3)
+    ]
     (study / "questions.tsv").write_text("\n".join(rows) + "\n")
-    labelled(program, study, "mctaco", "test_9442.tsv", "--questions", "questions.tsv", "--candidates", 8)
-    (study / "dev_3783.tsv").write_text((study / "test_9442.tsv").read_text().replace("miles", "rounds"))
+    labelled(
+        program, study, "mctaco", "test_9442.tsv", "--questions", "questions.tsv", "--candidates", 8
+    )
+    (study / "dev_3783.tsv").write_text(
+        (study / "test_9442.tsv").read_text().replace("miles", "rounds")
+    )
     [(name, entry)] = ANSWERED["sources"].items()
     for download in entry["downloads"]:
         file = study / download["file"]
-        download |= {"urls": [file.as_uri()], "bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        download |= {
+            "urls": [file.as_uri()],
+            "bytes": file.stat().st_size,
+            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+        }
     experiment = {"study": "mctaco", "data": {"source": name}, "models": ["tiny_bert"]}
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump({"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}))
+    (study / "presets/mine.yaml").write_text(
+        yaml.safe_dump(
+            {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}
+        )
+    )
     study.run("build", "--configfile", "presets/mine.yaml")
-    answers = read_table(study / f"results/build/mctaco/{name}/default/test.parquet", ["group_id", "label"]).to_pandas()
+    answers = read_table(
+        study / f"results/build/mctaco/{name}/default/test.parquet", ["group_id", "label"]
+    ).to_pandas()
     assert answers.groupby("group_id").size().tolist() == [8, 8, 8] and answers["label"].sum() == 21

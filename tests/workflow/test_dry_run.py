@@ -9,7 +9,9 @@ def entries(study: Study) -> dict[str, bytes | str]:
     """Every file and link of a folder with its content, without what Snakemake writes in .snakemake/ and Python in __pycache__/."""
     found = {}
     for path in study.folder.rglob("*"):
-        if "__pycache__" in path.parts or ({"iocache", "log"} & set(path.parts) and ".snakemake" in path.parts):
+        if "__pycache__" in path.parts or (
+            {"iocache", "log"} & set(path.parts) and ".snakemake" in path.parts
+        ):
             continue
         if path.is_symlink():
             found[str(path)] = f"link to {path.readlink()}"
@@ -23,7 +25,11 @@ def fresh(tmp_path_factory) -> Study:
     return checkout(tmp_path_factory.mktemp("fresh") / "study")
 
 
-@pytest.mark.parametrize("asked", [["-n"], ["--lint"], ["--summary"], ["-n", "--configfile", "presets/small.yaml"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "asked",
+    [["-n"], ["--lint"], ["--summary"], ["-n", "--configfile", "presets/small.yaml"]],
+    ids=" ".join,
+)
 def test_nothing_is_written(fresh, asked):
     before = entries(fresh)
     done = fresh.snakemake(*asked)

@@ -8,10 +8,13 @@ import zipfile
 import pytest
 
 
-
 def finished_files(study) -> dict[str, int]:
     """Every finished file of the sources that are not broken, with its time."""
-    return {str(file): file.stat().st_mtime_ns for file in study.folder.glob("results/*/**/sample_howto100m/**/*") if file.is_file()}
+    return {
+        str(file): file.stat().st_mtime_ns
+        for file in study.folder.glob("results/*/**/sample_howto100m/**/*")
+        if file.is_file()
+    }
 
 
 def fails(study, *arguments, **environment) -> str:
@@ -30,14 +33,19 @@ def upstream(study, finished):
     """The zip that the source `mini` is fetched from, this study's own copy; its fetched files are gone."""
     archive = study / "captions.zip"
     archive.write_bytes((finished.folder.parent / "upstream/captions.zip").read_bytes())
-    study.change("resources/sources.yaml", lambda sources: sources["mini"]["downloads"][0].update(urls=[archive.as_uri()]))
+    study.change(
+        "resources/sources.yaml",
+        lambda sources: sources["mini"]["downloads"][0].update(urls=[archive.as_uri()]),
+    )
     for file in study.folder.glob("results/fetch/mini/*"):
         file.unlink()
     return archive
 
 
 def fetched(study) -> list:
-    return [file for file in study.folder.glob("results/fetch/mini/*") if not file.name.startswith(".")]
+    return [
+        file for file in study.folder.glob("results/fetch/mini/*") if not file.name.startswith(".")
+    ]
 
 
 def test_a_wrong_hash(study, upstream):
@@ -56,7 +64,9 @@ def test_malformed_json_names_the_video(study):
     file = study / "results/fetch/mini/train.json"
     text = file.read_text()
     half = len(text) // 2
-    file.write_text(text[:half] + " " * (len(text) - half))  # as long as before: what is shorter is fetched again
+    file.write_text(
+        text[:half] + " " * (len(text) - half)
+    )  # as long as before: what is shorter is fetched again
     (study / "results/clean/mini/manifest.json").unlink()
     said = fails(study, "clean")
     assert "train.json" in said and "v_" in said and "Traceback" not in said
@@ -75,12 +85,18 @@ def test_no_space_on_the_device(study):
     place = study / "results/build/strided_sop/mini"
     for file in place.rglob("*.parquet"):
         file.unlink()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", place], capture_output=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", place], capture_output=True
+    )
     if mounted.returncode or os.geteuid():
         pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
     try:
         said = fails(study, "build")
-        assert "no space left on the device" in said and "free some" in said and "Traceback" not in said
+        assert (
+            "no space left on the device" in said
+            and "free some" in said
+            and "Traceback" not in said
+        )
         assert not list(place.rglob("*.parquet"))
     finally:
         subprocess.run(["umount", place], check=True)
@@ -92,15 +108,30 @@ def test_what_is_missing_is_said_before_work_begins(study, upstream):
     """A dry run says it: a mirror, a model's folder, a local file. What nothing uses stops nobody."""
     done = study.snakemake("--dry-run", TIMESTRIDE_MIRROR=str(study / "no-mirror"))
     assert done.returncode != 0 and "no-mirror is not there" in done.stdout + done.stderr
-    study.change("resources/models.yaml", lambda models: models.update(mine={"folder": "models/mine", "licence": "MIT"}))
-    study.change("resources/sources.yaml", lambda sources: sources.update(
-        mine=sources["event_templates"] | {"local": "no-such.csv", "cleaner": "event_templates"}))
+    study.change(
+        "resources/models.yaml",
+        lambda models: models.update(mine={"folder": "models/mine", "licence": "MIT"}),
+    )
+    study.change(
+        "resources/sources.yaml",
+        lambda sources: sources.update(
+            mine=sources["event_templates"] | {"local": "no-such.csv", "cleaner": "event_templates"}
+        ),
+    )
     assert "fetch_source" in study.jobs("fetch")
-    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["mine"]))
+    study.change(
+        "config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["mine"])
+    )
     done = study.snakemake("--dry-run")
     assert done.returncode != 0 and "models/mine is not there" in done.stdout + done.stderr
-    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(
-        study="temporal_nli", data={"source": "mine", "challenge_set": "temp_order"}, models=["tiny_bert"]))
+    study.change(
+        "config.yaml",
+        lambda config: config["experiments"]["other_sop"].update(
+            study="temporal_nli",
+            data={"source": "mine", "challenge_set": "temp_order"},
+            models=["tiny_bert"],
+        ),
+    )
     done = study.snakemake("--dry-run")
     said = done.stdout + done.stderr
     assert done.returncode != 0 and "no-such.csv cannot be read" in said and "Traceback" not in said

@@ -21,15 +21,22 @@ def small(tmp_path) -> Study:
     """A checkout whose first stage waits for the file `go` before it writes the sample corpus."""
     study = checkout(tmp_path / "study")
     said = '"Writing the sample corpus {wildcards.source}"\n    shell:\n        "'
-    study.edit("rules/fetch.smk", said, f"{said}touch started; until test -e go; do sleep 0.05; done; ")
+    study.edit(
+        "rules/fetch.smk", said, f"{said}touch started; until test -e go; do sleep 0.05; done; "
+    )
     return study
 
 
 def start(study: Study, *arguments) -> subprocess.Popen:
     """Snakemake in a process group of its own, once its job runs."""
     (study / "started").unlink(missing_ok=True)
-    started = subprocess.Popen([sys.executable, "-m", "snakemake", "--cores", "1", *arguments, TARGET], cwd=study.folder,
-                               start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    started = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", "1", *arguments, TARGET],
+        cwd=study.folder,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     until = time.monotonic() + 120
     while not (study / "started").exists():
         assert started.poll() is None and time.monotonic() < until, "Snakemake's job did not start"
@@ -57,10 +64,19 @@ def test_the_command_after_a_kill_goes_on(small):
     assert locks(small) == ["0.output.lock"]
     (small / "go").touch()
 
-    before = {file: file.read_bytes() for file in small.folder.glob(".snakemake/*/*") if file.is_file()}
+    before = {
+        file: file.read_bytes() for file in small.folder.glob(".snakemake/*/*") if file.is_file()
+    }
     code, said = said_by(small, "--dry-run")
     assert code == 0 and locks(small)
-    assert before.items() <= {file: file.read_bytes() for file in small.folder.glob(".snakemake/*/*") if file.is_file()}.items()
+    assert (
+        before.items()
+        <= {
+            file: file.read_bytes()
+            for file in small.folder.glob(".snakemake/*/*")
+            if file.is_file()
+        }.items()
+    )
 
     code, said = said_by(small)
     assert code == 0, said
@@ -104,7 +120,9 @@ def test_the_owner_on_another_machine_is_left_alone(small):
     kill(start(small))
     (small / "go").touch()
     owner = json.loads((small / ".snakemake/owner").read_text())
-    (small / ".snakemake/owner").write_text(json.dumps(owner | {"host": "node7", "boot": "another"}))
+    (small / ".snakemake/owner").write_text(
+        json.dumps(owner | {"host": "node7", "boot": "another"})
+    )
     code, said = said_by(small)
     assert code == 1 and "Traceback" not in said and locks(small)
     assert f"process {owner['pid']} on node7" in said and "type `snakemake --unlock`" in said
@@ -119,17 +137,27 @@ def test_an_owner_that_is_not_known_is_left_alone(small):
         if owner is not None:
             (small / ".snakemake/owner").write_text(owner)
         code, said = said_by(small)
-        assert code == 1 and "a process that is not known" in said and "type `snakemake --unlock`" in said, owner
+        assert (
+            code == 1
+            and "a process that is not known" in said
+            and "type `snakemake --unlock`" in said
+        ), owner
         assert "Traceback" not in said and locks(small) == ["0.output.lock"], owner
 
 
 def test_a_program_ends_with_its_snakemake(tmp_path):
     """The owner is killed alone, the shell between it and the program lives on."""
-    program = ("import time; from scripts.running.program import execute, parser\n"
-               "execute(lambda given: (print('begun', flush=True), time.sleep(60)), parser('x').parse_args([]))")
-    owner = ("import subprocess, sys; from scripts.running.owner import name_owner; name_owner()\n"
-             "subprocess.run(['bash', '-c', '\"$0\" -c \"$1\"; true', sys.executable, sys.argv[1]])")
-    started = subprocess.Popen([sys.executable, "-c", owner, program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    program = (
+        "import time; from scripts.running.program import execute, parser\n"
+        "execute(lambda given: (print('begun', flush=True), time.sleep(60)), parser('x').parse_args([]))"
+    )
+    owner = (
+        "import subprocess, sys; from scripts.running.owner import name_owner; name_owner()\n"
+        "subprocess.run(['bash', '-c', '\"$0\" -c \"$1\"; true', sys.executable, sys.argv[1]])"
+    )
+    started = subprocess.Popen(
+        [sys.executable, "-c", owner, program], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     assert started.stdout.readline() == "begun\n"
     started.kill()
     begun = time.monotonic()
@@ -152,6 +180,8 @@ def test_another_working_directory(small, tmp_path):
         (elsewhere / ".snakemake/owner").write_bytes((small / ".snakemake/owner").read_bytes())
         (elsewhere / "go").touch()
         code, said = said_by(small, *place)
-        assert code == 0 and f"Unlocked {elsewhere.folder}" in said and (elsewhere / TARGET).exists()
+        assert (
+            code == 0 and f"Unlocked {elsewhere.folder}" in said and (elsewhere / TARGET).exists()
+        )
     finally:
         kill(first)

@@ -12,12 +12,24 @@ from tests.conftest import ROOT
 
 
 def test_kills_change_nothing():
-    done = subprocess.run([sys.executable, "-m", "benchmarks.kills", "--kills", "7", "--seed", "3", "--short"], cwd=ROOT,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.kills", "--kills", "7", "--seed", "3", "--short"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    kills = {row[1]: int(row[2]) for row in re.finditer(r"^\| (\w+) \|.* (\d+) \|$", done.stdout, re.M)}
+    kills = {
+        row[1]: int(row[2]) for row in re.finditer(r"^\| (\w+) \|.* (\d+) \|$", done.stdout, re.M)
+    }
     assert kills["all"] == 7
-    assert sum(kills[stage] > 0 for stage in ("fetch", "clean", "build", "train", "evaluate", "publish")) >= 2, done.stdout
+    assert (
+        sum(
+            kills[stage] > 0
+            for stage in ("fetch", "clean", "build", "train", "evaluate", "publish")
+        )
+        >= 2
+    ), done.stdout
 
 
 @pytest.fixture
@@ -31,8 +43,12 @@ def folders(tmp_path):
         (results / "train/sop/run/work/checkpoint.pt").write_text(name)
         (results / "logs/log").write_text(name)
         (results / "train/sop/run/history.parquet").write_bytes(b"PAR1")
-        (results / "index.html").write_text(f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, bf16</td><dd class="measured">{len(name)} h</dd>')
-        (results / "train/sop/controls.manifest.json").write_text(json.dumps({"files": {"a/run.json": {"sha256": name}, "a/b": {"sha256": "c"}}}))
+        (results / "index.html").write_text(
+            f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, bf16</td><dd class="measured">{len(name)} h</dd>'
+        )
+        (results / "train/sop/controls.manifest.json").write_text(
+            json.dumps({"files": {"a/run.json": {"sha256": name}, "a/b": {"sha256": "c"}}})
+        )
         (results / "metrics.csv").write_text("metric,value\n")
     return tmp_path / "one", tmp_path / "other"
 
@@ -45,5 +61,9 @@ def test_what_is_promised_is_compared(folders):
     (other / "train/sop/run/history.parquet").unlink()
     (other / "new.csv").touch()
     (other / ".0123abcd-77.metrics.csv").touch()  # what a killed program leaves is no result
-    assert differences(*folders) == ["is missing: train/sop/run/history.parquet", "is too many: new.csv",
-                                     "differs: metrics.csv", "differs: train/sop/run/run.json"]
+    assert differences(*folders) == [
+        "is missing: train/sop/run/history.parquet",
+        "is too many: new.csv",
+        "differs: metrics.csv",
+        "differs: train/sop/run/run.json",
+    ]

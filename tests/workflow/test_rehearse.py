@@ -14,7 +14,14 @@ from tests.workflow.conftest import Study, checkout
 
 pytestmark = pytest.mark.models
 
-TINY = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 64, "vocab_size": 9000}
+TINY = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 64,
+    "vocab_size": 9000,
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +37,19 @@ def project(tmp_path_factory) -> Study:
 
 def configured(project: Study, name: str, **changed) -> str:
     """A configuration file of one experiment on a model that is not fetched."""
-    experiment = {"study": "strided_sop", "data": {"source": "sample_activitynet", "stride": [0, 1]}, "models": ["some_bert"],
-                  "training": {"epochs": 3, "batch_size": 8, "max_length": 64}}
-    config = {"name": name, "run": ["tried"], "mirror": "mirror", "experiments": {"tried": experiment},
-              "models": {"some_bert": {"hub": "some/bert", "revision": "main", "licence": "MIT"}}}
+    experiment = {
+        "study": "strided_sop",
+        "data": {"source": "sample_activitynet", "stride": [0, 1]},
+        "models": ["some_bert"],
+        "training": {"epochs": 3, "batch_size": 8, "max_length": 64},
+    }
+    config = {
+        "name": name,
+        "run": ["tried"],
+        "mirror": "mirror",
+        "experiments": {"tried": experiment},
+        "models": {"some_bert": {"hub": "some/bert", "revision": "main", "licence": "MIT"}},
+    }
     config["experiments"]["tried"]["training"] |= changed.pop("training", {})
     file = project.folder / f"{name}.yaml"
     file.write_text(yaml.safe_dump(config | changed))
@@ -44,42 +60,118 @@ def test_a_step_is_taken_of_each_kind_of_run_and_nothing_is_fetched(project):
     said = project.run("rehearse", "--configfile", configured(project, "well"))
     lines = [line for line in said.splitlines() if line.startswith("tried: some_bert, train: ")]
     assert len(lines) == 1, said  # two strides and two seeds, which take the same
-    assert "parameters" in lines[0] and "s a step of 512 tokens" in lines[0] and "MB of memory" in lines[0]
-    assert not list(project.folder.glob("results/fetch/models/*")) and not list(project.folder.glob("results/rehearse/well/*"))
+    assert (
+        "parameters" in lines[0]
+        and "s a step of 512 tokens" in lines[0]
+        and "MB of memory" in lines[0]
+    )
+    assert not list(project.folder.glob("results/fetch/models/*")) and not list(
+        project.folder.glob("results/rehearse/well/*")
+    )
     assert not (project.folder / "results/train/strided_sop").exists()
 
 
 def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
-    file = configured(project, "ill", run=["tried", "long"], models={
-        "some_bert": {"hub": "some/bert", "revision": "main", "licence": "MIT"}, "lost": {"hub": "some/lost", "revision": "main", "licence": "MIT"}})
+    file = configured(
+        project,
+        "ill",
+        run=["tried", "long"],
+        models={
+            "some_bert": {"hub": "some/bert", "revision": "main", "licence": "MIT"},
+            "lost": {"hub": "some/lost", "revision": "main", "licence": "MIT"},
+        },
+    )
     config = yaml.safe_load((project.folder / "ill.yaml").read_text())
     config["experiments"]["long"] = config["experiments"]["tried"] | {"models": ["lost"]}
     config["experiments"]["tried"]["methods"] = ["train", "train_symmetric"]
     (project.folder / "ill.yaml").write_text(yaml.safe_dump(config))
-    done = project.snakemake("--cores", "1", "rehearse", "--configfile", file, HF_ENDPOINT="http://127.0.0.1:9")
+    done = project.snakemake(
+        "--cores", "1", "rehearse", "--configfile", file, HF_ENDPOINT="http://127.0.0.1:9"
+    )
     said = done.stdout + done.stderr
     assert done.returncode != 0 and "Traceback" not in said
     assert said.count("s a step of") == 2 and "long: lost, train: FAILED" in said
     log = (project.folder / "results/logs/rehearse/ill.log").read_text()
     assert "lost/config.json" in log and "failed, as said above" in log
-    assert not (project.folder / "results/rehearse/ill.json").exists(), "the next rehearsal asks again"
+    assert not (project.folder / "results/rehearse/ill.json").exists(), (
+        "the next rehearsal asks again"
+    )
 
 
 def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
     """On a machine of 5 GB: the address space of the job is limited to that."""
-    settings = {"study": "strided_sop", "source": "drawn", "dataset": "drawn", "data": {}, "model": "tiny_bert", "method": "train", "seed": 1,
-                "training": {"epochs": 9, "learning_rate": 1e-4, "batch_size": 60_000, "weight_decay": 0.01, "warmup_ratio": 0.1, "gradient_clip": 1.0,
-                             "held_out_fraction": 0.1, "max_length": 128, "dropout": None, "precision": "fp32", "compile": False}}
-    method = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "merged_labels": None, "held_out": None,
-              "peak": True, "paradigm": "classify", "learns": True, "inputs": ["text_a", "text_b"], "makes_model": False}
+    settings = {
+        "study": "strided_sop",
+        "source": "drawn",
+        "dataset": "drawn",
+        "data": {},
+        "model": "tiny_bert",
+        "method": "train",
+        "seed": 1,
+        "training": {
+            "epochs": 9,
+            "learning_rate": 1e-4,
+            "batch_size": 60_000,
+            "weight_decay": 0.01,
+            "warmup_ratio": 0.1,
+            "gradient_clip": 1.0,
+            "held_out_fraction": 0.1,
+            "max_length": 128,
+            "dropout": None,
+            "precision": "fp32",
+            "compile": False,
+        },
+    }
+    method = {
+        "columns": {"example_id": "pair_id", "group_id": "video_id"},
+        "labels": ["swapped", "in_order"],
+        "merged_labels": None,
+        "held_out": None,
+        "peak": True,
+        "paradigm": "classify",
+        "learns": True,
+        "inputs": ["text_a", "text_b"],
+        "makes_model": False,
+    }
     entries = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
-    told = {"jobs": [{"run": "a", "experiments": ["too_much"], "model": "tiny_bert", "settings": settings, "method": method, "splits": ["train", "val"]}],
-            "models": {"tiny_bert": entries["tiny_bert"]}, "vocabulary": str(ROOT / "resources/sample_vocabulary.txt"), "scored": 8,
-            "options": ["--device", "cpu"]}
+    told = {
+        "jobs": [
+            {
+                "run": "a",
+                "experiments": ["too_much"],
+                "model": "tiny_bert",
+                "settings": settings,
+                "method": method,
+                "splits": ["train", "val"],
+            }
+        ],
+        "models": {"tiny_bert": entries["tiny_bert"]},
+        "vocabulary": str(ROOT / "resources/sample_vocabulary.txt"),
+        "scored": 8,
+        "options": ["--device", "cpu"],
+    }
     (tmp_path / "told.json").write_text(json.dumps(told))
     (tmp_path / "files.json").write_text(json.dumps({"missing": [], "configs": {}}))
-    done = subprocess.run([sys.executable, "-m", "scripts.train.rehearse", "--study", tmp_path / "told.json", "--files", tmp_path / "files.json",
-                           "--folder", tmp_path / "work"], cwd=ROOT, capture_output=True, text=True,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, 5 * 2**30)))
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "scripts.train.rehearse",
+            "--study",
+            tmp_path / "told.json",
+            "--files",
+            tmp_path / "files.json",
+            "--folder",
+            tmp_path / "work",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, 5 * 2**30)),
+    )
     assert done.returncode == 1 and "too_much: tiny_bert, train: FAILED" in done.stdout
-    assert "lower batch_size" in done.stdout and "max_length" in done.stdout and "Traceback" not in done.stderr
+    assert (
+        "lower batch_size" in done.stdout
+        and "max_length" in done.stdout
+        and "Traceback" not in done.stderr
+    )

@@ -18,7 +18,13 @@ def families(jobs: dict[str, list[str]]) -> set[str]:
 
 def about(jobs: dict[str, list[str]], word: str) -> list[str]:
     """The jobs of fetch, clean and build that name a source."""
-    return [told for rule, messages in jobs.items() if rule.startswith(("fetch", "clean", "build")) for told in messages if word in told]
+    return [
+        told
+        for rule, messages in jobs.items()
+        if rule.startswith(("fetch", "clean", "build"))
+        for told in messages
+        if word in told
+    ]
 
 
 def test_nothing_changed(study):
@@ -53,14 +59,26 @@ def test_a_merged_and_a_moved_module(study):
 def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
     """resources/earlier_identities.json says which code of an earlier release is the same as today's."""
     before = steps_taken(study)
-    ask = [sys.executable, "-c", "from scripts.train.work import code_of; print(code_of('classify'))"]
+    ask = [
+        sys.executable,
+        "-c",
+        "from scripts.train.work import code_of; print(code_of('classify'))",
+    ]
 
     def code() -> str:
-        return subprocess.run(ask, cwd=study.folder, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ask, cwd=study.folder, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     earlier = code()
-    study.edit("scripts/train/epochs.py", "def chosen_epoch(", "def chosen_epoch(*, added=None, **given):\n    pass\n\n\ndef chosen_epoch(")
-    (study / "resources/earlier_identities.json").write_text(f'{{"codes": {{"{earlier}": "{code()}"}}}}')
+    study.edit(
+        "scripts/train/epochs.py",
+        "def chosen_epoch(",
+        "def chosen_epoch(*, added=None, **given):\n    pass\n\n\ndef chosen_epoch(",
+    )
+    (study / "resources/earlier_identities.json").write_text(
+        f'{{"codes": {{"{earlier}": "{code()}"}}}}'
+    )
     assert code() != earlier
     study.run("train")
     assert steps_taken(study) == before
@@ -75,26 +93,44 @@ def test_the_cleaner_of_one_source(study):
 
 
 def test_the_hash_of_one_source(study):
-    study.change("resources/sources.yaml", lambda sources: sources["sample_howto100m"]["sample"].update(videos=61))
+    study.change(
+        "resources/sources.yaml",
+        lambda sources: sources["sample_howto100m"]["sample"].update(videos=61),
+    )
     jobs = study.jobs()
-    assert jobs["fetch_sample"] == ["Writing the sample corpus sample_howto100m"] and jobs["clean_corpus"] == ["Cleaning sample_howto100m"]
+    assert jobs["fetch_sample"] == ["Writing the sample corpus sample_howto100m"] and jobs[
+        "clean_corpus"
+    ] == ["Cleaning sample_howto100m"]
     assert not about(jobs, "mini")
     assert len(jobs["train_run"]) == 2
 
 
 def test_the_url_of_a_source(study):
-    study.change("resources/sources.yaml", lambda sources: sources["mini"]["downloads"][0].update(urls=["https://else.where/captions.zip"]))
+    study.change(
+        "resources/sources.yaml",
+        lambda sources: sources["mini"]["downloads"][0].update(
+            urls=["https://else.where/captions.zip"]
+        ),
+    )
     assert study.jobs() == {}
 
 
 def test_the_code_of_a_figure(study):
-    study.edit("scripts/studies/strided_sop/figures/accuracy_by_stride.py", MAIN, f"{MAIN}    added = 1\n")
-    assert study.jobs() == {"publish_figure": ["Publishing accuracy_by_stride"], "publish_page": ["Publishing the page"],
-                            "publish_index": ["Listing the studies"]}
+    study.edit(
+        "scripts/studies/strided_sop/figures/accuracy_by_stride.py", MAIN, f"{MAIN}    added = 1\n"
+    )
+    assert study.jobs() == {
+        "publish_figure": ["Publishing accuracy_by_stride"],
+        "publish_page": ["Publishing the page"],
+        "publish_index": ["Listing the studies"],
+    }
 
 
 def test_one_training_setting(study):
-    study.change("config.yaml", lambda config: config["experiments"]["other_sop"]["training"].update(learning_rate=0.002))
+    study.change(
+        "config.yaml",
+        lambda config: config["experiments"]["other_sop"]["training"].update(learning_rate=0.002),
+    )
     jobs = study.jobs()
     assert len(jobs["train_run"]) == 1 and jobs["train_run"][0].startswith("Training ")
     assert families(jobs) == {"train", "evaluate", "publish"}
@@ -109,13 +145,22 @@ def test_one_more_seed(study):
 
 def test_one_more_model(study):
     def mend(models):
-        models["smaller_bert"] = models["tiny_bert"] | {"init": models["tiny_bert"]["init"] | {"num_hidden_layers": 1}}
+        models["smaller_bert"] = models["tiny_bert"] | {
+            "init": models["tiny_bert"]["init"] | {"num_hidden_layers": 1}
+        }
 
     study.change("resources/models.yaml", mend)
     assert study.jobs() == {}
-    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["tiny_bert", "smaller_bert"]))
+    study.change(
+        "config.yaml",
+        lambda config: config["experiments"]["other_sop"].update(
+            models=["tiny_bert", "smaller_bert"]
+        ),
+    )
     jobs = study.jobs()
-    assert jobs["fetch_model"] == ["Fetching the model smaller_bert"] and len(jobs["train_run"]) == 1
+    assert (
+        jobs["fetch_model"] == ["Fetching the model smaller_bert"] and len(jobs["train_run"]) == 1
+    )
     assert families(jobs) == {"fetch", "train", "evaluate", "publish"}
 
 
@@ -126,8 +171,10 @@ def test_a_removed_experiment(study):
 
 def steps_taken(study) -> dict[str, float]:
     """When each run's work was finished: a run that is not trained keeps its time."""
-    found = {str(file.relative_to(study.folder)): file.stat().st_mtime_ns
-             for file in study.folder.glob("results/train/*/*/work/finished.json")}
+    found = {
+        str(file.relative_to(study.folder)): file.stat().st_mtime_ns
+        for file in study.folder.glob("results/train/*/*/work/finished.json")
+    }
     assert found
     return found
 
@@ -137,7 +184,9 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     before = steps_taken(study)
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
     jobs = study.jobs()
-    assert "fetch" not in families(jobs) and all(told.startswith("Already trained, if data") for told in jobs["train_run"])
+    assert "fetch" not in families(jobs) and all(
+        told.startswith("Already trained, if data") for told in jobs["train_run"]
+    )
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="MIT"))
     assert study.jobs() == {}
     study.edit("scripts/clean/activitynet.py", MAIN, f"{MAIN}    added = 1\n")
@@ -146,7 +195,10 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
     study.run()
     assert steps_taken(study) == before
-    logs = [file.read_text() for file in study.folder.glob("results/logs/train/strided_sop/mini-*-seed-*.log")]
+    logs = [
+        file.read_text()
+        for file in study.folder.glob("results/logs/train/strided_sop/mini-*-seed-*.log")
+    ]
     assert len(logs) == 3 and all("no step taken" in text for text in logs)
     assert "CC0" in (study / study.page).read_text() and study.jobs() == {}
 
@@ -178,7 +230,10 @@ def test_the_card_tells_the_datasets_that_another_configuration_left(study):
 
 def test_lost_files_come_back(study):
     """A table that is gone or was cut is written again where it is asked for, although its rule's output is a manifest."""
-    lost, short = study / "results/build/strided_sop/mini/stride-0/val_1.parquet", study / "results/clean/sample_howto100m/videos.parquet"
+    lost, short = (
+        study / "results/build/strided_sop/mini/stride-0/val_1.parquet",
+        study / "results/clean/sample_howto100m/videos.parquet",
+    )
     before, whole = steps_taken(study), short.stat().st_size
     trained = list(study.folder.glob("results/train/*/*/*.parquet"))
     assert len(trained) > 10
@@ -188,7 +243,10 @@ def test_lost_files_come_back(study):
     said = study.run("clean", "build", "train")
     assert all(file.exists() for file in trained), "those of runs come back without training"
     assert lost.exists() and short.stat().st_size == whole
-    assert all(said.count(f": {file.name} is gone, or not as long as it was") == 1 for file in (lost, short))
+    assert all(
+        said.count(f": {file.name} is gone, or not as long as it was") == 1
+        for file in (lost, short)
+    )
     study.run()
     assert steps_taken(study) == before and study.jobs() == {}
 
@@ -206,7 +264,10 @@ def test_results_taken_elsewhere_are_taken_as_they_are(study, tmp_path):
 def test_other_environment_changes_nothing(study):
     """Another mirror, another number of cores: how the work is done, not what."""
     shutil.copytree(study / "results/fetch", study / "mirror")
-    study.change("config.yaml", lambda config: config.update(mirror=str(study / "mirror"), checkpoint_seconds=7))
+    study.change(
+        "config.yaml",
+        lambda config: config.update(mirror=str(study / "mirror"), checkpoint_seconds=7),
+    )
     assert study.jobs("--cores", "1") == {}
 
 
@@ -215,16 +276,41 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study):
     dataset = "results/build/strided_sop/mini/stride-0"
     pairs = read_table(study / dataset / "val_1.parquet").to_pandas()
     told = pairs["label"].map({0: "swapped", 1: "in_order"})
-    pd.DataFrame({"example_id": pairs["pair_id"], "label": told}).to_csv(study / "answers.csv", index=False)
-    done = subprocess.run([sys.executable, "-m", "scripts.studies.strided_sop.evaluate", "--predictions", "answers.csv", "--dataset", dataset,
-                           "--split", "val_1", "--name", "oracle"], cwd=study.folder, capture_output=True, text=True)
+    pd.DataFrame({"example_id": pairs["pair_id"], "label": told}).to_csv(
+        study / "answers.csv", index=False
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "scripts.studies.strided_sop.evaluate",
+            "--predictions",
+            "answers.csv",
+            "--dataset",
+            dataset,
+            "--split",
+            "val_1",
+            "--name",
+            "oracle",
+        ],
+        cwd=study.folder,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     jobs = study.jobs()
-    assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"] and not {"train_run", "build_dataset"} & set(jobs)
+    assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"] and not {
+        "train_run",
+        "build_dataset",
+    } & set(jobs)
     study.run()
     metrics = read_table(study / study.metrics).to_pandas()
     rows = metrics[(metrics["model"] == "oracle") & (metrics["slice"] == "all")].set_index("metric")
-    assert set(rows["method"]) == {"external"} and rows.loc["accuracy", "value"] == 1 and set(rows["dataset"]) == {"stride-0"}
+    assert (
+        set(rows["method"]) == {"external"}
+        and rows.loc["accuracy", "value"] == 1
+        and set(rows["dataset"]) == {"stride-0"}
+    )
     assert rows.loc["accuracy_above_control", "value"] > 0
     assert "oracle" in (study / study.page).read_text() and study.jobs() == {}
     shutil.rmtree(study / "results/external")

@@ -17,7 +17,11 @@ HERE = Path(__file__).parent
 NOTHING: set[str] = set()
 REFUSED = None
 PAGE = {"publish_page", "publish_index"}
-FIGURE, TABLE, SHOWN = PAGE | {"publish_figure"}, PAGE | {"publish_table"}, PAGE | {"publish_figure", "publish_table"}
+FIGURE, TABLE, SHOWN = (
+    PAGE | {"publish_figure"},
+    PAGE | {"publish_table"},
+    PAGE | {"publish_figure", "publish_table"},
+)
 MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_leaderboard"}
 TRAINED = MEASURED | {"train_run"}
 FETCHED = TRAINED | {"fetch_model"}
@@ -33,8 +37,11 @@ DIALOGS = CLEANED | {"build_temporal_spans", "train_model"}
 
 def rules_of(words: str) -> set[str] | None:
     """The rules that words stand for: the names above, and rules themselves."""
-    return REFUSED if words == "REFUSED" else set().union(*(globals().get(word, {word})
-                                                            for word in words.split()))
+    return (
+        REFUSED
+        if words == "REFUSED"
+        else set().union(*(globals().get(word, {word}) for word in words.split()))
+    )
 
 
 FIELDS = read_yaml(HERE / "resource_fields.yaml")
@@ -53,12 +60,16 @@ class Touched(Study):
 
     def touch_all(self) -> None:
         """Write what every rule would, without content where nobody reads it, and let Snakemake record it."""
-        files = [line.split("\t")[0] for line in self.snakemake("--summary").stdout.splitlines()[1:]]
+        files = [
+            line.split("\t")[0] for line in self.snakemake("--summary").stdout.splitlines()[1:]
+        ]
         assert files
         for file in files:
             (self / file).parent.mkdir(parents=True, exist_ok=True)
             (self / file).write_text('{"files": {}}')
-        write_table(METRICS.empty_table(), self / self.metrics, METRICS, {})  # at the end the best of them are told
+        write_table(
+            METRICS.empty_table(), self / self.metrics, METRICS, {}
+        )  # at the end the best of them are told
         done = self.snakemake("--cores", "1", "--touch", "--forceall")
         assert done.returncode == 0 and self.jobs() == {}, done.stdout + done.stderr
 
@@ -69,9 +80,12 @@ def touched(request, tmp_path_factory):
     study = Touched(checkout(tmp_path_factory.mktemp(request.param) / "study").folder)
     made = STUDIES[request.param]
     for name in ("sources", "models"):
-        study.change(f"resources/{name}.yaml", lambda known,
-                     name=name: known.update(made.get(name, {})))
-    made["config"]["experiments"] = read_yaml(study / "config.yaml")["experiments"] | made["config"]["experiments"]
+        study.change(
+            f"resources/{name}.yaml", lambda known, name=name: known.update(made.get(name, {}))
+        )
+    made["config"]["experiments"] = (
+        read_yaml(study / "config.yaml")["experiments"] | made["config"]["experiments"]
+    )
     study.change("config.yaml", lambda config: config.update(made["config"]))
     (study / "models/mine").mkdir(parents=True)
     study.touch_all()
@@ -104,19 +118,29 @@ def test_every_field_of_resources(touched, name):
     known = entries(read_yaml(file))
     told = {field.split(".")[0] for _, field, _, _ in fields}
     for entry in STUDIES[study_name]["used"][name]:
-        assert set(known[entry]) <= told, f"{name}: fields of {entry} that resource_fields.yaml does not tell"
+        assert set(known[entry]) <= told, (
+            f"{name}: fields of {entry} that resource_fields.yaml does not tell"
+        )
     wrong = []
     try:
-        quiet = [field for field in fields if field[3] == NOTHING]  # all at once: one that is not would show
+        quiet = [
+            field for field in fields if field[3] == NOTHING
+        ]  # all at once: one that is not would show
         for together in filter(None, [quiet, *([field] for field in fields if field not in quiet)]):
+
             def mend(resource, together=together):
                 for entry, field, value, _ in together:
                     put(entries(resource)[entry], field, value)
+
             study.change(f"resources/{name}.yaml", mend)
             found, expected = study.rerun(), together[0][3]
             if found != expected:
-                told = ", ".join(f"{entry}.{field} = {value}" for entry, field, value, _ in together)
-                wrong.append(f"{told} reruns {found and sorted(found)}, not {expected and sorted(expected)}")
+                told = ", ".join(
+                    f"{entry}.{field} = {value}" for entry, field, value, _ in together
+                )
+                wrong.append(
+                    f"{told} reruns {found and sorted(found)}, not {expected and sorted(expected)}"
+                )
             file.write_text(before)
     finally:
         file.write_text(before)
@@ -126,8 +150,9 @@ def test_every_field_of_resources(touched, name):
 def test_entries_that_nothing_uses(touched):
     """Fields of unused entries change nothing, whatever they say."""
     study_name, study = touched
-    before = {name: (study / f"resources/{name}.yaml").read_text()
-              for name in STUDIES[study_name]["used"]}
+    before = {
+        name: (study / f"resources/{name}.yaml").read_text() for name in STUDIES[study_name]["used"]
+    }
     try:
         controls = read_yaml(study / "resources/studies.yaml")[study_name]["controls"]
         for name, used in STUDIES[study_name]["used"].items():
@@ -135,8 +160,17 @@ def test_entries_that_nothing_uses(touched):
 
             def mend(resource, name=name, used=used):
                 for entry, fields in entries(resource).items():
-                    if entry not in used and (name != "figures" or fields["study"] not in (study_name, "all")):
-                        fields.update({key: f"{fields[key]} changed" for key in ("title", "licence", "citation", "paper") if key in fields})
+                    if entry not in used and (
+                        name != "figures" or fields["study"] not in (study_name, "all")
+                    ):
+                        fields.update(
+                            {
+                                key: f"{fields[key]} changed"
+                                for key in ("title", "licence", "citation", "paper")
+                                if key in fields
+                            }
+                        )
+
             study.change(f"resources/{name}.yaml", mend)
         assert study.jobs() == {}
     finally:

@@ -11,14 +11,23 @@ from tests.conftest import ROOT
 from tests.forking import snakemake
 from tests.workflow.conftest import Study, checkout
 
-SMALL = {"name": "tiny", "run": ["sample_sop"], "seeds": [1], "experiments": {"sample_sop": {
-    "data": {"source": "sample_activitynet", "stride": 0}, "training": {"epochs": 1}}}}
+SMALL = {
+    "name": "tiny",
+    "run": ["sample_sop"],
+    "seeds": [1],
+    "experiments": {
+        "sample_sop": {
+            "data": {"source": "sample_activitynet", "stride": 0},
+            "training": {"epochs": 1},
+        }
+    },
+}
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Study:
     """A checkout without results, at a path that a shell would trip over."""
-    return checkout(tmp_path_factory.mktemp("project") / "it's $HOME, ä \"b\"")
+    return checkout(tmp_path_factory.mktemp("project") / 'it\'s $HOME, ä "b"')
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +37,18 @@ def graph() -> dict[str, set[str]]:
     assert done.returncode == 0, done.stderr
     names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
     edges = re.findall(r"(\d+) -> (\d+)", done.stdout)
-    return {name: {names[first] for first, second in edges if names[second] == name} for name in names.values()}
+    return {
+        name: {names[first] for first, second in edges if names[second] == name}
+        for name in names.values()
+    }
 
 
 def test_the_picture_in_the_docs_is_of_this_graph(graph):
     picture = (ROOT / "docs/figures/rules.svg").read_text()
     for name in set(graph) - {"all"}:
-        assert f">{name}<" in picture, f"{name} is not in the picture: write it anew (docs/workflow.md says how)"
+        assert f">{name}<" in picture, (
+            f"{name} is not in the picture: write it anew (docs/workflow.md says how)"
+        )
 
 
 def test_lint_finds_nothing(project, tmp_path):
@@ -49,7 +63,17 @@ def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
     place = tmp_path_factory.mktemp("elsewhere") / "m y 'ö' $x"
     place.mkdir()
     (place / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
-    done = snakemake("--cores", "2", "-s", project / "Snakefile", "--directory", place, "--configfile", place / "tiny.yaml", cwd=place.parent)
+    done = snakemake(
+        "--cores",
+        "2",
+        "-s",
+        project / "Snakefile",
+        "--directory",
+        place,
+        "--configfile",
+        place / "tiny.yaml",
+        cwd=place.parent,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return Study(place), done.stdout + done.stderr
 
@@ -57,8 +81,15 @@ def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
 def test_elsewhere_than_in_the_projects_folder(project, elsewhere):
     """Results go to the working directory, and nothing is written beside the Snakefile."""
     study = elsewhere[0]
-    assert (study / "results/publish/tiny/index.html").exists() and not (project / "results").exists()
-    assert study.jobs("-s", project / "Snakefile", "--directory", study.folder, "--configfile", "tiny.yaml") == {}
+    assert (study / "results/publish/tiny/index.html").exists() and not (
+        project / "results"
+    ).exists()
+    assert (
+        study.jobs(
+            "-s", project / "Snakefile", "--directory", study.folder, "--configfile", "tiny.yaml"
+        )
+        == {}
+    )
 
 
 def test_as_a_module(project, tmp_path):
@@ -86,16 +117,42 @@ rule mine:
 HOSTILE = "x; touch HERE #$(touch HERE)`touch HERE`'\"; touch HERE"
 
 
-@pytest.mark.parametrize("configured", [
-    {"mirror": HOSTILE}, {"spacy_pipeline": HOSTILE}, {"experiments": {"sample_sop": {"people": [HOSTILE]}}},
-    {"experiments": {"sample_sop": {"title": HOSTILE}}}, {"name": HOSTILE},
-])
+@pytest.mark.parametrize(
+    "configured",
+    [
+        {"mirror": HOSTILE},
+        {"spacy_pipeline": HOSTILE},
+        {"experiments": {"sample_sop": {"people": [HOSTILE]}}},
+        {"experiments": {"sample_sop": {"title": HOSTILE}}},
+        {"name": HOSTILE},
+    ],
+)
 def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
     (tmp_path / "hostile.yaml").write_text(yaml.safe_dump(configured))
     base = tmp_path / "base.yaml"
-    base.write_text(yaml.safe_dump(SMALL | {"run": ["sample_dialogs_classify"] if "spacy_pipeline" in configured else ["sample_sop"]}))
-    snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--cores", "2", "build",
-              "--configfile", base, tmp_path / "hostile.yaml", cwd=tmp_path)
+    base.write_text(
+        yaml.safe_dump(
+            SMALL
+            | {
+                "run": ["sample_dialogs_classify"]
+                if "spacy_pipeline" in configured
+                else ["sample_sop"]
+            }
+        )
+    )
+    snakemake(
+        "-s",
+        project / "Snakefile",
+        "--directory",
+        tmp_path,
+        "--cores",
+        "2",
+        "build",
+        "--configfile",
+        base,
+        tmp_path / "hostile.yaml",
+        cwd=tmp_path,
+    )
     assert not list(Path(tmp_path).rglob("HERE*"))
 
 
@@ -110,8 +167,15 @@ def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
             source["sample"]["format"] = HOSTILE
         else:
             source.pop("sample"), source.pop("files")
-            source |= {"local": file, "licence": HOSTILE} if where == "local" else {
-                "downloads": [{"urls": [HOSTILE], "file": HOSTILE, "sha256": None, "bytes": None}]}
+            source |= (
+                {"local": file, "licence": HOSTILE}
+                if where == "local"
+                else {
+                    "downloads": [
+                        {"urls": [HOSTILE], "file": HOSTILE, "sha256": None, "bytes": None}
+                    ]
+                }
+            )
 
     study.change("resources/sources.yaml", mend)
     (study / file).write_text("")
@@ -122,11 +186,28 @@ def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
 
 def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
     """Lists that grow with the grid go to programs by file: no command of a large study is long."""
-    large = SMALL | {"seeds": list(range(500)), "experiments": {"sample_sop": {"controls": False,
-        "data": {"source": "sample_activitynet", "stride": [0, 1, 2, 3]}, "training": {"epochs": 1}}}}
+    large = SMALL | {
+        "seeds": list(range(500)),
+        "experiments": {
+            "sample_sop": {
+                "controls": False,
+                "data": {"source": "sample_activitynet", "stride": [0, 1, 2, 3]},
+                "training": {"epochs": 1},
+            }
+        },
+    }
     (tmp_path / "large.yaml").write_text(yaml.safe_dump(large))
-    done = snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--dry-run", "--printshellcmds",
-                     "--configfile", tmp_path / "large.yaml", cwd=tmp_path)
+    done = snakemake(
+        "-s",
+        project / "Snakefile",
+        "--directory",
+        tmp_path,
+        "--dry-run",
+        "--printshellcmds",
+        "--configfile",
+        tmp_path / "large.yaml",
+        cwd=tmp_path,
+    )
     said = done.stdout + done.stderr
     assert done.returncode == 0 and said.count("Training ") == 2000, said[-2000:]
     commands = re.findall(r"^.*python -m scripts.*$", said, re.M)
@@ -136,7 +217,9 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
 @pytest.mark.parametrize("name", ["a b", "../up", ""])
 def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
     (tmp_path / "named.yaml").write_text(yaml.safe_dump({"name": name}))
-    done = project.snakemake("--dry-run", "--directory", tmp_path, "--configfile", tmp_path / "named.yaml")
+    done = project.snakemake(
+        "--dry-run", "--directory", tmp_path, "--configfile", tmp_path / "named.yaml"
+    )
     said = done.stdout + done.stderr
     assert done.returncode != 0 and "the study's name" in said and "Traceback" not in said
 
@@ -146,22 +229,65 @@ def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
     study, said = elsewhere
     assert len(said.encode()) < 4000
     assert re.search(r"\[ ?\d+/\d+\] Cleaning sample_activitynet", said)
-    for text in ("Strided sentence order prediction: accuracy at best", "Page: results/publish/tiny/index.html", "Time: "):
+    for text in (
+        "Strided sentence order prediction: accuracy at best",
+        "Page: results/publish/tiny/index.html",
+        "Time: ",
+    ):
         assert said.count(text) == 1, said
     broken = Study(shutil.copytree(project.folder, tmp_path / "copy"))
-    broken.edit("scripts/clean/activitynet.py", "def main(given: argparse.Namespace) -> None:\n",
-                "def main(given: argparse.Namespace) -> None:\n    raise UserError('this went wrong, do that')\n")
+    broken.edit(
+        "scripts/clean/activitynet.py",
+        "def main(given: argparse.Namespace) -> None:\n",
+        "def main(given: argparse.Namespace) -> None:\n    raise UserError('this went wrong, do that')\n",
+    )
     done = study.snakemake("-s", broken / "Snakefile", "--cores", "2", "--configfile", "tiny.yaml")
     told = done.stdout + done.stderr
-    assert done.returncode != 0 and told.count("this went wrong, do that") == 1 and len(told.encode()) < 2000, told
+    assert (
+        done.returncode != 0
+        and told.count("this went wrong, do that") == 1
+        and len(told.encode()) < 2000
+    ), told
 
 
 def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
-    (tmp_path / "people.yaml").write_text(yaml.safe_dump({"run": ["sample_sop"], "experiments": {"sample_sop": {"people": ["answers/*.csv"]}}}))
-    done = snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--cores", "1", "-n", "--configfile", tmp_path / "people.yaml", cwd=tmp_path)
-    assert done.returncode and "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there" in done.stdout + done.stderr
+    (tmp_path / "people.yaml").write_text(
+        yaml.safe_dump(
+            {"run": ["sample_sop"], "experiments": {"sample_sop": {"people": ["answers/*.csv"]}}}
+        )
+    )
+    done = snakemake(
+        "-s",
+        project / "Snakefile",
+        "--directory",
+        tmp_path,
+        "--cores",
+        "1",
+        "-n",
+        "--configfile",
+        tmp_path / "people.yaml",
+        cwd=tmp_path,
+    )
+    assert (
+        done.returncode
+        and "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there"
+        in done.stdout + done.stderr
+    )
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers/ann.csv").write_text("")
-    done = snakemake("results/publish/default/tables/people.csv", "-s", project / "Snakefile", "--directory", tmp_path, "--cores", "1", "-n",
-                     "--configfile", tmp_path / "people.yaml", cwd=tmp_path)
-    assert done.returncode == 0 and "Publishing people" in done.stdout + done.stderr, done.stdout + done.stderr
+    done = snakemake(
+        "results/publish/default/tables/people.csv",
+        "-s",
+        project / "Snakefile",
+        "--directory",
+        tmp_path,
+        "--cores",
+        "1",
+        "-n",
+        "--configfile",
+        tmp_path / "people.yaml",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0 and "Publishing people" in done.stdout + done.stderr, (
+        done.stdout + done.stderr
+    )

@@ -15,10 +15,22 @@ def nli_model(tmp_path_factory, program):
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
     folder = tmp_path_factory.mktemp("nli_model")
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--models", ROOT / "resources/models.yaml", "--output", folder, "--partial", folder / "partial")
+    done = program(
+        "scripts.fetch.model",
+        "--model",
+        "tiny_bert",
+        "--models",
+        ROOT / "resources/models.yaml",
+        "--output",
+        folder,
+        "--partial",
+        folder / "partial",
+    )
     assert done.returncode == 0, done.stderr
     torch.manual_seed(3)
-    config = AutoConfig.from_pretrained(folder, num_labels=3, id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"})
+    config = AutoConfig.from_pretrained(
+        folder, num_labels=3, id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
+    )
     AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     return folder
 
@@ -29,10 +41,23 @@ def nli(study, nli_model):
     shutil.copytree(nli_model, study / "models/nli")
     entry = {"folder": "models/nli", "licence": "MIT"}
     study.change("resources/models.yaml", lambda models: models.update(nli=entry))
-    experiment = {"study": "temporal_nli", "models": ["nli"], "methods": ["direct", "train", "hypothesis_only"],
-                  "data": {"source": "generated", "challenge_set": "temp_order", "train_templates": 4, "test_templates": 2,
-                           "iterations": 1}, "training": {"epochs": 1, "max_length": 64}}
-    study.change("config.yaml", lambda config: (config["experiments"].update(nli=experiment), config.update(run=["nli"])))
+    experiment = {
+        "study": "temporal_nli",
+        "models": ["nli"],
+        "methods": ["direct", "train", "hypothesis_only"],
+        "data": {
+            "source": "generated",
+            "challenge_set": "temp_order",
+            "train_templates": 4,
+            "test_templates": 2,
+            "iterations": 1,
+        },
+        "training": {"epochs": 1, "max_length": 64},
+    }
+    study.change(
+        "config.yaml",
+        lambda config: (config["experiments"].update(nli=experiment), config.update(run=["nli"])),
+    )
     return study
 
 
@@ -48,26 +73,47 @@ def test_three_methods_to_the_page_and_what_runs_again(nli):
     # Another seed of training runs the methods that learn; another draw of the set builds anew.
     nli.change("config.yaml", lambda config: config.update(seeds=[1, 2]))
     assert len(nli.jobs()["train_run"]) == 2
-    nli.change("config.yaml", lambda config: config["experiments"]["nli"]["data"].update(generation_seed=1))
+    nli.change(
+        "config.yaml", lambda config: config["experiments"]["nli"]["data"].update(generation_seed=1)
+    )
     jobs = nli.jobs()
     assert len(jobs["train_run"]) == 5 and len(jobs["build_dataset"]) == 1
     assert not any(name.startswith(("fetch", "clean")) for name in jobs)
 
 
 def test_a_model_that_knows_no_labels_is_refused_in_one_sentence(nli):
-    nli.change("config.yaml", lambda config: config["experiments"]["nli"].update(
-        models=["tiny_bert"], methods=["direct"], controls=False))
+    nli.change(
+        "config.yaml",
+        lambda config: config["experiments"]["nli"].update(
+            models=["tiny_bert"], methods=["direct"], controls=False
+        ),
+    )
     done = nli.snakemake("--cores", "2")
     said = done.stdout + done.stderr
-    assert done.returncode != 0 and "the method direct needs a model that already knows the labels entailment, neutral" in said
+    assert (
+        done.returncode != 0
+        and "the method direct needs a model that already knows the labels entailment, neutral"
+        in said
+    )
     assert "Traceback" not in said and not (nli / "results/evaluate/default/temporal_nli").exists()
 
 
 def test_the_released_third_set_cannot_be_learnt_from(nli, mirror):
-    nli.change("config.yaml", lambda config: config["experiments"]["nli"].update(
-        data={"source": "released", "challenge_set": "cross_unit"}, methods=["hypothesis_only"], controls=False))
+    nli.change(
+        "config.yaml",
+        lambda config: config["experiments"]["nli"].update(
+            data={"source": "released", "challenge_set": "cross_unit"},
+            methods=["hypothesis_only"],
+            controls=False,
+        ),
+    )
     done = nli.snakemake("--cores", "2", TIMESTRIDE_MIRROR=str(mirror))
     said = done.stdout + done.stderr
-    assert done.returncode != 0 and "train.parquet: no examples; the log of its build says why" in said
-    assert "no pairs of cross_unit to learn from" in said or "only the method direct" in (
-        nli / "results/logs/build/temporal_nli/temporal_nli_release/cross_unit.log").read_text()
+    assert (
+        done.returncode != 0 and "train.parquet: no examples; the log of its build says why" in said
+    )
+    assert (
+        "no pairs of cross_unit to learn from" in said
+        or "only the method direct"
+        in (nli / "results/logs/build/temporal_nli/temporal_nli_release/cross_unit.log").read_text()
+    )

@@ -18,7 +18,10 @@ from tests.conftest import ROOT
 from tests.training import arguments
 
 
-VIDEOS = {"train": 60, "val_1": 20}  # of eight pairs each: seconds of learning, so that a run can be killed between its first step and its last
+VIDEOS = {
+    "train": 60,
+    "val_1": 20,
+}  # of eight pairs each: seconds of learning, so that a run can be killed between its first step and its last
 
 
 def pairs(videos: int, seed: int) -> pa.Table:
@@ -28,10 +31,22 @@ def pairs(videos: int, seed: int) -> pa.Table:
     for video in range(videos):
         for position in range(8):
             label = int(draw.random() < 0.5)
-            texts = [" ".join(draw.choice(words, 6)) for words in (["open", "take", "start", "man"], ["close", "eat", "end", "man"])]
-            rows.append({"pair_id": f"v{seed}-{video}:0:{position}", "video_id": f"v{seed}-{video}", "stride": 0,
-                         "first_position": position, "second_position": position + 1,
-                         "text_a": texts[1 - label], "text_b": texts[label], "label": label})
+            texts = [
+                " ".join(draw.choice(words, 6))
+                for words in (["open", "take", "start", "man"], ["close", "eat", "end", "man"])
+            ]
+            rows.append(
+                {
+                    "pair_id": f"v{seed}-{video}:0:{position}",
+                    "video_id": f"v{seed}-{video}",
+                    "stride": 0,
+                    "first_position": position,
+                    "second_position": position + 1,
+                    "text_a": texts[1 - label],
+                    "text_b": texts[label],
+                    "label": label,
+                }
+            )
     return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
 
 
@@ -41,15 +56,29 @@ def prepared(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("training")
     for number, (split, videos) in enumerate(VIDEOS.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--models", "resources/models.yaml", "--output", folder / "model", "--partial", folder / "partial")
+    done = program(
+        "scripts.fetch.model",
+        "--model",
+        "tiny_bert",
+        "--models",
+        "resources/models.yaml",
+        "--output",
+        folder / "model",
+        "--partial",
+        folder / "partial",
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def told(prepared, output, training=(), **options) -> list[str]:
     """The arguments of a run on what is prepared."""
-    given = {"data": prepared / "data", "model": prepared / "model", "splits": VIDEOS,
-             "log": output / "log"}
+    given = {
+        "data": prepared / "data",
+        "model": prepared / "model",
+        "splits": VIDEOS,
+        "log": output / "log",
+    }
     return arguments(output, training=training, **given | options)
 
 
@@ -57,8 +86,9 @@ def told(prepared, output, training=(), **options) -> list[str]:
 def train(prepared, program):
     def call(output, training=(), ok=True, **options):
         environment = {name: options.pop(name) for name in list(options) if name.isupper()}
-        done = program("scripts.train.run", *told(prepared, output, training, **options),
-                       **environment)
+        done = program(
+            "scripts.train.run", *told(prepared, output, training, **options), **environment
+        )
         assert (done.returncode == 0) == ok, done.stderr
         return done
 
@@ -67,7 +97,9 @@ def train(prepared, program):
 
 def results(output) -> tuple:
     """History and predictions of a run."""
-    return read_table(output / "history.parquet").to_pandas(), read_table(output / "predictions.parquet").to_pandas()
+    return read_table(output / "history.parquet").to_pandas(), read_table(
+        output / "predictions.parquet"
+    ).to_pandas()
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +112,16 @@ def undisturbed(prepared, program, tmp_path_factory):
 
 def started(prepared, output, *flags, **options) -> subprocess.Popen:
     """The program, in a session of its own, once it has a checkpoint."""
-    command = [sys.executable, "-m", "scripts.train.run",
-               *told(prepared, output, checkpoint_seconds=0.05, **options), *flags]
-    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE,
-                               text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "scripts.train.run",
+        *told(prepared, output, checkpoint_seconds=0.05, **options),
+        *flags,
+    ]
+    process = subprocess.Popen(
+        command, cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
     while not (output / "work/checkpoint.pt").exists():
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
@@ -97,8 +135,10 @@ def kill(process: subprocess.Popen) -> None:
 
 def same_bytes(run, other) -> bool:
     """Whether two runs have the same history and predictions."""
-    return all((run / name).read_bytes() == (other / name).read_bytes()
-               for name in ("history.parquet", "predictions.parquet"))
+    return all(
+        (run / name).read_bytes() == (other / name).read_bytes()
+        for name in ("history.parquet", "predictions.parquet")
+    )
 
 
 def test_it_learns_and_reports(undisturbed):
@@ -117,8 +157,16 @@ def test_it_learns_and_reports(undisturbed):
         nll = -scores[np.arange(len(scores)), part["label"]].mean()
         assert nll == pytest.approx(recorded["loss"].item(), abs=1e-5)
     held = history[history["split"] == "held_out"]
-    assert facts["best_epoch"] == held.loc[held["loss"].idxmin(), "epoch"], "the epoch with the lowest held-out loss"
-    assert set(facts["hardware"]) == {"device", "processes", "threads", "precision", "deterministic"}
+    assert facts["best_epoch"] == held.loc[held["loss"].idxmin(), "epoch"], (
+        "the epoch with the lowest held-out loss"
+    )
+    assert set(facts["hardware"]) == {
+        "device",
+        "processes",
+        "threads",
+        "precision",
+        "deterministic",
+    }
     assert "checkpoint.pt" not in os.listdir(undisturbed / "work")
 
 
@@ -149,23 +197,38 @@ def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared,
 
     from tests.train.decoders import write_decoder
 
-    lora = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear", "gradient_checkpointing": True, "max_length": 64, "epochs": 2}
+    lora = {
+        "adapter": "lora",
+        "rank": 4,
+        "alpha": 8.0,
+        "target": "all-linear",
+        "gradient_checkpointing": True,
+        "max_length": 64,
+        "epochs": 2,
+    }
     given = {"training": lora, "model": write_decoder("llama", tmp_path / "model")}
     train(tmp_path / "whole", **given)
     output = tmp_path / "killed"
     kill(started(prepared, output, **given))
     with open(output / "work/checkpoint.pt", "rb") as opened:
         saved = torch.load(opened, weights_only=True)["state"]["network"]
-    assert "score.weight" in saved and all("lora_" in name for name in saved if name != "score.weight")
+    assert "score.weight" in saved and all(
+        "lora_" in name for name in saved if name != "score.weight"
+    )
     assert "resumes in epoch" in train(output, **given).stderr
     assert same_bytes(output, tmp_path / "whole")
     facts = json.loads((output / "run.json").read_text())
-    assert facts["training"]["adapter"] == "lora" and facts["trained_parameters"] < facts["parameters"] / 2
+    assert (
+        facts["training"]["adapter"] == "lora"
+        and facts["trained_parameters"] < facts["parameters"] / 2
+    )
 
 
 def test_a_second_process_waits_for_the_first(prepared, tmp_path):
     command = [sys.executable, "-m", "scripts.train.run", *told(prepared, tmp_path)]
-    both = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [
+        subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(2)
+    ]
     said = [one.communicate()[1] for one in both]
     assert [one.returncode for one in both] == [0, 0]
     assert sum("no step taken" in text for text in said) == 1
@@ -182,14 +245,19 @@ def test_two_processes_agree_with_one(train, tmp_path):
     np.testing.assert_allclose(one[0]["accuracy"], two[0]["accuracy"], atol=0.01)
 
 
-@pytest.mark.parametrize(("given", "said"), [
-    ({"training": {"max_length": 4096}}, "max_length is 4096"),
-    ({"training": {"held_out_fraction": 1e-9}}, "too few to hold"),
-    ({"training": {"learning_rate": 1e6, "gradient_clip": 1e9, "weight_decay": 1e3}},
-     "the loss is not finite"),
-    ({"device": "gpu", "devices": 64}, "device: gpu asks for 64 GPU(s)"),
-    ({"report_to": "wandb"}, "pip install wandb"),
-])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"training": {"max_length": 4096}}, "max_length is 4096"),
+        ({"training": {"held_out_fraction": 1e-9}}, "too few to hold"),
+        (
+            {"training": {"learning_rate": 1e6, "gradient_clip": 1e9, "weight_decay": 1e3}},
+            "the loss is not finite",
+        ),
+        ({"device": "gpu", "devices": 64}, "device: gpu asks for 64 GPU(s)"),
+        ({"report_to": "wandb"}, "pip install wandb"),
+    ],
+)
 def test_what_cannot_be_trained_is_refused(train, tmp_path, given, said):
     done = train(tmp_path, ok=False, **given)
     assert said in done.stderr and "Traceback" not in done.stderr
@@ -201,7 +269,9 @@ def test_missing_weights_are_refused(train, prepared, tmp_path):
     import torch
 
     shutil.copytree(prepared / "model", tmp_path / "model")
-    save_file({"bert.embeddings.LayerNorm.weight": torch.zeros(128)}, tmp_path / "model/model.safetensors")
+    save_file(
+        {"bert.embeddings.LayerNorm.weight": torch.zeros(128)}, tmp_path / "model/model.safetensors"
+    )
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
     assert "weights of the model are missing" in done.stderr and "Traceback" not in done.stderr
 
@@ -215,7 +285,9 @@ def labelled(prepared, tmp_path_factory):
     folder = tmp_path_factory.mktemp("labelled") / "model"
     shutil.copytree(prepared / "model", folder)
     torch.manual_seed(7)
-    config = AutoConfig.from_pretrained(folder, num_labels=2, id2label={0: "IN-ORDER", 1: "swapped"})
+    config = AutoConfig.from_pretrained(
+        folder, num_labels=2, id2label={0: "IN-ORDER", 1: "swapped"}
+    )
     network = AutoModelForSequenceClassification.from_config(config)
     network.classifier.weight.data *= 3
     network.save_pretrained(folder)
@@ -231,14 +303,28 @@ def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
     facts = json.loads((tmp_path / "run.json").read_text())
     assert (facts["epochs"], facts["best_epoch"], facts["train_examples"]) == (0, 0, 0)
     history, predictions = results(tmp_path)
-    assert set(history["split"]) == set(predictions["split"]) == {"val_1"} and set(predictions["selection"]) == {"direct"}
-    tokenizer, network = AutoTokenizer.from_pretrained(labelled), AutoModelForSequenceClassification.from_pretrained(labelled)
-    rows = read_table(prepared / "data/val_1.parquet").to_pandas().set_index("pair_id").loc[predictions["example_id"]]
+    assert set(history["split"]) == set(predictions["split"]) == {"val_1"} and set(
+        predictions["selection"]
+    ) == {"direct"}
+    tokenizer, network = (
+        AutoTokenizer.from_pretrained(labelled),
+        AutoModelForSequenceClassification.from_pretrained(labelled),
+    )
+    rows = (
+        read_table(prepared / "data/val_1.parquet")
+        .to_pandas()
+        .set_index("pair_id")
+        .loc[predictions["example_id"]]
+    )
     with torch.no_grad():
-        batch = tokenizer(list(rows["text_a"]), list(rows["text_b"]), padding=True, return_tensors="pt")
+        batch = tokenizer(
+            list(rows["text_a"]), list(rows["text_b"]), padding=True, return_tensors="pt"
+        )
         own = torch.log_softmax(network.eval()(**batch).logits, -1).numpy()
     np.testing.assert_allclose(np.stack(predictions["score"]), own[:, [1, 0]], atol=1e-4)
-    assert np.stack(predictions["score"]).std(0).min() > 0.005, "the scores must differ between pairs"
+    assert np.stack(predictions["score"]).std(0).min() > 0.005, (
+        "the scores must differ between pairs"
+    )
 
 
 def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
@@ -253,26 +339,40 @@ def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_
     """With text_b alone the order can still be learnt here; the whole training split is learnt from."""
     train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
     facts = json.loads((tmp_path / "run.json").read_text())
-    assert (facts["train_examples"], facts["held_out_examples"]) == (VIDEOS["train"] * 8, VIDEOS["val_1"] * 8)
+    assert (facts["train_examples"], facts["held_out_examples"]) == (
+        VIDEOS["train"] * 8,
+        VIDEOS["val_1"] * 8,
+    )
     history = results(tmp_path)[0].set_index("split")
     assert history.loc["held_out", "accuracy"] == history.loc["val_1", "accuracy"] > 0.9
 
 
 def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
     """A model of two labels meets a study of three: the two that it does not tell apart count as one."""
-    three = {"labels": ["swapped", "in_order", "unsaid"], "merged_labels": {"swapped": ["swapped"], "in_order": ["in_order", "unsaid"]},
-             "learns": False}
+    three = {
+        "labels": ["swapped", "in_order", "unsaid"],
+        "merged_labels": {"swapped": ["swapped"], "in_order": ["in_order", "unsaid"]},
+        "learns": False,
+    }
     for split in ("train", "val_1"):
         table = read_table(prepared / f"data/{split}.parquet")
         label = np.where(np.arange(len(table)) % 3 == 0, 2, table["label"].to_numpy())
-        write_table(table.set_column(table.schema.get_field_index("label"), "label", pa.array(label, pa.int8())),
-                    tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
+        write_table(
+            table.set_column(
+                table.schema.get_field_index("label"), "label", pa.array(label, pa.int8())
+            ),
+            tmp_path / f"data/{split}.parquet",
+            STRIDED_PAIRS,
+            {},
+        )
     train(tmp_path / "run", method=three, model=labelled, data=tmp_path / "data")
     facts = json.loads((tmp_path / "run/run.json").read_text())
     assert (facts["labels"], facts["label_columns"]) == (["swapped", "in_order"], [0, 1, 1])
     history, predictions = results(tmp_path / "run")
     told = np.stack(predictions["score"]).argmax(1)
-    assert history["accuracy"].item() == pytest.approx(np.mean(told == np.minimum(predictions["label"], 1)))
+    assert history["accuracy"].item() == pytest.approx(
+        np.mean(told == np.minimum(predictions["label"], 1))
+    )
 
 
 def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train, tmp_path):
@@ -280,26 +380,40 @@ def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=20)[1]
     assert process.returncode == 128 + signal.SIGTERM
-    assert "was told to stop (SIGTERM); what was learnt is saved" in said and "Traceback" not in said
+    assert (
+        "was told to stop (SIGTERM); what was learnt is saved" in said and "Traceback" not in said
+    )
     assert "resumes in epoch" in train(tmp_path).stderr
     assert same_bytes(tmp_path, undisturbed)
 
 
 def test_an_orphan_ends(prepared, tmp_path):
     """A run does not go on without the Snakemake that started it: it saves and ends."""
-    starter = ("import subprocess, sys, time\nfrom scripts.running.owner import name_owner\nname_owner()\n"
-               "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\ntime.sleep(600)\n")
-    command = [sys.executable, "-m", "scripts.train.run",
-               *told(prepared, tmp_path, {"epochs": 500}, checkpoint_seconds=0.05),
-               "--log", str(tmp_path / "log")]
-    parent = subprocess.Popen([sys.executable, "-c", starter, *command], cwd=ROOT, start_new_session=True)
+    starter = (
+        "import subprocess, sys, time\nfrom scripts.running.owner import name_owner\nname_owner()\n"
+        "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\ntime.sleep(600)\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "scripts.train.run",
+        *told(prepared, tmp_path, {"epochs": 500}, checkpoint_seconds=0.05),
+        "--log",
+        str(tmp_path / "log"),
+    ]
+    parent = subprocess.Popen(
+        [sys.executable, "-c", starter, *command], cwd=ROOT, start_new_session=True
+    )
     while not (tmp_path / "work/checkpoint.pt").exists():
         assert parent.poll() is None
         time.sleep(0.05)
     parent.kill()
     parent.wait()
     begun = time.time()
-    while "was told to stop (SIGTERM); what was learnt is saved" not in (tmp_path / "log.said").read_text():
+    while (
+        "was told to stop (SIGTERM); what was learnt is saved"
+        not in (tmp_path / "log.said").read_text()
+    ):
         assert time.time() - begun < 60, (tmp_path / "log.said").read_text()
         time.sleep(0.1)
 
@@ -308,40 +422,69 @@ def test_the_processes_of_a_killed_launcher_end_before_others_train(prepared, tm
     process = started(prepared, tmp_path, training={"epochs": 500, "dropout": 0.0}, devices=2)
     process.kill()  # the launcher alone: its processes are left
     process.wait()
-    second = subprocess.run([sys.executable, "-m", "scripts.train.run",
-                             *told(prepared, tmp_path, {"epochs": 1, "dropout": 0.0}, devices=2)],
-                            cwd=ROOT, capture_output=True, text=True)
+    second = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "scripts.train.run",
+            *told(prepared, tmp_path, {"epochs": 1, "dropout": 0.0}, devices=2),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert second.returncode == 0, second.stderr
     assert json.loads((tmp_path / "run.json").read_text())["epochs"] == 1
 
 
 # ---- what numbers depend on, and what they do not
 
-def test_nothing_of_the_users_accelerate_configuration_changes_a_number(undisturbed, train, tmp_path):
+
+def test_nothing_of_the_users_accelerate_configuration_changes_a_number(
+    undisturbed, train, tmp_path
+):
     (tmp_path / "home/accelerate").mkdir(parents=True)
     (tmp_path / "home/accelerate/default_config.yaml").write_text(
-        "{compute_environment: LOCAL_MACHINE, distributed_type: FSDP, mixed_precision: bf16, use_cpu: false, num_processes: 3}")
-    train(tmp_path / "out", HF_HOME=str(tmp_path / "home"), ACCELERATE_MIXED_PRECISION="bf16", ACCELERATE_GRADIENT_ACCUMULATION_STEPS="4",
-          ACCELERATE_USE_FSDP="true", OMP_NUM_THREADS="2", WORLD_SIZE="2", RANK="1", LOCAL_RANK="1")
+        "{compute_environment: LOCAL_MACHINE, distributed_type: FSDP, mixed_precision: bf16, use_cpu: false, num_processes: 3}"
+    )
+    train(
+        tmp_path / "out",
+        HF_HOME=str(tmp_path / "home"),
+        ACCELERATE_MIXED_PRECISION="bf16",
+        ACCELERATE_GRADIENT_ACCUMULATION_STEPS="4",
+        ACCELERATE_USE_FSDP="true",
+        OMP_NUM_THREADS="2",
+        WORLD_SIZE="2",
+        RANK="1",
+        LOCAL_RANK="1",
+    )
     assert same_bytes(tmp_path / "out", undisturbed)
 
 
 def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path):
     """A model measured as it is gives the same scores under bf16 and fp32; learnt in bf16, they are no bf16 numbers."""
     for precision in ("bf16", "fp32"):
-        train(tmp_path / precision, {"precision": precision}, method={"learns": False}, model=labelled)
-    bf16, fp32 = (np.stack(results(tmp_path / precision)[1]["score"]) for precision in ("bf16", "fp32"))
+        train(
+            tmp_path / precision, {"precision": precision}, method={"learns": False}, model=labelled
+        )
+    bf16, fp32 = (
+        np.stack(results(tmp_path / precision)[1]["score"]) for precision in ("bf16", "fp32")
+    )
     assert (bf16 == fp32).all()
     train(tmp_path / "learnt", {"precision": "bf16", "epochs": 1})
     scores = np.stack(results(tmp_path / "learnt")[1]["score"]).astype(np.float32)
     assert json.loads((tmp_path / "learnt/run.json").read_text())["hardware"]["precision"] == "bf16"
-    assert (scores.view(np.uint32) & 0xFFFF).any(1).mean() > 0.9, "the lower half of an fp32 number is rounded away in bf16"
+    assert (scores.view(np.uint32) & 0xFFFF).any(1).mean() > 0.9, (
+        "the lower half of an fp32 number is rounded away in bf16"
+    )
 
 
 def test_tokens_are_kept_for_other_runs(train, undisturbed, tmp_path):
     train(tmp_path / "first", tokens=tmp_path / "tokens")
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")}
-    assert len([path for path in kept if path.name == "labels.npy"]) == 3  # learned, held_out, val_1
+    assert (
+        len([path for path in kept if path.name == "labels.npy"]) == 3
+    )  # learned, held_out, val_1
     train(tmp_path / "second", {"weight_decay": 0.0}, tokens=tmp_path / "tokens")
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")} == kept
     assert same_bytes(tmp_path / "first", undisturbed)
@@ -350,8 +493,21 @@ def test_tokens_are_kept_for_other_runs(train, undisturbed, tmp_path):
 def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_path):
     shutil.copytree(prepared / "model", tmp_path / "model")
     files = ["config.json", "tokenizer.json", "tokenizer_config.json"]
-    assert program("scripts.data.manifest", "--folder", tmp_path / "model", *files, "--output", tmp_path / "model/manifest.json").returncode == 0
+    assert (
+        program(
+            "scripts.data.manifest",
+            "--folder",
+            tmp_path / "model",
+            *files,
+            "--output",
+            tmp_path / "model/manifest.json",
+        ).returncode
+        == 0
+    )
     data = (tmp_path / "model/tokenizer.json").read_bytes()
     (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
-    assert "tokenizer.json has changed since it was fetched" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        "tokenizer.json has changed since it was fetched" in done.stderr
+        and "Traceback" not in done.stderr
+    )

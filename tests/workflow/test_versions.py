@@ -12,4 +12,7 @@ def test_an_unknown_version_is_used_as_it_comes(tmp_path):
     assert said.count("is not known to timestride") == 1
     assert "Using workflow specific profile" in said, "Snakemake's own output"
     assert not (study.folder / ".snakemake/metadata").is_symlink()
-    assert study.snakemake("--cores", "1", "results/fetch/sample_activitynet/manifest.json").returncode == 0
+    assert (
+        study.snakemake("--cores", "1", "results/fetch/sample_activitynet/manifest.json").returncode
+        == 0
+    )

@@ -27,18 +27,26 @@ from tqdm import tqdm
 
 from scripts.data.files import whole
 from scripts.running.program import UserError, execute, log, whole_number
-from scripts.fetch.samples.files import identifiers, opened_zip, sample_arguments, texts_of, wavered, write
+from scripts.fetch.samples.files import (
+    identifiers,
+    opened_zip,
+    sample_arguments,
+    texts_of,
+    wavered,
+    write,
+)
 
-WAVER = 0.18       # how far a step strays from its usual place in time, of a whole video's length
+WAVER = 0.18  # how far a step strays from its usual place in time, of a whole video's length
 LIFT_WAVER = 0.04  # how far a line about a lift strays
-FILLED = 0.05      # share of lines beside the matter
+FILLED = 0.05  # share of lines beside the matter
 LONGEST_RIDE = 24  # lines
-POOL = 2000        # different videos of howto100m; a larger corpus repeats them under other ids
+POOL = 2000  # different videos of howto100m; a larger corpus repeats them under other ids
 
 Steps = list[tuple[float, list[str]]]  # the time and two wordings of each
 
 
 # ---- In the format of ActivityNet Captions
+
 
 def outline(chance: Random, texts: dict) -> Steps:
     """Some steps of a procedure, in the order in which they happen."""
@@ -50,11 +58,18 @@ def outline(chance: Random, texts: dict) -> Steps:
     drawn = [((number + 0.5) / len(steps), step) for number, step in enumerate(steps)]
     drawn = chance.sample(drawn, chance.randint(3, len(steps)))
     for shared in texts["shared"]:
-        drawn += [(chance.random() if shared["time"] is None else shared["time"], step)
-                  for step in chance.sample(shared["steps"], chance.randint(0, 2))]
+        drawn += [
+            (chance.random() if shared["time"] is None else shared["time"], step)
+            for step in chance.sample(shared["steps"], chance.randint(0, 2))
+        ]
     drawn = chance.sample(drawn, min(len(drawn), chance.randint(fewest, most)))
-    return sorted((time + wavered(chance, WAVER), [wording.format(place=procedure["place"]) for wording in step])
-                  for time, step in drawn)
+    return sorted(
+        (
+            time + wavered(chance, WAVER),
+            [wording.format(place=procedure["place"]) for wording in step],
+        )
+        for time, step in drawn
+    )
 
 
 def sentences(chance: Random, texts: dict, steps: Steps) -> list[str]:
@@ -79,10 +94,13 @@ def sentences(chance: Random, texts: dict, steps: Steps) -> list[str]:
 def captioned(chance: Random, texts: dict, steps: Steps, duration: float) -> dict:
     """One video as ActivityNet has it: duration, timestamps, sentences."""
     lines = sentences(chance, texts, steps)
-    borders = [duration * (number + 0.3 * chance.random()) / len(lines)
-               for number in range(len(lines) + 1)]
-    spans = [[round(begin, 2), round(min(end + 3 * chance.random(), duration), 2)]
-             for begin, end in zip(borders, borders[1:])]
+    borders = [
+        duration * (number + 0.3 * chance.random()) / len(lines) for number in range(len(lines) + 1)
+    ]
+    spans = [
+        [round(begin, 2), round(min(end + 3 * chance.random(), duration), 2)]
+        for begin, end in zip(borders, borders[1:])
+    ]
     spans[0][0] = chance.choice([0, 0, spans[0][0]])
     spaced = [lines[0], *(f" {line}" if chance.random() < 0.7 else line for line in lines[1:])]
     return {"duration": duration, "timestamps": spans, "sentences": spaced}
@@ -134,8 +152,13 @@ def activitynet(videos: int, chance: Random) -> dict[str, dict | list]:
     train_ids, val_ids = [*train, *unlisted[:3]], [*val_1, *unlisted[3:]]
     for ids in (train_ids, val_ids):
         chance.shuffle(ids)
-    return {"train.json": train, "val_1.json": val_1, "val_2.json": val_2,
-            "train_ids.json": train_ids, "val_ids.json": val_ids}
+    return {
+        "train.json": train,
+        "val_1.json": val_1,
+        "val_2.json": val_2,
+        "train_ids.json": train_ids,
+        "val_ids.json": val_ids,
+    }
 
 
 def write_activitynet(given: argparse.Namespace) -> None:
@@ -145,6 +168,7 @@ def write_activitynet(given: argparse.Namespace) -> None:
 
 
 # ---- In the format of HowTo100M
+
 
 def ride(chance: Random, lifts: dict, count: int) -> list[str]:
     """So many lines about both lifts, on their way from one end of the house to the other."""
@@ -242,19 +266,31 @@ FORMATS = {"activitynet": write_activitynet, "howto100m": write_howto100m}
 
 def main(given: argparse.Namespace) -> None:
     if given.format == "activitynet" and (given.captions_per_video or given.unzipped):
-        raise UserError("--captions-per-video and --unzipped are options of howto100m; leave them "
-                        "out, or give --format howto100m")
+        raise UserError(
+            "--captions-per-video and --unzipped are options of howto100m; leave them "
+            "out, or give --format howto100m"
+        )
     FORMATS[given.format](given)
-    log.info("%s: sample captions in the format of %s, %d videos, seed %d", given.output,
-             given.format, given.videos, given.seed)
+    log.info(
+        "%s: sample captions in the format of %s, %d videos, seed %d",
+        given.output,
+        given.format,
+        given.videos,
+        given.seed,
+    )
 
 
 def arguments() -> argparse.ArgumentParser:
     options = sample_arguments(__doc__, "videos", whole_number(10, 10_000_000), FORMATS)
-    options.add_argument("--captions-per-video", type=whole_number(1, 10_000), metavar="N",
-                         help="of howto100m, on average; default: 25, the real file has 112")
-    options.add_argument("--unzipped", action="store_true",
-                         help="of howto100m: write raw_caption.json itself")
+    options.add_argument(
+        "--captions-per-video",
+        type=whole_number(1, 10_000),
+        metavar="N",
+        help="of howto100m, on average; default: 25, the real file has 112",
+    )
+    options.add_argument(
+        "--unzipped", action="store_true", help="of howto100m: write raw_caption.json itself"
+    )
     return options
 
 

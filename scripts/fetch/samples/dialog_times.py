@@ -12,8 +12,15 @@ from typing import NamedTuple
 
 from scripts.fetch.samples.files import texts_of
 
-MINUTES = {"second": 1 / 60, "minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43200,
-           "year": 525600}
+MINUTES = {
+    "second": 1 / 60,
+    "minute": 1,
+    "hour": 60,
+    "day": 1440,
+    "week": 10080,
+    "month": 43200,
+    "year": 525600,
+}
 YEARLY = {"day": 365, "week": 52, "month": 12, "year": 1}
 
 Times = list[tuple[str, object, bool | None]]
@@ -69,8 +76,11 @@ def ages(chance: Random, usual: list[float]) -> Times:
     years = [2, 3, 4, 5, *range(6, 12), 15, *range(18, 24), 40, 45, 50, 60, 70, 75, 80, 85, 90]
     counted = [(number, "years", number) for number in years]
     counted += [(number, "months", number / 12) for number in range(2, 12)]
-    return [(f"{word} {unit} old", value, near(value, usual, 2.2))
-            for number, unit, value in counted for word in spellings(number)]
+    return [
+        (f"{word} {unit} old", value, near(value, usual, 2.2))
+        for number, unit, value in counted
+        for word in spellings(number)
+    ]
 
 
 def clock_times(chance: Random, usual: list[int]) -> Times:
@@ -111,7 +121,7 @@ def months(chance: Random, usual: list[str]) -> Times:
     for month, name in enumerate(names):
         distance = away(month, [names.index(one) for one in usual], 12)
         fits = True if distance == 0 else False if distance >= 3 else None
-        for shown in ([None] if day is None else [day, day + 1]):
+        for shown in [None] if day is None else [day, day + 1]:
             times.append((name if shown is None else f"{name} {shown}", (month, shown), fits))
     return times
 
@@ -127,12 +137,21 @@ def years(chance: Random, usual: list[int]) -> Times:
     subjects = texts_of("dialogs")["scenes"]["born"]["subjects"]
     known = sorted({year for subject in subjects for year in subject["usual"]})
     distances = {year: away(year, usual, 10_000) for year in known}
-    return [(str(year), year, True if distance == 0 else False if distance >= 12 else None)
-            for year, distance in distances.items()]
+    return [
+        (str(year), year, True if distance == 0 else False if distance >= 12 else None)
+        for year, distance in distances.items()
+    ]
 
 
 # How the times of each kind of scene are made, from what is usual.
 TIMES_OF = {
-    "task": durations, "age": ages, "clock": clock_times, "place": clock_times,
-    "habit": frequencies, "run": frequencies, "season": months, "day": weekdays, "born": years,
+    "task": durations,
+    "age": ages,
+    "clock": clock_times,
+    "place": clock_times,
+    "habit": frequencies,
+    "run": frequencies,
+    "season": months,
+    "day": weekdays,
+    "born": years,
 }

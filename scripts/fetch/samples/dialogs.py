@@ -33,6 +33,7 @@ Turn = list[str | Time]
 
 # ---- The dialogs
 
+
 def filled(template: str, words: dict[str, object]) -> Turn:
     """A turn: the template with its braces filled, times as pieces of their own."""
     pieces: Turn = [""]
@@ -59,8 +60,9 @@ def preposition(time: Time) -> str:
     return "in " if time.text in texts_of("dialogs")["months"] else "on "
 
 
-def scene(chance: Random, kind: str, present: tuple[str, str], leads: list[str],
-          asides: list[str]) -> tuple[Turn, Turn]:
+def scene(
+    chance: Random, kind: str, present: tuple[str, str], leads: list[str], asides: list[str]
+) -> tuple[Turn, Turn]:
     """A question to the second of those present and its answer. The times follow from the subject.
 
     May open with the last of the asides, which is then taken from the list.
@@ -135,6 +137,7 @@ def corpus(wanted: int, seed: int) -> dict[str, list[list[Turn]]]:
 
 # ---- In the format of DailyDialog
 
+
 def line(turns: list[Turn], chance: Random) -> str:
     """A dialog as DailyDialog writes it, in places with odd spacing and signs of the real file."""
     texts = [text_of(turn) for turn in turns]
@@ -162,6 +165,7 @@ def write_dailydialog(given: argparse.Namespace) -> None:
 
 # ---- In the format of TimeDial
 
+
 def wrong_options(chance: Random, masked: Time, texts: str) -> list[tuple[str, str]]:
     """Two wrong options of different value, with the rule by which each was made.
 
@@ -172,8 +176,11 @@ def wrong_options(chance: Random, masked: Time, texts: str) -> list[tuple[str, s
     in_words = texts_of("dialogs")["numbers"].values()
     numbers = {word for word in re.split("[ :]", texts) if word.isdecimal() or word in in_words}
     phrases = [one for one in masked.wrong if f" {one[0]} " in f" {texts} "]
-    numerals = [one for one in masked.wrong
-                if numbers & set(re.split("[ :]", one[0])) and one not in phrases]
+    numerals = [
+        one
+        for one in masked.wrong
+        if numbers & set(re.split("[ :]", one[0])) and one not in phrases
+    ]
     pools = {"Rule 1": phrases, "Rule 2": numerals, "Rule 3": masked.wrong}
     options: list[tuple[str, str]] = []
     values, written = [], []
@@ -196,19 +203,22 @@ def instance(chance: Random, turns: list[Turn], extra: bool) -> dict | None:
     another right value.
     """
     dialog_text = " ".join(map(text_of, turns))
-    able = [(number, place, piece)
-            for number, turn in enumerate(turns) for place, piece in enumerate(turn)
-            if isinstance(piece, Time)
-            and len(re.findall(rf"(?<!\w){re.escape(piece.text)}(?!\w)", dialog_text)) == 1
-            and any(text != piece.text for text, _ in piece.right)
-            and len({value for _, value in piece.wrong}) > 1]
+    able = [
+        (number, place, piece)
+        for number, turn in enumerate(turns)
+        for place, piece in enumerate(turn)
+        if isinstance(piece, Time)
+        and len(re.findall(rf"(?<!\w){re.escape(piece.text)}(?!\w)", dialog_text)) == 1
+        and any(text != piece.text for text, _ in piece.right)
+        and len({value for _, value in piece.wrong}) > 1
+    ]
     if not able:
         return None
     number, place, masked = chance.choice(able)
     others = [one for one in masked.right if one[0] != masked.text]
     others = [one for one in others if one[1] != masked.value] or others
     texts = [text_of(turn) for turn in turns]
-    texts[number] = text_of([*turns[number][:place], MASK, *turns[number][place + 1:]])
+    texts[number] = text_of([*turns[number][:place], MASK, *turns[number][place + 1 :]])
     conversation = [f"{'AB'[at % 2]}:{' ' if at else ''}{text}" for at, text in enumerate(texts)]
     (wrong1, rule1), (wrong2, rule2) = wrong_options(chance, masked, dialog_text)
     options = [masked.text, "none" if extra else chance.choice(others)[0], wrong1, wrong2]
@@ -218,9 +228,15 @@ def instance(chance: Random, turns: list[Turn], extra: bool) -> dict | None:
             options[at] += " " * chance.randint(1, 2)
     if chance.random() < 0.73:
         conversation.append("")
-    return {"conversation": conversation, "correct1": options[0], "correct2": options[1],
-            "incorrect1": options[2], "incorrect1_rule": rule1,
-            "incorrect2": options[3], "incorrect2_rule": rule2}
+    return {
+        "conversation": conversation,
+        "correct1": options[0],
+        "correct2": options[1],
+        "incorrect1": options[2],
+        "incorrect1_rule": rule1,
+        "incorrect2": options[3],
+        "incorrect2_rule": rule2,
+    }
 
 
 def challenge(by_split: dict[str, list[list[Turn]]], wanted: int, seed: int) -> list[dict]:
@@ -250,9 +266,16 @@ FORMATS = {"dailydialog": write_dailydialog, "timedial": write_timedial}
 
 def main(given: argparse.Namespace) -> None:
     FORMATS[given.format](given)
-    log.info("%s: sample of %d dialogs in the format of %s, seed %d", given.output, given.dialogs,
-             given.format, given.seed)
+    log.info(
+        "%s: sample of %d dialogs in the format of %s, seed %d",
+        given.output,
+        given.dialogs,
+        given.format,
+        given.seed,
+    )
 
 
 if __name__ == "__main__":
-    execute(main, sample_arguments(__doc__, "dialogs", whole_number(48, 20_000), FORMATS).parse_args())
+    execute(
+        main, sample_arguments(__doc__, "dialogs", whole_number(48, 20_000), FORMATS).parse_args()
+    )

@@ -23,7 +23,9 @@ def texts_of(kind: str) -> dict:
     return read_yaml(ROOT / f"resources/samples/{kind}.yaml")
 
 
-def sample_arguments(doc: str, things: str, number: Callable, formats: Iterable[str] = ()) -> argparse.ArgumentParser:
+def sample_arguments(
+    doc: str, things: str, number: Callable, formats: Iterable[str] = ()
+) -> argparse.ArgumentParser:
     """The arguments of every sample: how many things (a type of number), the seed, the folder; the format where there are several."""
     options = parser(doc)
     options.add_argument(f"--{things}", type=number, required=True, metavar="N", help="how many")

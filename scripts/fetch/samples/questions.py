@@ -36,8 +36,10 @@ def durations(chance: Random, least: int, most: int) -> Answers:
 
 def clock_times(chance: Random, least: int, most: int) -> Answers:
     """Hours of the day."""
-    return {f"{hour % 12 or 12}:00 {'am' if hour < 12 else 'pm'}": least <= hour <= most
-            for hour in chance.sample(range(24), DRAWS)}
+    return {
+        f"{hour % 12 or 12}:00 {'am' if hour < 12 else 'pm'}": least <= hour <= most
+        for hour in chance.sample(range(24), DRAWS)
+    }
 
 
 def frequencies(chance: Random, least: int, most: int) -> Answers:
@@ -61,10 +63,16 @@ def question(chance: Random) -> tuple[str, str, list[tuple[str, bool]], str]:
         "Event Duration": durations(chance, *activity["minutes"]),
         "Typical Time": clock_times(chance, *activity["hours"]),
         "Frequency": frequencies(chance, *activity["yearly"]),
-        "Event Ordering": {f"they {activity['next']}": True} | {
-            f"they {other}": False for other in chance.sample(next_ones, 4)},
-        "Stationarity": {"yes": True, "it is": True, "no": False, "only for a minute": False,
-                         f"no, not that {activity['state'][:9]}": False}}
+        "Event Ordering": {f"they {activity['next']}": True}
+        | {f"they {other}": False for other in chance.sample(next_ones, 4)},
+        "Stationarity": {
+            "yes": True,
+            "it is": True,
+            "no": False,
+            "only for a minute": False,
+            f"no, not that {activity['state'][:9]}": False,
+        },
+    }
     sentence = f"{who[0].upper()}{who[1:]} {activity['past']}{where}."
     return sentence, asks.format(who=who, **activity), list(answers[category].items()), category
 
@@ -85,8 +93,10 @@ def corpus(wanted: int, chance: Random, known: set[str]) -> list[str]:
         sentence = f'"{sentence}' if questions % 30 == 7 else sentence
         if questions % 50 == 9:
             chosen[0] = (chosen[0][0].replace("a", "a\u00ad", 1), chosen[0][1])
-        lines += ["\t".join([sentence, asks, answer, "yes" if likely else "no", category])
-                  for answer, likely in chosen]
+        lines += [
+            "\t".join([sentence, asks, answer, "yes" if likely else "no", category])
+            for answer, likely in chosen
+        ]
     return lines
 
 
@@ -96,8 +106,13 @@ def main(given: argparse.Namespace) -> None:
     for name, wanted in sizes.items():
         lines = corpus(wanted, chance, known)
         write(given.output / name, "\n".join(lines) + "\n")
-        log.info("%s: %d sample questions with %d answers, seed %d", given.output / name, wanted,
-                 len(lines), given.seed)
+        log.info(
+            "%s: %d sample questions with %d answers, seed %d",
+            given.output / name,
+            wanted,
+            len(lines),
+            given.seed,
+        )
 
 
 if __name__ == "__main__":

@@ -21,8 +21,10 @@ from scripts.fetch.samples.dialog_times import MINUTES
 from scripts.fetch.samples.files import texts_of, write
 
 # Words that programs write beside the texts of resources/.
-WRITTEN = ("at on in before after from to for less than am pm o'clock old once twice three four"
-           " times every next this decade a yes it is no only for not that they")
+WRITTEN = (
+    "at on in before after from to for less than am pm o'clock old once twice three four"
+    " times every next this decade a yes it is no only for not that they"
+)
 
 
 def texts_in(value: object) -> Iterator[str]:
@@ -42,10 +44,18 @@ def vocabulary(templates: Path) -> list[str]:
     units = [word for name in [*NAMES.values(), *MINUTES] for word in (name, f"{name}s")]
     samples = [texts_of(kind) for kind in ("captions", "dialogs", "questions")]
     # Categories stand in a listing, not in a caption.
-    texts = [text for sample in samples for key, value in sample.items() if key != "categories"
-             for text in texts_in(value)]
-    years = [str(year) for subject in texts_of("dialogs")["scenes"]["born"]["subjects"]
-             for year in subject["usual"]]
+    texts = [
+        text
+        for sample in samples
+        for key, value in sample.items()
+        if key != "categories"
+        for text in texts_in(value)
+    ]
+    years = [
+        str(year)
+        for subject in texts_of("dialogs")["scenes"]["born"]["subjects"]
+        for year in subject["usual"]
+    ]
     texts = [re.sub(r"\{\w+\}", " ", text) for text in texts]
     numbers = [str(number) for number in range(101)]
     words = " ".join([*forms, *times, *DAYS, *units, *texts, *years, *numbers, WRITTEN]).lower()

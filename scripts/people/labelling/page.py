@@ -40,32 +40,52 @@ CANDIDATE = "candidate"
 OPTIONS = ["right", "wrong"]  # the answer to a candidate that was chosen, and to one that was not
 
 
-def sample_of(folder: Path, split: str, name: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
+def sample_of(
+    folder: Path, split: str, name: str, asked: dict, units: int, seed: int
+) -> pd.DataFrame:
     """The examples of so many units of a dataset's split: unit, item, label, the columns shown.
 
     name: the column of the examples' ids; asked: the study's entry of labelling.yaml. Units stand in the order of the draw. Raises
     UserError where the split has fewer, for options of which none is right, and for a dataset that people are not asked about.
     """
-    columns = dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *[CANDIDATE] * (asked["choices"] == CANDIDATE)])
+    columns = dict.fromkeys(
+        [
+            name,
+            asked["unit"],
+            "label",
+            *asked["texts"],
+            *[CANDIDATE] * (asked["choices"] == CANDIDATE),
+        ]
+    )
     file = folder / f"{split}.parquet"
     options = provenance_of(file).get("options", {})
     for option, condition in asked.get("only_where", {}).items():
         if not VALIDATOR(condition).is_valid(options.get(option)):
-            raise UserError(f"{folder}: people are asked about no dataset with {option}: {options[option]}; name one without {option}")
+            raise UserError(
+                f"{folder}: people are asked about no dataset with {option}: {options[option]}; name one without {option}"
+            )
     # What people are to label has no labels yet (docs/label.md): of options only what stood there counts as right.
-    types = pa.schema([(column, pa.int8() if column == "label" else pa.string()) for column in columns])
+    types = pa.schema(
+        [(column, pa.int8() if column == "label" else pa.string()) for column in columns]
+    )
     table = read_complete(file, types, ["label"]).to_pandas()
     unit = table[asked["unit"]]
     if CANDIDATE in columns and (table.groupby(unit)["label"].sum() == 0).any():
         raise UserError(f"{folder}: {split} has an instance without a right option; make it again")
     drawn = pd.Series(unit.unique())
     if units > len(drawn):
-        raise UserError(f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer")
+        raise UserError(
+            f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer"
+        )
     drawn = drawn.iloc[np.argsort(keyed_hash(drawn, seed), kind="stable")[:units]]
     place = pd.Index(drawn).get_indexer(unit)
     rows = table[place >= 0].assign(unit=place[place >= 0])
-    texts = {column: rows[column].str.replace("<MASK>", GAP, regex=False) for column in asked["texts"]}
-    return rows.assign(item=items_of(rows[name]), **texts).sort_values(["unit", "item"], ignore_index=True)
+    texts = {
+        column: rows[column].str.replace("<MASK>", GAP, regex=False) for column in asked["texts"]
+    }
+    return rows.assign(item=items_of(rows[name]), **texts).sort_values(
+        ["unit", "item"], ignore_index=True
+    )
 
 
 def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> list[dict]:
@@ -76,10 +96,18 @@ def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> li
     screens = []
     for _, rows in sample.groupby("unit" if CANDIDATE in sample else sample.index):
         first = rows.iloc[0]
-        screen = {"dataset": dataset, "unit": int(first["unit"]), "texts": [[title, first[column]] for column, title in titles.items()],
-                  "items": rows["item"].map("{:016x}".format).tolist(), "pick": 1}
+        screen = {
+            "dataset": dataset,
+            "unit": int(first["unit"]),
+            "texts": [[title, first[column]] for column, title in titles.items()],
+            "items": rows["item"].map("{:016x}".format).tolist(),
+            "pick": 1,
+        }
         if CANDIDATE in sample:
-            screen |= {"candidates": rows[CANDIDATE].str.strip().tolist(), "pick": int(rows["label"].sum())}
+            screen |= {
+                "candidates": rows[CANDIDATE].str.strip().tolist(),
+                "pick": int(rows["label"].sum()),
+            }
         screens.append(screen)
     return screens
 
@@ -88,11 +116,19 @@ def page_of(content: dict) -> str:
     """The HTML of the page: what is asked stands in it as JSON, which no markup in a corpus ends."""
     told = json.dumps(content, ensure_ascii=False, sort_keys=True)
     content = content | {"digest": hashlib.sha256(told.encode()).hexdigest()[:16]}
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined
+    )
     texts = {name: (HERE / f"page.{name}").read_text(encoding="utf-8") for name in ("css", "js")}
     hashes = {f"{name}_hash": policy_hash(text) for name, text in texts.items()}
-    data = re.sub("[<>&\u2028\u2029]", lambda sign: f"\\u{ord(sign[0]):04x}", json.dumps(content, ensure_ascii=False))
-    return environment.get_template("page.html.j2").render(content=content, data=data, **texts, **hashes)
+    data = re.sub(
+        "[<>&\u2028\u2029]",
+        lambda sign: f"\\u{ord(sign[0]):04x}",
+        json.dumps(content, ensure_ascii=False),
+    )
+    return environment.get_template("page.html.j2").render(
+        content=content, data=data, **texts, **hashes
+    )
 
 
 def content_of(given: argparse.Namespace) -> dict:
@@ -101,37 +137,68 @@ def content_of(given: argparse.Namespace) -> dict:
     folders = [folder.resolve() for folder in given.dataset]
     studies = {folder.parent.parent.name for folder in folders}
     if len(set(folders)) < len(folders):
-        raise UserError("--dataset: names a folder twice, so that its items would be asked twice; name it once")
+        raise UserError(
+            "--dataset: names a folder twice, so that its items would be asked twice; name it once"
+        )
     entries = check(entries_of(RESOURCE), schema("labelling"), str(RESOURCE))
     if len(studies) > 1 or not studies <= entries.keys():
-        raise UserError(f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
-                        f"{', '.join(entries)}")
+        raise UserError(
+            f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
+            f"{', '.join(entries)}"
+        )
     study = studies.pop()
-    asked, name, screens = entries[study], entries_of(ROOT / "resources/studies.yaml")[study]["columns"]["example_id"], []
+    asked, name, screens = (
+        entries[study],
+        entries_of(ROOT / "resources/studies.yaml")[study]["columns"]["example_id"],
+        [],
+    )
     for number, folder in enumerate(folders):
-        sample = sample_of(folder, given.split, name, asked, given.items or asked["items"], given.seed)
+        sample = sample_of(
+            folder, given.split, name, asked, given.items or asked["items"], given.seed
+        )
         screens += screens_of(sample, asked["texts"], number)
     return {
-        "study": study, "question": asked["question"],
-        "datasets": [{"source": folder.parent.name, "dataset": folder.name, "split": given.split} for folder in folders],
-        "choices": None if asked["choices"] == CANDIDATE else list(asked["choices"].items()), "options": OPTIONS,
-        "types": [{"key": key} | entry for key, entry in asked["types"].items()], "columns": ANSWER_COLUMNS, "screens": screens}
+        "study": study,
+        "question": asked["question"],
+        "datasets": [
+            {"source": folder.parent.name, "dataset": folder.name, "split": given.split}
+            for folder in folders
+        ],
+        "choices": None if asked["choices"] == CANDIDATE else list(asked["choices"].items()),
+        "options": OPTIONS,
+        "types": [{"key": key} | entry for key, entry in asked["types"].items()],
+        "columns": ANSWER_COLUMNS,
+        "screens": screens,
+    }
 
 
 def main(given: argparse.Namespace) -> None:
     content = content_of(given)
     with whole(given.output) as place:
         place.write_text(page_of(content), encoding="utf-8")
-    log.info("%s: %d items of %d datasets of %s; open it in a browser", given.output, len(content["screens"]), len(content["datasets"]),
-             content["study"])
+    log.info(
+        "%s: %d items of %d datasets of %s; open it in a browser",
+        given.output,
+        len(content["screens"]),
+        len(content["datasets"]),
+        content["study"],
+    )
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--dataset", type=Path, nargs="+", required=True, help="folders of datasets of one study")
-    options.add_argument("--split", default="test", help="the split to draw from; default: %(default)s")
-    options.add_argument("--items", type=whole_number(1, 1_000_000), help="how many units (pairs, questions, instances) of each "
-                         "dataset; default: that of resources/labelling.yaml")
+    options.add_argument(
+        "--dataset", type=Path, nargs="+", required=True, help="folders of datasets of one study"
+    )
+    options.add_argument(
+        "--split", default="test", help="the split to draw from; default: %(default)s"
+    )
+    options.add_argument(
+        "--items",
+        type=whole_number(1, 1_000_000),
+        help="how many units (pairs, questions, instances) of each "
+        "dataset; default: that of resources/labelling.yaml",
+    )
     options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
     options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
     return options

@@ -24,16 +24,39 @@ from scripts.publish.selection import as_text
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PROBE = ["study", "corpus", "option", "limit"]
-SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]  # tells the rows of one measurement
-KINDS = {"encoder": "encoders", "encoder_decoder": "encoder-decoders", "decoder": "decoders", "esim": "no transformers"}
+SYSTEM = [
+    "study",
+    "experiment",
+    "model",
+    "method",
+    "source",
+    "dataset",
+    "split",
+    "scoring",
+]  # tells the rows of one measurement
+KINDS = {
+    "encoder": "encoders",
+    "encoder_decoder": "encoder-decoders",
+    "decoder": "decoders",
+    "esim": "no transformers",
+}
 UNKNOWN = "kind not told by the runs"
 ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
 FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = (
-    method_title(name) for name in ("train", "fill", "likelihood", "direct"))
+    method_title(name) for name in ("train", "fill", "likelihood", "direct")
+)
 WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD]
-OTHER_WAYS = {"direct": DIRECT, "fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED, "released": "released predictions",
-              "external": "from elsewhere"}
-LESS = {"hypothesis_only", "untrained"}  # methods that keep something from the model: no answer to what it understands
+OTHER_WAYS = {
+    "direct": DIRECT,
+    "fill_zero_shot": FILLED,
+    "pseudo_log_likelihood": FILLED,
+    "released": "released predictions",
+    "external": "from elsewhere",
+}
+LESS = {
+    "hypothesis_only",
+    "untrained",
+}  # methods that keep something from the model: no answer to what it understands
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
@@ -41,7 +64,9 @@ def read_scores(file: Path) -> pd.DataFrame:
     """The metrics of whole splits, with every column that tells one measurement from another."""
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
-    texts = dict.fromkeys((*SYSTEM, "measured_on"), object)  # a column that no study of this table has would be of numbers
+    texts = dict.fromkeys(
+        (*SYSTEM, "measured_on"), object
+    )  # a column that no study of this table has would be of numbers
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *texts, "control"]))).astype(texts)
 
 
@@ -51,7 +76,10 @@ def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
     for facts in map(facts_of, files):
         kind, parameters = facts.get("kind"), facts.get("parameters")
         if facts["model"] not in found or kind:
-            found[facts["model"]] = (KINDS.get(kind, kind or UNKNOWN), float(parameters) if parameters else float("nan"))
+            found[facts["model"]] = (
+                KINDS.get(kind, kind or UNKNOWN),
+                float(parameters) if parameters else float("nan"),
+            )
     return found
 
 
@@ -66,21 +94,37 @@ def way_of(study: dict, method: str, kind: str) -> str:
 
 def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
     """The rows of the studies' headlines (and `…_above_control`) on a probe, with the columns PROBE."""
-    return pd.concat([rows_on_probes(metrics[metrics["study"] == name], study, sources) for name, study in studies.items()], ignore_index=True)
+    return pd.concat(
+        [
+            rows_on_probes(metrics[metrics["study"] == name], study, sources)
+            for name, study in studies.items()
+        ],
+        ignore_index=True,
+    )
 
 
 def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFrame:
     """The rows of with_probes() of one study."""
     probe, headline = study.get("probe", {}), study["headline"]
-    rows = rows[~rows["experiment"].isin(study.get("altered", []))
-                & rows["metric"].isin([headline, f"{headline}_above_control", f"human_{headline}"])]
-    for option, plain in (dict.fromkeys(study.get("extensions", [])) | probe.get("plain", {})).items():
+    rows = rows[
+        ~rows["experiment"].isin(study.get("altered", []))
+        & rows["metric"].isin([headline, f"{headline}_above_control", f"human_{headline}"])
+    ]
+    for option, plain in (
+        dict.fromkeys(study.get("extensions", [])) | probe.get("plain", {})
+    ).items():
         if option in rows:
             rows = rows[rows[option].isna() | (rows[option] == plain)]
     option = as_text(rows[probe["option"]]) if "option" in probe else ""
-    rows = rows.assign(option=option, corpus=rows["measured_on"].astype(object).fillna(rows["source"]))
+    rows = rows.assign(
+        option=option, corpus=rows["measured_on"].astype(object).fillna(rows["source"])
+    )
     splits = [sources.get(corpus, {}).get("evaluate", []) for corpus in rows["corpus"]]
-    places = pd.Series([of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])], rows.index, float)
+    places = pd.Series(
+        [of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])],
+        rows.index,
+        float,
+    )
     rows = rows[places == places.groupby(rows["corpus"]).transform("min")]
     if not probe.get("ends"):
         return rows
@@ -91,7 +135,9 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
 
 def keys(rows: pd.DataFrame) -> pd.Series:
     """A number for each row, equal for rows of one measurement (SYSTEM)."""
-    return pd.util.hash_pandas_object(rows[SYSTEM].astype(object).fillna("").astype(str), index=False)
+    return pd.util.hash_pandas_object(
+        rows[SYSTEM].astype(object).fillna("").astype(str), index=False
+    )
 
 
 def rank(values: Iterable, order: Iterable) -> list[int]:
@@ -102,34 +148,65 @@ def rank(values: Iterable, order: Iterable) -> list[int]:
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """One row for each probe, model and way: of the method that the study tells first, then of the values that it prefers."""
-    methods = [(name, method) for name, study in studies.items() for method in (*study.get("headline_methods", []), *study["methods"])]
-    order = pd.DataFrame({"method": rank(zip(rows["study"], rows["method"]), methods)}, index=rows.index)
+    methods = [
+        (name, method)
+        for name, study in studies.items()
+        for method in (*study.get("headline_methods", []), *study["methods"])
+    ]
+    order = pd.DataFrame(
+        {"method": rank(zip(rows["study"], rows["method"]), methods)}, index=rows.index
+    )
     for name, study in studies.items():
         for option, first in study.get("probe", {}).get("prefers", {}).items():
             values = rows.loc[rows["study"] == name, option]
             if isinstance(first, list):
-                order.loc[values.index, option] = rank(values.astype(object).fillna(first[0]), first)
+                order.loc[values.index, option] = rank(
+                    values.astype(object).fillna(first[0]), first
+                )
             else:
-                order.loc[values.index, option] = values.astype(float).fillna(0) if first == "least" else -values.astype(float).fillna(float("inf"))
-    return rows.loc[order.sort_values(list(order), kind="stable").index].drop_duplicates([*PROBE, "model", "way"])
+                order.loc[values.index, option] = (
+                    values.astype(float).fillna(0)
+                    if first == "least"
+                    else -values.astype(float).fillna(float("inf"))
+                )
+    return rows.loc[order.sort_values(list(order), kind="stable").index].drop_duplicates(
+        [*PROBE, "model", "way"]
+    )
 
 
-def asked_rows(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]) -> pd.DataFrame:
+def asked_rows(
+    metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
+) -> pd.DataFrame:
     """The rows of models on probes, in the order of the probes, then of kind and size: with PROBE, kind, parameters, way and key."""
     rows = with_probes(metrics, studies, sources)
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
-    known = pd.DataFrame([networks.get(name, (UNKNOWN, None)) for name in rows["model"]], rows.index, ["kind", "parameters"])
-    kind = known["kind"].mask((known["kind"] == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE)
-    way = [way_of(studies[study], method, of) for study, method, of in zip(rows["study"], rows["method"], kind)]
+    known = pd.DataFrame(
+        [networks.get(name, (UNKNOWN, None)) for name in rows["model"]],
+        rows.index,
+        ["kind", "parameters"],
+    )
+    kind = known["kind"].mask(
+        (known["kind"] == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE
+    )
+    way = [
+        way_of(studies[study], method, of)
+        for study, method, of in zip(rows["study"], rows["method"], kind)
+    ]
     rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way, key=keys)
     by = [places(rows[name], studies, sources).rename(name) for name in PROBE]
-    first = by[2].groupby([rows["study"], rows["corpus"]]).transform("min").rename("first")  # a study's corpora by what they begin with
-    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(size=rank(rows["kind"], KINDS.values()), parameters=rows["parameters"])
+    first = (
+        by[2].groupby([rows["study"], rows["corpus"]]).transform("min").rename("first")
+    )  # a study's corpora by what they begin with
+    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(
+        size=rank(rows["kind"], KINDS.values()), parameters=rows["parameters"]
+    )
     return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
 
 
-def cells_of(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]) -> pd.DataFrame:
+def cells_of(
+    metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
+) -> pd.DataFrame:
     """A row for each probe, model and way; metrics: of read_scores(); networks: of networks_of().
 
     Columns: PROBE, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n; above, above_low, above_high,
@@ -142,31 +219,49 @@ def cells_of(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict
     means = rows[rows["seed"].isna() & rows["wording"].isna()]
     of_all = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
     blind = of_all[of_all["method"].str.endswith(BLIND, na=False)]
-    told = [compared(of_all, "_above_control", "above").join(compared(of_all, "_above_control", "", ["control"])),
-            compared(of_all, "_above_blind", "above_blind"),
-            compared(blind.assign(method=blind["method"].str.removesuffix(BLIND)), "", "blind")]
+    told = [
+        compared(of_all, "_above_control", "above").join(
+            compared(of_all, "_above_control", "", ["control"])
+        ),
+        compared(of_all, "_above_blind", "above_blind"),
+        compared(blind.assign(method=blind["method"].str.removesuffix(BLIND)), "", "blind"),
+    ]
     asked = rows[rows["wording"].notna()].groupby("key")
-    spread = asked["value"].agg(lowest="min", highest="max").join(asked["wording"].nunique().rename("wordings"))
+    spread = (
+        asked["value"]
+        .agg(lowest="min", highest="max")
+        .join(asked["wording"].nunique().rename("wordings"))
+    )
     cells = preferred(means, studies).join(spread, on="key")
     for columns in told:
         cells = cells.join(columns, on=["key", "metric"])
     return cells.sort_index(ignore_index=True)
 
 
-def compared(metrics: pd.DataFrame, suffix: str, name: str, columns: list[str] | None = None) -> pd.DataFrame:
+def compared(
+    metrics: pd.DataFrame, suffix: str, name: str, columns: list[str] | None = None
+) -> pd.DataFrame:
     """By key and metric what a cell is compared with: of the metrics that end so the value and the ends of its interval, as <name>,
     <name>_low and <name>_high; or other columns as they are."""
     rows = metrics[metrics["metric"].str.endswith(suffix)].assign(key=keys)
     found = rows.set_index(["key", rows["metric"].str.removesuffix(suffix)])
     found = found[~found.index.duplicated()]
-    return found[columns] if columns else found[["value", "ci_low", "ci_high"]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1)
+    return (
+        found[columns]
+        if columns
+        else found[["value", "ci_low", "ci_high"]].set_axis(
+            [name, f"{name}_low", f"{name}_high"], axis=1
+        )
+    )
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
     """What a column of PROBE is sorted by: the order of resources/, strides by size, what is not limited first."""
     if column.name == "limit":
         return column.astype(float).fillna(0)
-    options = [option for study in studies.values() for option in study.get("probe", {}).get("titles", {})]
+    options = [
+        option for study in studies.values() for option in study.get("probe", {}).get("titles", {})
+    ]
     order = {"study": studies, "corpus": sources, "option": options}[column.name]
     places = pd.Series(rank(column, order), column.index, dtype=float)
     return places.mask(
@@ -178,8 +273,14 @@ def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
     """Whether each cell lies clearly above every control: the interval of its distance to the best of its own conditions (context,
     training data) holds nothing from 0 down, and its own interval lies above the best that the probe has; controls: of best_controls().
     """
-    best = cells[PROBE].merge(controls[[*PROBE, "value"]], on=PROBE, how="left")["value"].set_axis(cells.index)
-    is_own = (cells["value"] - cells["above"] - best).abs() < 1e-9  # paired with the best itself, which tells more than two intervals
+    best = (
+        cells[PROBE]
+        .merge(controls[[*PROBE, "value"]], on=PROBE, how="left")["value"]
+        .set_axis(cells.index)
+    )
+    is_own = (
+        cells["value"] - cells["above"] - best
+    ).abs() < 1e-9  # paired with the best itself, which tells more than two intervals
     return (cells["above_low"] > 0) & (is_own | ~(cells["ci_low"] <= best))
 
 
@@ -194,11 +295,16 @@ def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.Data
     ]
 
 
-def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+def best_controls(
+    metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict
+) -> pd.DataFrame:
     """The best control of each probe, on the datasets of its cells: PROBE, model, value, ci_low, ci_high."""
     rows = control_rows(metrics, studies, sources)
     place = ["study", "source", "dataset", "split", "scoring"]
-    finest = cells[(cells["scoring"] != "binary") | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)]
+    finest = cells[
+        (cells["scoring"] != "binary")
+        | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)
+    ]
     there = pd.MultiIndex.from_frame(finest[place].astype(object).fillna(""))
     rows = rows[pd.MultiIndex.from_frame(rows[place].astype(object).fillna("")).isin(there)]
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
@@ -218,19 +324,39 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """
     claims, found = published_claims(file), []
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]
-    claims = claims.assign(number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")).dropna(subset="number")
+    claims = claims.assign(
+        number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")
+    ).dropna(subset="number")
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
         study, option = probe["study"], studies[probe["study"]].get("probe", {}).get("option")
-        own_claims = claims[(claims["study"] == study) & (claims["metric"] == studies[study]["headline"])]
+        own_claims = claims[
+            (claims["study"] == study) & (claims["metric"] == studies[study]["headline"])
+        ]
         for claim in own_claims.to_dict("records"):
             said = settings_of(claim["setting"])
             is_human = claim["model"] == "human"
             corpus = said.get("measured_on", said.get("source", probe["corpus"]))
-            own = [corpus == probe["corpus"], said.get(option, probe["option"]) == probe["option"], is_human or said.get("slice", "all") == "all",
-                    said.get("method") not in LESS, said.get("scoring", probe["scoring"]) == probe["scoring"]]
+            own = [
+                corpus == probe["corpus"],
+                said.get(option, probe["option"]) == probe["option"],
+                is_human or said.get("slice", "all") == "all",
+                said.get("method") not in LESS,
+                said.get("scoring", probe["scoring"]) == probe["scoring"],
+            ]
             if all(own):
-                other = parts_of(claim["setting"], "~").get("source", probe["corpus"]) != probe["corpus"]
-                found.append({name: probe[name] for name in PROBE} | {
-                    "who": "human" if is_human else "paper", "row": claim["row"] + ", other examples" * other, "value": claim["number"] / 100})
+                other = (
+                    parts_of(claim["setting"], "~").get("source", probe["corpus"])
+                    != probe["corpus"]
+                )
+                found.append(
+                    {name: probe[name] for name in PROBE}
+                    | {
+                        "who": "human" if is_human else "paper",
+                        "row": claim["row"] + ", other examples" * other,
+                        "value": claim["number"] / 100,
+                    }
+                )
     table = pd.DataFrame(found, columns=[*PROBE, "who", "row", "value"])
-    return table.sort_values("value", ascending=False, kind="stable").drop_duplicates([*PROBE, "who"])
+    return table.sort_values("value", ascending=False, kind="stable").drop_duplicates(
+        [*PROBE, "who"]
+    )

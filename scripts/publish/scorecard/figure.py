@@ -33,14 +33,46 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.scorecard.cells import PROBE
 from scripts.publish.scorecard.layout import (
-    FEET, NOT_RUN, Scorecard, corpus_line, read_scorecard, size_in_words)
+    FEET,
+    NOT_RUN,
+    Scorecard,
+    corpus_line,
+    read_scorecard,
+    size_in_words,
+)
 from scripts.publish.scorecard.panels import draw_panels, legend_handles, panel_lines
 from scripts.publish.table import interval, percent, signed, write_points
 
-COLUMNS = [*PROBE, "split", "kind", "parameters", "model", "way", "method", "value", "sd", "seeds",
-           "ci_low", "ci_high", "n", "above", "above_low", "above_high", "control", "clear",
-           "blind", "blind_low", "blind_high", "above_blind", "above_blind_low", "above_blind_high",
-           "wordings", "lowest", "highest", "sample"]
+COLUMNS = [
+    *PROBE,
+    "split",
+    "kind",
+    "parameters",
+    "model",
+    "way",
+    "method",
+    "value",
+    "sd",
+    "seeds",
+    "ci_low",
+    "ci_high",
+    "n",
+    "above",
+    "above_low",
+    "above_high",
+    "control",
+    "clear",
+    "blind",
+    "blind_low",
+    "blind_high",
+    "above_blind",
+    "above_blind_low",
+    "above_blind_high",
+    "wordings",
+    "lowest",
+    "highest",
+    "sample",
+]
 ACROSS = 8  # columns beside one another; those of few are as wide as if there were FEW
 FEW = 6
 NAMES = 2.5  # the width of the rows' names, in columns
@@ -77,6 +109,7 @@ class Row(NamedTuple):
 
 def head_rows(probes: list[dict], letters: int) -> list[Row]:
     """The names over the columns: study, corpus, then what is probed on how many examples."""
+
     def over(*keys: str, **look: str) -> Row:
         cells = []  # a name stands over the first column of its group
         for _, group in itertools.groupby(probes, key=lambda probe: [probe[key] for key in keys]):
@@ -86,8 +119,9 @@ def head_rows(probes: list[dict], letters: int) -> list[Row]:
             cells += [Cell("")] * (len(group) - 1)
         return Row(Cell(""), cells)
 
-    columns = [Cell(textwrap.fill(probe["title"], letters), f"n = {probe['n']:,}")
-               for probe in probes]
+    columns = [
+        Cell(textwrap.fill(probe["title"], letters), f"n = {probe['n']:,}") for probe in probes
+    ]
     corpora = over("study", "corpus", colour=style.GREY)
     return [over("study", weight="bold"), corpora, Row(Cell(""), columns)]
 
@@ -128,8 +162,10 @@ def foot_rows(card: Scorecard, probes: list[dict], letters: int) -> list[Row]:
     """The rows under the models."""
     feet, rows = [card.feet(probe) for probe in probes], []
     for who in FEET:
-        cells = [Cell(value, textwrap.fill(whose or ends, letters + 2))
-                 for value, ends, whose in (foot[who] for foot in feet)]
+        cells = [
+            Cell(value, textwrap.fill(whose or ends, letters + 2))
+            for value, ends, whose in (foot[who] for foot in feet)
+        ]
         if any(cell.text for cell in cells):
             rows.append(Row(Cell(who), cells, is_ruled=not rows))
     return rows
@@ -143,12 +179,33 @@ def draw_rows(axes: Axes, rows: list[Row], columns: int) -> None:
             axes.plot([-NAMES, len(row.cells)], [y - 0.3, y - 0.3], color=style.GREY, linewidth=0.6)
         for x, cell in zip([-NAMES, *range(len(row.cells))], (row.name, *row.cells)):
             if cell.shade:
-                axes.add_patch(Rectangle((x, y - 0.3), 0.94, cell.height() - 0.1, linewidth=0,
-                                         facecolor=style.COLOURS[0], alpha=cell.shade))
-            axes.text(x + 0.05, y, cell.text, va="top", fontsize=6.8, fontweight=cell.weight,
-                      color=cell.colour)
-            axes.text(x + 0.05, y + len(cell.text.splitlines()), cell.below, va="top", fontsize=5.8,
-                      color=style.INK if cell.shade else style.GREY)
+                axes.add_patch(
+                    Rectangle(
+                        (x, y - 0.3),
+                        0.94,
+                        cell.height() - 0.1,
+                        linewidth=0,
+                        facecolor=style.COLOURS[0],
+                        alpha=cell.shade,
+                    )
+                )
+            axes.text(
+                x + 0.05,
+                y,
+                cell.text,
+                va="top",
+                fontsize=6.8,
+                fontweight=cell.weight,
+                color=cell.colour,
+            )
+            axes.text(
+                x + 0.05,
+                y + len(cell.text.splitlines()),
+                cell.below,
+                va="top",
+                fontsize=5.8,
+                color=style.INK if cell.shade else style.GREY,
+            )
         y += row.height()
     axes.set(xlim=(-NAMES, columns), ylim=(y, -0.3))
     axes.set_axis_off()
@@ -160,8 +217,18 @@ def mark_columns(axes: Axes, probes: list[dict]) -> None:
     for face, group in itertools.groupby(probes, key=lambda probe: probe["face"]):
         count = len(list(group))
         size = min(22, 100 * count / max(1, *map(len, face.split("\n"))))
-        axes.text(left + count / 2, middle, face, ha="center", va="center", rotation=12,
-                  fontsize=size, fontweight="bold", color=style.PALE, zorder=0.6)
+        axes.text(
+            left + count / 2,
+            middle,
+            face,
+            ha="center",
+            va="center",
+            rotation=12,
+            fontsize=size,
+            fontweight="bold",
+            color=style.PALE,
+            zorder=0.6,
+        )
         left += count
 
 
@@ -171,8 +238,14 @@ def draw(card: Scorecard) -> Figure:
     blocks = style.lines_of([list(probes) for _, probes in by_study], ACROSS)
     columns = max(FEW, *map(len, blocks))
     letters = int(LETTERS / (NAMES + columns))
-    tables = [[*head_rows(block, letters), *body_rows(card, block, letters),
-               *foot_rows(card, block, letters)] for block in blocks]
+    tables = [
+        [
+            *head_rows(block, letters),
+            *body_rows(card, block, letters),
+            *foot_rows(card, block, letters),
+        ]
+        for block in blocks
+    ]
     lines = [sum(row.height() for row in table) for table in tables]
     handles, below = legend_handles(card), panel_lines(card)
     height = LINE * (sum(lines) + below + len(handles) / 2 + 2)

@@ -11,8 +11,23 @@ from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import face_of, note_of
 from scripts.publish.names import load, load_systems, model_title
 from scripts.publish.scorecard.cells import (
-    ELSEWHERE, KINDS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
-    rank, read_scores, way_of)
+    ELSEWHERE,
+    KINDS,
+    OTHER_WAYS,
+    PROBE,
+    SCORES,
+    UNKNOWN,
+    WAYS,
+    best_controls,
+    cells_of,
+    is_clear,
+    networks_of,
+    people,
+    published,
+    rank,
+    read_scores,
+    way_of,
+)
 from scripts.publish.table import interval, percent
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
@@ -51,7 +66,11 @@ class Scorecard:
         own = at(self.cells_of(row), probe)
         if len(own):
             return own.iloc[0]
-        return f"left out: {reason}" if (reason := self.reasons.get((row["model"], row["way"], probe["study"]))) else NOT_RUN
+        return (
+            f"left out: {reason}"
+            if (reason := self.reasons.get((row["model"], row["way"], probe["study"])))
+            else NOT_RUN
+        )
 
     def asked(self, row: dict) -> str:
         """How the model of a row was asked, and what its cells are means of."""
@@ -61,7 +80,9 @@ class Scorecard:
         """The value, the interval and the name in each of FEET; empty texts if there is none."""
         found = dict.fromkeys(FEET, ("", "", ""))
         for row in at(self.papers, probe).to_dict("records"):
-            who, name = ("human", "in the paper") if row["who"] == "human" else (FEET[1], row["row"])
+            who, name = (
+                ("human", "in the paper") if row["who"] == "human" else (FEET[1], row["row"])
+            )
             found[who] = percent(row["value"]), "", name
         for row in at(self.controls, probe).to_dict("records"):
             title = model_title(row["model"], self.models)
@@ -85,7 +106,9 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     metrics, studies, networks = read_measured(given)
     cells = cells_of(metrics, studies, sources, networks)
     if cells.empty:
-        raise UserError(f"{given.metrics}: no headline of a model on a whole split; run an experiment with a model")
+        raise UserError(
+            f"{given.metrics}: no headline of a model on a whole split; run an experiment with a model"
+        )
     controls = best_controls(metrics, cells, studies, sources)
     cells = cells.assign(clear=is_clear(cells, controls))
     probes = probe_names(cells, studies, sources)
@@ -109,24 +132,38 @@ def read_left_out(file: Path) -> list[dict]:
     return read_yaml(file) if file.is_file() else []
 
 
-def reasons_of(left_out: list[dict], studies: dict, networks: dict[str, tuple[str, float]]) -> dict[tuple[str, str, str], str]:
+def reasons_of(
+    left_out: list[dict], studies: dict, networks: dict[str, tuple[str, float]]
+) -> dict[tuple[str, str, str], str]:
     """Why a model was not asked, by model, way and study; by the way NOT_ASKED for whatever way comes first."""
     found: dict[tuple[str, str, str], str] = {}
     for entry in left_out:
         kind = networks.get(entry["model"], (UNKNOWN, None))[0]
-        for way in (way_of(studies.get(entry["study"], {"methods": {}}), entry["method"], kind), NOT_ASKED):
+        for way in (
+            way_of(studies.get(entry["study"], {"methods": {}}), entry["method"], kind),
+            NOT_ASKED,
+        ):
             found.setdefault((entry["model"], way, entry["study"]), entry["reason"])
     return found
 
 
-def row_order(cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, str], str]) -> pd.DataFrame:
+def row_order(
+    cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, str], str]
+) -> pd.DataFrame:
     """The scorecard's rows: kind, parameters, model, way, title; by kind and size, those that the runs tell nothing of last.
 
     A model that nothing could ask has a row as well, its way NOT_ASKED.
     """
     rows = cells.drop_duplicates(["model", "way"])[["kind", "parameters", "model", "way"]]
     silent = sorted({model for model, _, _ in reasons} - set(rows["model"]))
-    rows = pd.concat([rows, pd.DataFrame({"kind": NO_ANSWER, "parameters": float("nan"), "model": silent, "way": NOT_ASKED})[: len(silent)]])
+    rows = pd.concat(
+        [
+            rows,
+            pd.DataFrame(
+                {"kind": NO_ANSWER, "parameters": float("nan"), "model": silent, "way": NOT_ASKED}
+            )[: len(silent)],
+        ]
+    )
     rows = rows.assign(title=rows["model"].map(lambda name: model_title(name, models)))
     kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
     rows = rows.reset_index(drop=True)
@@ -148,11 +185,16 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
     face and note (marks)."""
     cells = cells.assign(scoring=cells["scoring"].astype(object).fillna(""))
     groups = cells.groupby(PROBE, sort=False, dropna=False)
-    probes = groups.agg(sample=("sample", "any"), n=("n", "max"), scoring=("scoring", "max")).reset_index()
-    return probes.assign(study_title=[studies[name]["title"] for name in probes["study"]],
-                         corpus_title=[sources.get(name, {}).get("title", name) for name in probes["corpus"]],
-                         face=[face_of(of) for _, of in groups], note=[note_of(of) for _, of in groups],
-                         title=[option_title(probe, studies) for probe in probes.to_dict("records")])
+    probes = groups.agg(
+        sample=("sample", "any"), n=("n", "max"), scoring=("scoring", "max")
+    ).reset_index()
+    return probes.assign(
+        study_title=[studies[name]["title"] for name in probes["study"]],
+        corpus_title=[sources.get(name, {}).get("title", name) for name in probes["corpus"]],
+        face=[face_of(of) for _, of in groups],
+        note=[note_of(of) for _, of in groups],
+        title=[option_title(probe, studies) for probe in probes.to_dict("records")],
+    )
 
 
 def corpus_line(probe: dict) -> str:
@@ -162,14 +204,20 @@ def corpus_line(probe: dict) -> str:
 
 def at(table: pd.DataFrame, probe: dict) -> pd.DataFrame:
     """The rows of a table that are of a probe."""
-    same = (table[["study", "corpus", "option"]] == [probe[name] for name in ("study", "corpus", "option")]).all(axis=1)
+    same = (
+        table[["study", "corpus", "option"]]
+        == [probe[name] for name in ("study", "corpus", "option")]
+    ).all(axis=1)
     limit = table["limit"].isna() if pd.isna(probe["limit"]) else table["limit"] == probe["limit"]
     return table[same & limit]
 
 
 def replicates(cells: pd.DataFrame) -> str:
     """`3 wordings`, `2 seeds`: what the cells of a row are means of; empty where they are of one run each."""
-    wordings, seeds = cells["wordings"].dropna(), cells.loc[cells["wordings"].isna(), "seeds"].dropna()
+    wordings, seeds = (
+        cells["wordings"].dropna(),
+        cells.loc[cells["wordings"].isna(), "seeds"].dropna(),
+    )
     told = []
     for counts, word in ((wordings, "wording"), (seeds, "seed")):
         if (counts > 1).any():
@@ -182,5 +230,7 @@ def size_in_words(parameters: float) -> str:
     """`110 M`: how many parameters a network has, in words; empty where that is not known."""
     if pd.isna(parameters):
         return ""
-    factor, unit = next((pair for pair in ((1e9, " B"), (1e6, " M"), (1e3, " k")) if parameters >= pair[0]), (1, ""))
+    factor, unit = next(
+        (pair for pair in ((1e9, " B"), (1e6, " M"), (1e3, " k")) if parameters >= pair[0]), (1, "")
+    )
     return f"{parameters / factor:.3g}{unit}"

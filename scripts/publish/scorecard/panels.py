@@ -47,8 +47,13 @@ def draw_panel(axes: Axes, card: Scorecard, probe: dict, unknown: float) -> None
     for (way, kind, clear), group in cells.groupby(["way", "kind", "clear"]):
         look = look_of(way, kind, face="" if clear else style.PAPER)
         draw_marks(axes, group, look, "parameters", capsize=0)
-        draw_marks(axes, group.assign(value=group["blind"]), look_of(way, marker="x"), "parameters",
-                   intervals=False)
+        draw_marks(
+            axes,
+            group.assign(value=group["blind"]),
+            look_of(way, marker="x"),
+            "parameters",
+            intervals=False,
+        )
     control = at(card.controls, probe)["value"]
     for values, look in ((control, CHANCE), (human_of(card, probe), HUMAN)):
         for value in values[:1]:
@@ -69,7 +74,7 @@ def draw_panels(figure: SubFigure, card: Scorecard) -> None:
     if len(known) < len(card.cells):
         ticks, labels, high = [*ticks, unknown], [*labels, "?"], high * 2
     grid = figure.subplots(math.ceil(len(card.probes) / ACROSS), ACROSS, squeeze=False)
-    for axes in grid.flat[len(card.probes):]:
+    for axes in grid.flat[len(card.probes) :]:
         axes.set_axis_off()
     for axes, probe in zip(grid.flat, card.probes):
         draw_panel(axes, card, probe, unknown)
@@ -83,19 +88,31 @@ def draw_panels(figure: SubFigure, card: Scorecard) -> None:
 def legend_handles(card: Scorecard) -> list:
     """What stands under it all: the colours of the cells, then the panels' marks and lines."""
     has_panels = panel_lines(card) > 0
-    handles = [Patch(facecolor=style.COLOURS[0], alpha=0.4,
-                     label="clearly above the best control (darker: further)"),
-               Patch(facecolor=style.PAPER, edgecolor=style.GREY, linewidth=0.5,
-                     label="grey numbers: no better than a control")]
+    handles = [
+        Patch(
+            facecolor=style.COLOURS[0],
+            alpha=0.4,
+            label="clearly above the best control (darker: further)",
+        ),
+        Patch(
+            facecolor=style.PAPER,
+            edgecolor=style.GREY,
+            linewidth=0.5,
+            label="grey numbers: no better than a control",
+        ),
+    ]
     if card.cells["blind"].notna().any():
         blind = look_of(marker="x" * has_panels)
         handles.append(blind.handle("blind: the same model without what it should read"))
     if not has_panels:
         return handles
-    handles += [Patch(facecolor=look_of(way).colour, label=way)
-                for way in card.cells["way"].unique()]
+    handles += [
+        Patch(facecolor=look_of(way).colour, label=way) for way in card.cells["way"].unique()
+    ]
     handles += [look_of(kind=kind).handle(kind) for kind in card.cells["kind"].unique()]
-    handles += [look_of(face=style.PAPER).handle("open: no better than a control"),
-                CHANCE.handle(style.BEST_CONTROL)]
+    handles += [
+        look_of(face=style.PAPER).handle("open: no better than a control"),
+        CHANCE.handle(style.BEST_CONTROL),
+    ]
     has_people = any(len(human_of(card, probe)) for probe in card.probes)
     return handles + [HUMAN.handle("human")] * has_people

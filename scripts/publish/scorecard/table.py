@@ -24,12 +24,14 @@ from scripts.publish.scorecard.layout import FEET, Scorecard, read_scorecard, si
 from scripts.publish.table import interval, percent, signed, write
 
 NO_BETTER = "†"
-CAPTION = ("Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, then how many points it lies above "
-           "the best control of its conditions (context, training data), which has no understanding of time. "
-           f"{NO_BETTER}: no better than a control (the 95 % interval of that difference, paired over the examples, holds 0 or less, or "
-           "the cell's own holds the probe's best control or less). Blind: the same model without what it should read, one of its "
-           "controls. Values over seeds or wordings are means; wordings: the lowest "
-           "and the highest of one wording. In the paper: the best number that it prints.")
+CAPTION = (
+    "Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, then how many points it lies above "
+    "the best control of its conditions (context, training data), which has no understanding of time. "
+    f"{NO_BETTER}: no better than a control (the 95 % interval of that difference, paired over the examples, holds 0 or less, or "
+    "the cell's own holds the probe's best control or less). Blind: the same model without what it should read, one of its "
+    "controls. Values over seeds or wordings are means; wordings: the lowest "
+    "and the highest of one wording. In the paper: the best number that it prints."
+)
 FIRST = " Where a model was asked by several methods of one way, the first of these has the cell, whatever the kind of the model: {}."
 
 
@@ -48,12 +50,26 @@ def cell_text(cell: pd.Series) -> str:
 def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
     """The columns' names: study, what is probed, the corpus where the study has several, and marks; short names where these tell
     the columns apart."""
-    corpora = {study: {probe["corpus"] for probe in probes if probe["study"] == study} for study in studies}
+    corpora = {
+        study: {probe["corpus"] for probe in probes if probe["study"] == study} for study in studies
+    }
 
     def names(name_of: Callable[[dict, str], str]) -> list[str]:
-        return [", ".join([name_of(studies[probe["study"]], probe["study_title"]), probe["title"],
-                           *([name_of(sources.get(probe["corpus"], {}), probe["corpus_title"])] if len(corpora[probe["study"]]) > 1 else [])])
-                + probe["note"] for probe in probes]
+        return [
+            ", ".join(
+                [
+                    name_of(studies[probe["study"]], probe["study_title"]),
+                    probe["title"],
+                    *(
+                        [name_of(sources.get(probe["corpus"], {}), probe["corpus_title"])]
+                        if len(corpora[probe["study"]]) > 1
+                        else []
+                    ),
+                ]
+            )
+            + probe["note"]
+            for probe in probes
+        ]
 
     short = names(lambda entry, title: entry.get("short", title))
     return short if len(set(short)) == len(short) else names(lambda entry, title: title)
@@ -92,9 +108,16 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
 def main(given: argparse.Namespace) -> None:
     card = read_scorecard(given)
     table = tabulate(card)
-    methods = [method for study in card.studies.values() for method in study.get("headline_methods", [])]
+    methods = [
+        method for study in card.studies.values() for method in study.get("headline_methods", [])
+    ]
     caption = CAPTION + FIRST.format(", ".join(dict.fromkeys(map(method_title, methods))))
-    write(table, caption_of(caption, card.cells, "made-up texts, not a corpus"), ["Parameters"], given.output)
+    write(
+        table,
+        caption_of(caption, card.cells, "made-up texts, not a corpus"),
+        ["Parameters"],
+        given.output,
+    )
     log.info("%s: %d rows, %d probes", given.output, len(table), len(card.probes))
 
 

@@ -25,12 +25,33 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.panels import (
-    CHANCE, Look, Panel, Rows, draw_line, draw_marks, figure_of, palette, publish)
+    CHANCE,
+    Look,
+    Panel,
+    Rows,
+    draw_line,
+    draw_marks,
+    figure_of,
+    palette,
+    publish,
+)
 from scripts.publish.scorecard.cells import PROBE, asked_rows, best_controls
 from scripts.publish.scorecard.layout import at, corpus_line, probe_names, read_measured
 
-COLUMNS = [*PROBE, "model", "method", "split", "wording", "value", "sd", "seeds", "ci_low",
-           "ci_high", "n", "sample"]
+COLUMNS = [
+    *PROBE,
+    "model",
+    "method",
+    "split",
+    "wording",
+    "value",
+    "sd",
+    "seeds",
+    "ci_low",
+    "ci_high",
+    "n",
+    "sample",
+]
 MEAN = Look(style.INK, "|", "", size=7)
 
 
@@ -50,8 +71,9 @@ def worded(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby(place, dropna=False, sort=False, as_index=False).first()
 
 
-def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows, looks: Mapping[str, Look],
-               controls: pd.DataFrame) -> None:
+def draw_probe(
+    axes: Axes, points: pd.DataFrame, rows: Rows, looks: Mapping[str, Look], controls: pd.DataFrame
+) -> None:
     """The wordings of one probe and their means, a row for each model and method.
 
     controls: of best_controls().
@@ -71,18 +93,39 @@ def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows, looks: Mapping[str,
 def draw(points: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models: dict) -> Figure:
     """The figure of worded(); probes: of probe_names()."""
     points = points.assign(
-        series=points["wording"].fillna(""), row=points["model"] + " " + points["method"],
+        series=points["wording"].fillna(""),
+        row=points["model"] + " " + points["method"],
         name=points["method"].map(method_title),
-        head=points["model"].map(lambda name: model_title(name, models)))
-    lines, legend = [], [("", [MEAN.handle("mean over the wordings, 95 % interval"),
-                               CHANCE.handle(style.BEST_CONTROL)])]
+        head=points["model"].map(lambda name: model_title(name, models)),
+    )
+    lines, legend = (
+        [],
+        [
+            (
+                "",
+                [
+                    MEAN.handle("mean over the wordings, 95 % interval"),
+                    CHANCE.handle(style.BEST_CONTROL),
+                ],
+            )
+        ],
+    )
     for study, of_study in points.groupby("study", sort=False):
         known = palette(of_study["wording"].dropna().unique(), "")
         looks = {name: look._replace(face=style.PAPER) for name, look in known.items()}
         rows = Rows(of_study, lane=0)
         draw_one = partial(draw_probe, rows=rows, looks=looks, controls=controls)
-        of_line = [Panel(at(of_study, probe), draw_one, probe["title"], corpus_line(probe),
-                         height=rows.height) for probe in probes if probe["study"] == study]
+        of_line = [
+            Panel(
+                at(of_study, probe),
+                draw_one,
+                probe["title"],
+                corpus_line(probe),
+                height=rows.height,
+            )
+            for probe in probes
+            if probe["study"] == study
+        ]
         title = next(probe["study_title"] for probe in probes if probe["study"] == study)
         lines.append([of_line[0]._replace(heading=title), *of_line[1:]])
         handles = [look.handle(name.replace("_", " ")) for name, look in looks.items()]
@@ -96,8 +139,12 @@ def main(given: argparse.Namespace) -> None:
     rows = worded(asked_rows(metrics, studies, sources, networks))
     probes = probe_names(rows, studies, sources).to_dict("records")
     controls = best_controls(metrics, rows, studies, sources)
-    publish(given, rows[COLUMNS], lambda: draw(rows, probes, controls, models),
-            "no model was asked in several wordings in this run")
+    publish(
+        given,
+        rows[COLUMNS],
+        lambda: draw(rows, probes, controls, models),
+        "no model was asked in several wordings in this run",
+    )
 
 
 if __name__ == "__main__":

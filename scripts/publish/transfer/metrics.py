@@ -25,15 +25,24 @@ def start_title(begun: dict, studies: dict, sources: dict) -> str:
     study = studies[begun["study"]]
     corpus = sources.get(begun["source"], {}).get("title", begun["source"].replace("_", " "))
     stage = {"mlm": ", masked words", "clm": ", next words"}.get(begun["method"], "")
-    learnt = study["learnt"].format(**begun["data"]) if "learnt" in study else f"{study['title']}{stage}"
-    return f"after coins for {learnt}, {corpus} (a control)" if is_coin(begun) else f"after {learnt}, {corpus}"
+    learnt = (
+        study["learnt"].format(**begun["data"]) if "learnt" in study else f"{study['title']}{stage}"
+    )
+    return (
+        f"after coins for {learnt}, {corpus} (a control)"
+        if is_coin(begun)
+        else f"after {learnt}, {corpus}"
+    )
 
 
 def headlines(metrics: Path, studies: dict) -> pd.DataFrame:
     """The rows of all studies' headlines on whole splits, over all replicates, with their draws."""
     rows = read_metrics(metrics, draws=True).to_pandas()
     rows = rows[rows["seed"].isna() & rows["wording"].isna() & (rows["slice"] == "all")]
-    rows = rows[rows["metric"] == rows["study"].map({name: study["headline"] for name, study in studies.items()})]
+    rows = rows[
+        rows["metric"]
+        == rows["study"].map({name: study["headline"] for name, study in studies.items()})
+    ]
     for column, plain in PREFERRED.items():
         if column in rows:
             rows = rows[rows[column].isna() | (rows[column] == plain)]
@@ -46,7 +55,11 @@ def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFr
 
     Raises UserError where the metrics hold none of them.
     """
-    studies, sources, models = load(sources_file.with_name("studies.yaml")), load(sources_file), load(models_file)
+    studies, sources, models = (
+        load(sources_file.with_name("studies.yaml")),
+        load(sources_file),
+        load(models_file),
+    )
     rows, found = headlines(metrics, studies), []
     for told in read_yaml(sources_file.with_name("compared.yaml")):
         if told["study"] not in studies:
@@ -58,14 +71,32 @@ def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFr
                 continue
             other = beside.loc[row["split"]]
             apart, method = difference(row, other), told["method"]
-            found.append({name: row[name] for name in KEY} | {
-                "experiment": told["experiment"], "without": told["without"], "probe": studies[told["study"]]["title"],
-                "corpus": sources.get(told["source"], {}).get("title", told["source"]), "begun": start_title(told["begun_with"], studies, sources),
-                "is_control": is_coin(told["begun_with"]),
-                "system": model_title(told["model"], models) + ("" if method in ("train", "classify") else f", {method_title(method)}"),
-                "metric": row["metric"], "with_value": row["value"], "without_value": other["value"], "value": apart.value, "ci_low": apart.ci_low,
-                "ci_high": apart.ci_high, "seeds": int(row["seeds"]), "n": int(row["n"]), "groups": int(row["groups"]), "sample": row["sample"],
-                "limit": row["limit"]})
+            found.append(
+                {name: row[name] for name in KEY}
+                | {
+                    "experiment": told["experiment"],
+                    "without": told["without"],
+                    "probe": studies[told["study"]]["title"],
+                    "corpus": sources.get(told["source"], {}).get("title", told["source"]),
+                    "begun": start_title(told["begun_with"], studies, sources),
+                    "is_control": is_coin(told["begun_with"]),
+                    "system": model_title(told["model"], models)
+                    + ("" if method in ("train", "classify") else f", {method_title(method)}"),
+                    "metric": row["metric"],
+                    "with_value": row["value"],
+                    "without_value": other["value"],
+                    "value": apart.value,
+                    "ci_low": apart.ci_low,
+                    "ci_high": apart.ci_high,
+                    "seeds": int(row["seeds"]),
+                    "n": int(row["n"]),
+                    "groups": int(row["groups"]),
+                    "sample": row["sample"],
+                    "limit": row["limit"],
+                }
+            )
     if not found:
-        raise UserError(f"{metrics}: no run beside one that begins with another run's weights; evaluate both experiments again")
+        raise UserError(
+            f"{metrics}: no run beside one that begins with another run's weights; evaluate both experiments again"
+        )
     return pd.DataFrame(found)

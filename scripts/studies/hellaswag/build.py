@@ -56,12 +56,24 @@ def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
     items: of each item the row of its right ending. An item that names its video is believed.
     """
     keyed = items.assign(key=plain(items["context"] + " " + items["ending"]))[["item_id", "key"]]
-    matched = keyed.merge(runs_of(captions), on="key")[["item_id", "video_id", "use"]].drop_duplicates()
-    named = items.loc[items["video_id"].notna(), ["item_id", "video_id"]].merge(captions[["video_id", "use"]].drop_duplicates(), on="video_id")
-    matched = pd.concat([matched[~matched["item_id"].isin(items.loc[items["video_id"].notna(), "item_id"])], named])
+    matched = keyed.merge(runs_of(captions), on="key")[
+        ["item_id", "video_id", "use"]
+    ].drop_duplicates()
+    named = items.loc[items["video_id"].notna(), ["item_id", "video_id"]].merge(
+        captions[["video_id", "use"]].drop_duplicates(), on="video_id"
+    )
+    matched = pd.concat(
+        [matched[~matched["item_id"].isin(items.loc[items["video_id"].notna(), "item_id"])], named]
+    )
     found = matched.groupby("item_id").size().reindex(items["item_id"], fill_value=0).to_numpy()
-    one = matched.drop_duplicates("item_id", keep=False).set_index("item_id").reindex(items["item_id"])
-    return items.assign(video_id=one["video_id"].to_numpy(object), use=one["use"].to_numpy(object), found=found)
+    one = (
+        matched.drop_duplicates("item_id", keep=False)
+        .set_index("item_id")
+        .reindex(items["item_id"])
+    )
+    return items.assign(
+        video_id=one["video_id"].to_numpy(object), use=one["use"].to_numpy(object), found=found
+    )
 
 
 def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
@@ -70,19 +82,54 @@ def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
     of_video = items["domain"] == "activitynet"
     article = items["context"].str.partition(". ")[0]
     drawn = np.where(keyed_uniform(article, PARTED) < 0.5, MEASURED, LEARNT)
-    dropped = np.where(~of_video | (items["found"] == 1), "", np.where(items["found"] == 0, "no video has its captions", "several videos have its captions"))
-    return pd.DataFrame({"item_id": items["item_id"], "domain": items["domain"], "group_id": items["video_id"].where(of_video, article),
-                         "use": np.where(of_video, items["use"].to_numpy(object), drawn), "dropped": dropped})
+    dropped = np.where(
+        ~of_video | (items["found"] == 1),
+        "",
+        np.where(
+            items["found"] == 0, "no video has its captions", "several videos have its captions"
+        ),
+    )
+    return pd.DataFrame(
+        {
+            "item_id": items["item_id"],
+            "domain": items["domain"],
+            "group_id": items["video_id"].where(of_video, article),
+            "use": np.where(of_video, items["use"].to_numpy(object), drawn),
+            "dropped": dropped,
+        }
+    )
 
 
 def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
     """How many items stand in which split or were dropped, and why; splits: by use the split."""
-    why = {("activitynet", LEARNT): "its video is one that sentence order is learnt from: not measured on here",
-           ("activitynet", MEASURED): "its video is one that sentence order is measured on: not learnt from here",
-           **dict.fromkeys([("wikihow", LEARNT), ("wikihow", MEASURED)], "its article, by hash")}
-    kept = items[items["dropped"] == ""].groupby(["domain", "use"]).agg(items=("item_id", "size"), groups=("group_id", "nunique")).reset_index()
-    kept = kept.assign(split=kept["use"].map(splits), reason=[why[place] for place in zip(kept["domain"], kept["use"])])
-    gone = items[items["dropped"] != ""].groupby(["domain", "dropped"]).size().rename("items").reset_index()
+    why = {
+        (
+            "activitynet",
+            LEARNT,
+        ): "its video is one that sentence order is learnt from: not measured on here",
+        (
+            "activitynet",
+            MEASURED,
+        ): "its video is one that sentence order is measured on: not learnt from here",
+        **dict.fromkeys([("wikihow", LEARNT), ("wikihow", MEASURED)], "its article, by hash"),
+    }
+    kept = (
+        items[items["dropped"] == ""]
+        .groupby(["domain", "use"])
+        .agg(items=("item_id", "size"), groups=("group_id", "nunique"))
+        .reset_index()
+    )
+    kept = kept.assign(
+        split=kept["use"].map(splits),
+        reason=[why[place] for place in zip(kept["domain"], kept["use"])],
+    )
+    gone = (
+        items[items["dropped"] != ""]
+        .groupby(["domain", "dropped"])
+        .size()
+        .rename("items")
+        .reset_index()
+    )
     gone = gone.rename(columns={"dropped": "reason"}).assign(split="dropped", groups=0)
     return pd.concat([kept, gone])[["split", "domain", "reason", "items", "groups"]]
 
@@ -91,22 +138,42 @@ def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """The endings of items as rows of the schema choices."""
     rows = endings.merge(items[["item_id", "group_id"]], on="item_id")
     return rows.rename(columns={"item_id": "instance_id", "ending": "candidate"}).assign(
-        example_id=rows["item_id"] + ":" + rows["place"].astype(str), context=rows["context"] + " <MASK>")[CHOICES.names]
+        example_id=rows["item_id"] + ":" + rows["place"].astype(str),
+        context=rows["context"] + " <MASK>",
+    )[CHOICES.names]
 
 
 def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame:
     """The rows of `wanted` items, by hash; all without a number. Raises UserError where there are not so many."""
     names = pd.Series(rows["instance_id"].unique(), dtype=object)
     if wanted is not None and wanted > len(names):
-        raise UserError(f"{where}: train_items is {wanted}, but there are {len(names)} items; ask for fewer")
-    return rows if wanted is None else rows[rows["instance_id"].isin(names[np.argsort(keyed_hash(names, DRAWN), kind="stable")[:wanted]])]
+        raise UserError(
+            f"{where}: train_items is {wanted}, but there are {len(names)} items; ask for fewer"
+        )
+    return (
+        rows
+        if wanted is None
+        else rows[
+            rows["instance_id"].isin(
+                names[np.argsort(keyed_hash(names, DRAWN), kind="stable")[:wanted]]
+            )
+        ]
+    )
 
 
 def read_captions(given: argparse.Namespace) -> pd.DataFrame:
     """The captions of all videos, with what is done with them in sentence order."""
-    used = {split: LEARNT if split == given.learnt else MEASURED for split in (given.learnt, *given.measured)}
-    return pd.concat([read_complete(given.captions / f"{split}.parquet", CAPTIONS).to_pandas().assign(use=use) for split, use in used.items()],
-                     ignore_index=True)
+    used = {
+        split: LEARNT if split == given.learnt else MEASURED
+        for split in (given.learnt, *given.measured)
+    }
+    return pd.concat(
+        [
+            read_complete(given.captions / f"{split}.parquet", CAPTIONS).to_pandas().assign(use=use)
+            for split, use in used.items()
+        ],
+        ignore_index=True,
+    )
 
 
 def build(given: argparse.Namespace, folder: Path) -> None:
@@ -114,24 +181,44 @@ def build(given: argparse.Namespace, folder: Path) -> None:
     files = sorted(given.cleaned.glob("*.parquet"))
     if not files:
         raise UserError(f"{given.cleaned}: no endings; clean the source again")
-    endings = pd.concat([read_complete(file, ENDINGS, ["video_id"]).to_pandas() for file in files], ignore_index=True)
+    endings = pd.concat(
+        [read_complete(file, ENDINGS, ["video_id"]).to_pandas() for file in files],
+        ignore_index=True,
+    )
     items, options = parted(endings, read_captions(given)), given.options
     splits = dict(zip((LEARNT, MEASURED), given.splits))
     leakage = leakage_of(items, splits)
     write_csv(leakage, folder / "leakage.csv")
-    of_domain = items[(items["dropped"] == "") & ((options["domain"] == "all") | (items["domain"] == options["domain"]))]
+    of_domain = items[
+        (items["dropped"] == "")
+        & ((options["domain"] == "all") | (items["domain"] == options["domain"]))
+    ]
     for use, split in splits.items():
         rows = to_choose(endings, of_domain[of_domain["use"] == use])
         cut = {}
         if use == LEARNT:
             rows = sampled(rows, options["train_items"], given.cleaned)
         else:
-            rows, cut = limited(rows, "instance_id", options["limit"], "items", f"{given.output} {split}")
-        write_table(pa.Table.from_pandas(rows, schema=CHOICES, preserve_index=False), folder / f"{split}.parquet", CHOICES,
-                    provenance_of(files[0]) | {"split": split, "options": options} | cut)
-        log.info("%s %s: %d items of %d videos and articles", given.output, split, rows["instance_id"].nunique(), rows["group_id"].nunique())
+            rows, cut = limited(
+                rows, "instance_id", options["limit"], "items", f"{given.output} {split}"
+            )
+        write_table(
+            pa.Table.from_pandas(rows, schema=CHOICES, preserve_index=False),
+            folder / f"{split}.parquet",
+            CHOICES,
+            provenance_of(files[0]) | {"split": split, "options": options} | cut,
+        )
+        log.info(
+            "%s %s: %d items of %d videos and articles",
+            given.output,
+            split,
+            rows["instance_id"].nunique(),
+            rows["group_id"].nunique(),
+        )
     for row in leakage.itertuples():
-        log.info("%s: %s, %s: %d items (%s)", given.output, row.split, row.domain, row.items, row.reason)
+        log.info(
+            "%s: %s, %s: %d items (%s)", given.output, row.split, row.domain, row.items, row.reason
+        )
 
 
 def main(given: argparse.Namespace) -> None:
@@ -140,10 +227,21 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = builder_arguments(__doc__, "hellaswag", "what the splits to learn from and to measure on are called", 2)
-    options.add_argument("--captions", type=Path, required=True, help="the folder of the cleaned captions of their videos")
-    options.add_argument("--learnt", required=True, help="the captions' split that sentence order is learnt from")
-    options.add_argument("--measured", nargs="+", required=True, help="their splits that it is measured on")
+    options = builder_arguments(
+        __doc__, "hellaswag", "what the splits to learn from and to measure on are called", 2
+    )
+    options.add_argument(
+        "--captions",
+        type=Path,
+        required=True,
+        help="the folder of the cleaned captions of their videos",
+    )
+    options.add_argument(
+        "--learnt", required=True, help="the captions' split that sentence order is learnt from"
+    )
+    options.add_argument(
+        "--measured", nargs="+", required=True, help="their splits that it is measured on"
+    )
     return options
 
 

@@ -38,19 +38,39 @@ from scripts.measure.study import Systems, evaluate, parts_of
 from scripts.measure.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 from scripts.measure.ranking import checked, outranked, outranked_by_chance
 
-SCHEMA = pa.schema([
-    *list(METRICS)[:5], *pa.schema({"method": pa.string(), "domain": pa.string(), "train_items": pa.int64(), "train_examples": pa.int64()}),
-    *list(METRICS)[5:11], *MEASURES, METRICS.field("sample")])
+SCHEMA = pa.schema(
+    [
+        *list(METRICS)[:5],
+        *pa.schema(
+            {
+                "method": pa.string(),
+                "domain": pa.string(),
+                "train_items": pa.int64(),
+                "train_examples": pa.int64(),
+            }
+        ),
+        *list(METRICS)[5:11],
+        *MEASURES,
+        METRICS.field("sample"),
+    ]
+)
 PRINTED = {"domain=": ("accuracy",)}  # of slices, for predictions made elsewhere
-ANSWERED = Answered("hellaswag", ("example_id", "group_id", "context", "candidate"), (["wrong", "right"],), scored=True)
+ANSWERED = Answered(
+    "hellaswag",
+    ("example_id", "group_id", "context", "candidate"),
+    (["wrong", "right"],),
+    scored=True,
+)
 
 
 def scores_of(run: Run, split: str, endings: pd.DataFrame) -> np.ndarray:
     """A run's (n,) scores of the endings, in their order: of being right, or of the ending itself."""
     score = read_scores(run, split, endings["example_id"], "endings")[0][:, -1].astype(float)
     if np.isnan(score).any():
-        raise UserError(f"{run.folder}: the score of {endings['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
-                        "learning rate or set precision: fp32, then run it again")
+        raise UserError(
+            f"{run.folder}: the score of {endings['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
+            "learning rate or set precision: fp32, then run it again"
+        )
     return score
 
 
@@ -59,18 +79,36 @@ def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tal
     items = endings.drop_duplicates("instance")
     group, groups = pd.factorize(items["group_id"])
     domains = items["domain"].to_numpy()
-    parts = {"all": np.full(len(items), True)} | {f"domain={name}": domains == name for name in sorted(set(domains))}
-    return [Tally(name, {"accuracy": share}, sums_by_group([one * inside for one in right], group, len(groups)),
-                  np.bincount(group[inside], minlength=len(groups))) for name, inside in parts.items()], groups
+    parts = {"all": np.full(len(items), True)} | {
+        f"domain={name}": domains == name for name in sorted(set(domains))
+    }
+    return [
+        Tally(
+            name,
+            {"accuracy": share},
+            sums_by_group([one * inside for one in right], group, len(groups)),
+            np.bincount(group[inside], minlength=len(groups)),
+        )
+        for name, inside in parts.items()
+    ], groups
 
 
 def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
     """(items,) 1 where the right ending, and no other, was chosen (1; else 0)."""
-    return {"accuracy": outranked(chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0])[0]}
+    return {
+        "accuracy": outranked(
+            chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0]
+        )[0]
+    }
 
 
-def of_dataset(endings: pd.DataFrame, systems: Systems, split: str, resamples: int,
-               people: pd.DataFrame | None = None) -> list[dict]:
+def of_dataset(
+    endings: pd.DataFrame,
+    systems: Systems,
+    split: str,
+    resamples: int,
+    people: pd.DataFrame | None = None,
+) -> list[dict]:
     """The rows of one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     label, item, rows, found = endings["label"].to_numpy(), endings["instance"].to_numpy(), [], {}
     for (model, method), runs in systems.items():
@@ -78,9 +116,18 @@ def of_dataset(endings: pd.DataFrame, systems: Systems, split: str, resamples: i
         right = [how(scores_of(run, split, endings), label, item)[0] for run in runs]
         found[model, method] = System({"accuracy": np.stack(right)}, replicates_of(runs))
         tallies, groups = tallies_of(endings, right)
-        same = {"model": model, "method": method, "train_examples": runs[0].facts["train_examples"] or None}
-        rows += [same | row for row in metric_rows(tallies, replicates_of(runs), resampling(groups, resamples))]
-    return rows + people_rows(people, endings.assign(unit=endings["instance_id"]), people_values, found, 2, resamples)
+        same = {
+            "model": model,
+            "method": method,
+            "train_examples": runs[0].facts["train_examples"] or None,
+        }
+        rows += [
+            same | row
+            for row in metric_rows(tallies, replicates_of(runs), resampling(groups, resamples))
+        ]
+    return rows + people_rows(
+        people, endings.assign(unit=endings["instance_id"]), people_values, found, 2, resamples
+    )
 
 
 def read_endings(file: Path) -> pd.DataFrame:
@@ -90,20 +137,37 @@ def read_endings(file: Path) -> pd.DataFrame:
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
-    return of_dataset(read_endings(file), {(run.facts["model"], run.facts["method"]): [run]}, split, resamples)
+    return of_dataset(
+        read_endings(file), {(run.facts["model"], run.facts["method"]): [run]}, split, resamples
+    )
 
 
-def measure(datasets: dict[tuple, Systems], external: dict[tuple, Systems], build: Path, sources: dict, resamples: int,
-            people: Answers | None = None) -> list[dict]:
+def measure(
+    datasets: dict[tuple, Systems],
+    external: dict[tuple, Systems],
+    build: Path,
+    sources: dict,
+    resamples: int,
+    people: Answers | None = None,
+) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
     for part in parts_of(datasets, external, build, sources):
         endings = read_endings(part.file)
-        same = {"study": "hellaswag", "source": part.source, "dataset": part.dataset, "sample": "sample" in sources[part.source],
-                "split": part.split} | part.facts["data_options"]
-        answered = people and people.on_split(part.facts, part.split, endings.assign(unit=endings["instance_id"]))
-        rows += [same | row for row in of_dataset(endings, part.systems, part.split, resamples, answered)]
+        same = {
+            "study": "hellaswag",
+            "source": part.source,
+            "dataset": part.dataset,
+            "sample": "sample" in sources[part.source],
+            "split": part.split,
+        } | part.facts["data_options"]
+        answered = people and people.on_split(
+            part.facts, part.split, endings.assign(unit=endings["instance_id"])
+        )
+        rows += [
+            same | row for row in of_dataset(endings, part.systems, part.split, resamples, answered)
+        ]
     return rows
 
 

@@ -6,5 +6,19 @@ choices  the endings to choose from: example_id, instance_id (the item), group_i
 
 import pyarrow as pa
 
-CHOICES = pa.schema(dict.fromkeys(
-    ["example_id", "instance_id", "group_id", "context", "candidate", "label", "domain", "activity"], pa.string()) | {"label": pa.int8()})
+CHOICES = pa.schema(
+    dict.fromkeys(
+        [
+            "example_id",
+            "instance_id",
+            "group_id",
+            "context",
+            "candidate",
+            "label",
+            "domain",
+            "activity",
+        ],
+        pa.string(),
+    )
+    | {"label": pa.int8()}
+)

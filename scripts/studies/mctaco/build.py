@@ -31,20 +31,29 @@ from scripts.studies.mctaco.tables import ANSWERS
 def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -> pd.DataFrame:
     """Cleaned questions as rows of the schema answers."""
     answers = questions["answer"]
-    return pd.DataFrame({
-        "example_id": [f"{split}:{row}" for row in range(len(questions))], "group_id": questions["question_id"],
-        "text_a": questions["sentence"] + " " + questions["question"],
-        "text_b": normalize_units(answers) if unit_normalization else answers,
-        "label": questions["label"], "category": questions["category"], "answer": answers,
-    })
+    return pd.DataFrame(
+        {
+            "example_id": [f"{split}:{row}" for row in range(len(questions))],
+            "group_id": questions["question_id"],
+            "text_a": questions["sentence"] + " " + questions["question"],
+            "text_b": normalize_units(answers) if unit_normalization else answers,
+            "label": questions["label"],
+            "category": questions["category"],
+            "answer": answers,
+        }
+    )
 
 
 def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFrame:
     """The rows of `wanted` questions. Raises UserError when there are not so many."""
     names = pd.Series(rows["group_id"].unique(), dtype=object)
     if wanted > len(names):
-        raise UserError(f"{where}: train_questions is {wanted}, but there are {len(names)} questions; ask for fewer")
-    return rows[rows["group_id"].isin(names[np.argsort(keyed_hash(names, draw), kind="stable")[:wanted]])]
+        raise UserError(
+            f"{where}: train_questions is {wanted}, but there are {len(names)} questions; ask for fewer"
+        )
+    return rows[
+        rows["group_id"].isin(names[np.argsort(keyed_hash(names, draw), kind="stable")[:wanted]])
+    ]
 
 
 def build(given: argparse.Namespace, folder: Path) -> None:
@@ -52,14 +61,33 @@ def build(given: argparse.Namespace, folder: Path) -> None:
     options = given.options
     for number, split in enumerate(given.splits):
         file = given.cleaned / f"{split}.parquet"
-        rows = to_classify(read_complete(file, QUESTIONS).to_pandas(), split, options["unit_normalization"])
+        rows = to_classify(
+            read_complete(file, QUESTIONS).to_pandas(), split, options["unit_normalization"]
+        )
         if number == 0 and options["train_questions"] is not None:
             rows = sampled(rows, options["train_questions"], options["draw"], str(file))
-        rows, cut = limited(rows, "group_id", options["limit"] if number else None, "questions", f"{given.output} {split}")
-        write_table(pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False), folder / f"{split}.parquet",
-                    ANSWERS, provenance_of(file) | {"split": split, "options": options} | cut)
-        log.info("%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised", given.output, split, len(rows),
-                 rows["group_id"].nunique(), 100 * rows["label"].mean(), (rows["text_b"] != rows["answer"]).sum())
+        rows, cut = limited(
+            rows,
+            "group_id",
+            options["limit"] if number else None,
+            "questions",
+            f"{given.output} {split}",
+        )
+        write_table(
+            pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False),
+            folder / f"{split}.parquet",
+            ANSWERS,
+            provenance_of(file) | {"split": split, "options": options} | cut,
+        )
+        log.info(
+            "%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised",
+            given.output,
+            split,
+            len(rows),
+            rows["group_id"].nunique(),
+            100 * rows["label"].mean(),
+            (rows["text_b"] != rows["answer"]).sum(),
+        )
 
 
 def main(given: argparse.Namespace) -> None:

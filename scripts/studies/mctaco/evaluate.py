@@ -58,15 +58,39 @@ from scripts.measure.people_answers import Answers
 from scripts.measure.study import evaluate, parts_of
 from scripts.measure.tally import MEASURES, Replicate, Tally, metric_rows, share
 
-RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
+RANGED = [
+    "duration",
+    "frequency",
+]  # what is asked for is one range; in ordering, hours before and hours after can both be right
 OF_PEOPLE = ("exact_match", "f1")  # what people are measured by as well
 PRINTED = {"category=": OF_PEOPLE}  # of slices, for predictions made elsewhere
-ANSWERED = Answered("mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],))
+ANSWERED = Answered(
+    "mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],)
+)
 NUMBERS = ["train_questions", "train_pairs", "draw", "limit", "seed"]
 SCHEMA = pa.schema(
-    dict.fromkeys(["experiment", "study", "model", "source", "dataset", "method", "unit_normalization", *NUMBERS, "wording",
-                   "split", "slice", "metric"], pa.string())
-    | {"unit_normalization": pa.bool_()} | dict.fromkeys(NUMBERS, pa.int64()) | dict(MEASURES) | {"sample": pa.bool_()})
+    dict.fromkeys(
+        [
+            "experiment",
+            "study",
+            "model",
+            "source",
+            "dataset",
+            "method",
+            "unit_normalization",
+            *NUMBERS,
+            "wording",
+            "split",
+            "slice",
+            "metric",
+        ],
+        pa.string(),
+    )
+    | {"unit_normalization": pa.bool_()}
+    | dict.fromkeys(NUMBERS, pa.int64())
+    | dict(MEASURES)
+    | {"sample": pa.bool_()}
+)
 
 
 def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.ndarray:
@@ -77,10 +101,14 @@ def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.nda
     return np.divide(2 * precision * recall, both, out=np.zeros(np.shape(right)), where=both > 0)
 
 
-def by_question(label: np.ndarray, accepted: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def by_question(
+    label: np.ndarray, accepted: np.ndarray, question: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(questions,) exact match and F1; label and accepted are (n,) 0 or 1, question is (n,) integers from 0."""
     wrong = np.bincount(question, weights=label != accepted)
-    counts = (np.bincount(question, weights=counted) for counted in (label * accepted, accepted, label))
+    counts = (
+        np.bincount(question, weights=counted) for counted in (label * accepted, accepted, label)
+    )
     return (wrong == 0).astype(float), f1_of(*counts)
 
 
@@ -89,31 +117,52 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
     size, likely = np.bincount(question), np.bincount(question, weights=label).astype(int)
     f1 = np.zeros(len(size))
     for candidates, wanted in set(zip(size.tolist(), likely.tolist())):
-        right, other = np.indices((wanted + 1, candidates - wanted + 1))  # accepted: likely candidates, others
-        ways = np.outer(*([math.comb(number, k) for k in range(number + 1)] for number in (wanted, candidates - wanted)))
+        right, other = np.indices(
+            (wanted + 1, candidates - wanted + 1)
+        )  # accepted: likely candidates, others
+        ways = np.outer(
+            *(
+                [math.comb(number, k) for k in range(number + 1)]
+                for number in (wanted, candidates - wanted)
+            )
+        )
         outcomes = ways / 2.0**candidates * f1_of(right, right + other, np.full_like(right, wanted))
         f1[(size == candidates) & (likely == wanted)] = outcomes.sum()
-    return 2.0 ** -size, f1
+    return 2.0**-size, f1
 
 
 def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
     """Print the metrics of files of predictions in the form of the authors' release, in per cent."""
     table = read(gold)
-    answers = pd.DataFrame({
-        "group_id": table["sentence"] + " " + table["question"], "answer": table["answer"],
-        "label": mapped(table, "label", LABELS, gold, first_line=1),
-        "category": mapped(table, "category", CATEGORIES, gold, first_line=1)})
+    answers = pd.DataFrame(
+        {
+            "group_id": table["sentence"] + " " + table["question"],
+            "answer": table["answer"],
+            "label": mapped(table, "label", LABELS, gold, first_line=1),
+            "category": mapped(table, "category", CATEGORIES, gold, first_line=1),
+        }
+    )
     parts, drawn = slices(answers), resampling(answers["group_id"].unique(), resamples)
     for file in predictions:
-        values = question_values(answers, [as_margins(read_judgements(file, len(answers), str(gold)))])
+        values = question_values(
+            answers, [as_margins(read_judgements(file, len(answers), str(gold)))]
+        )
         print(file)
         print_rows(rows_of(values, parts, drawn), PRINTED)
 
 
-def rows_of(values: Values, parts: dict[str, np.ndarray], drawn: Resampling, replicates: Sequence[Replicate] = ()) -> list[dict]:
+def rows_of(
+    values: Values,
+    parts: dict[str, np.ndarray],
+    drawn: Resampling,
+    replicates: Sequence[Replicate] = (),
+) -> list[dict]:
     """The rows of each metric on each slice of questions; values: of question_values()."""
-    tallies = [Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
-               for metric, table in values.items() for name, part in parts.items()]
+    tallies = [
+        Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
+        for metric, table in values.items()
+        for name, part in parts.items()
+    ]
     return metric_rows(tallies, replicates, drawn)
 
 
@@ -153,7 +202,9 @@ def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> 
     without a quantity keeps its own decision, likely where its margin is above zero.
     """
     accepted = (np.asarray(margin) > 0).astype(int)
-    rows = pd.DataFrame({"question": question, "seconds": seconds, "margin": margin}).dropna(subset="seconds")
+    rows = pd.DataFrame({"question": question, "seconds": seconds, "margin": margin}).dropna(
+        subset="seconds"
+    )
     if rows.empty:
         return accepted
     steps = rows.groupby(["question", "seconds"], as_index=False)["margin"].sum()  # sorted by both
@@ -172,7 +223,8 @@ def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> 
     chosen = sums[np.arange(len(sums)), best] > 0
     inside = chosen[asked] & (place >= first[best][asked]) & (place < end[best][asked])
     of_row = pd.MultiIndex.from_frame(steps[["question", "seconds"]]).get_indexer(
-        pd.MultiIndex.from_frame(rows[["question", "seconds"]]))
+        pd.MultiIndex.from_frame(rows[["question", "seconds"]])
+    )
     accepted[rows.index] = inside[of_row]
     return accepted
 
@@ -185,14 +237,23 @@ def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> Values:
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
     ranged = np.isin(answers["category"].groupby(question).first(), RANGED)
     seconds = quantity_of(answers["answer"])
-    judged = {"": [(margin > 0).astype(int) for margin in margins],
-              "_range": [one_range(margin, np.where(ranged[question], seconds, np.nan), question) for margin in margins]}
+    judged = {
+        "": [(margin > 0).astype(int) for margin in margins],
+        "_range": [
+            one_range(margin, np.where(ranged[question], seconds, np.nan), question)
+            for margin in margins
+        ],
+    }
     values: Values = {}
     for decoding, judgements in judged.items():
         both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
         values |= {name + decoding: table for name, table in with_gap(*both).items()}
     values["consistency"] = np.stack(
-        [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judged[""]])
+        [
+            np.where(ranged, consistency(accepted, seconds, question), np.nan)
+            for accepted in judged[""]
+        ]
+    )
     return values
 
 
@@ -206,75 +267,153 @@ def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
     amounts = pd.Series(quantity_of(answers["answer"])).groupby(question).nunique().to_numpy()
-    return ({"all": np.full(len(category), True)} | {f"category={name}": category == name for name in CATEGORIES.values()}
-            | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)})
+    return (
+        {"all": np.full(len(category), True)}
+        | {f"category={name}": category == name for name in CATEGORIES.values()}
+        | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)}
+    )
 
 
 def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
     """By metric the (questions,) values of answers that accept (1) or turn down (0) each candidate."""
-    return dict(zip(OF_PEOPLE, by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["group_id"])[0])))
+    return dict(
+        zip(
+            OF_PEOPLE,
+            by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["group_id"])[0]),
+        )
+    )
 
 
-def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int,
-               people: pd.DataFrame | None = None) -> list[dict]:
+def of_dataset(
+    answers: pd.DataFrame,
+    split: str,
+    systems: dict[tuple, list[Run]],
+    resamples: int,
+    people: pd.DataFrame | None = None,
+) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     label, (question, questions) = answers["label"].to_numpy(), pd.factorize(answers["group_id"])
     parts, drawn = slices(answers), resampling(questions, resamples)
-    baselines = {"random": with_gap(*(values[None] for values in expected_at_random(label, question)))} | {
-        name: question_values(answers, [as_margins(accepted)]) for name, accepted in (
-            ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
-    measured = [({"model": name, "method": "baseline"}, values, []) for name, values in baselines.items()]
+    baselines = {
+        "random": with_gap(*(values[None] for values in expected_at_random(label, question)))
+    } | {
+        name: question_values(answers, [as_margins(accepted)])
+        for name, accepted in (
+            ("always_yes", np.ones_like(label)),
+            ("always_no", np.zeros_like(label)),
+            ("gold", label),
+        )
+    }
+    measured = [
+        ({"model": name, "method": "baseline"}, values, []) for name, values in baselines.items()
+    ]
     for (model, method), runs in systems.items():
         facts = runs[0].facts
         scores = [read_scores(run, split, answers["example_id"], "answers")[0] for run in runs]
-        same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
+        same = {
+            "model": model,
+            "method": method,
+            "train_pairs": facts["train_examples"] + facts["held_out_examples"],
+        }
         if method == "untrained":
             same |= {"train_questions": 0, "draw": 0}
         elif method == EXTERNAL:
             same |= {"train_pairs": None}
         values = question_values(answers, [score[:, 1] - score[:, 0] for score in scores])
         measured.append((same, values, replicates_of(runs)))
-    rows = [same | row for same, values, replicates in measured for row in rows_of(values, parts, drawn, replicates)]
-    found = {(same["model"], same["method"]): System({metric: values[metric] for metric in OF_PEOPLE}, replicates)
-             for same, values, replicates in measured if same["model"] != "gold"}
+    rows = [
+        same | row
+        for same, values, replicates in measured
+        for row in rows_of(values, parts, drawn, replicates)
+    ]
+    found = {
+        (same["model"], same["method"]): System(
+            {metric: values[metric] for metric in OF_PEOPLE}, replicates
+        )
+        for same, values, replicates in measured
+        if same["model"] != "gold"
+    }
     by_unit = answers.assign(unit=answers["group_id"])
-    return rows + people_rows(people, by_unit, people_values, found, len(ANSWERED.labels[0]), resamples)
+    return rows + people_rows(
+        people, by_unit, people_values, found, len(ANSWERED.labels[0]), resamples
+    )
 
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
     systems = {(run.facts["model"], run.facts["method"]): [run]}
-    return [row for row in of_dataset(read_examples(file, ANSWERS, 2), split, systems, resamples) if row["method"] == EXTERNAL]
+    return [
+        row
+        for row in of_dataset(read_examples(file, ANSWERS, 2), split, systems, resamples)
+        if row["method"] == EXTERNAL
+    ]
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: Answers | None = None, fetched: Path | None = None) -> list[dict]:
+def measure(
+    datasets: dict[tuple, dict[tuple, list[Run]]],
+    external: dict[tuple, dict[tuple, list[Run]]],
+    build: Path,
+    sources: dict,
+    resamples: int,
+    people: Answers | None = None,
+    fetched: Path | None = None,
+) -> list[dict]:
     """Every metric of the runs of an experiment, of predictions made elsewhere (external_systems()), and of what was released with
     its corpora, where these are given (schema metrics, less the experiment); people: of answers_given()."""
     rows, released = [], set()
     for part in parts_of(datasets, external, build, sources):
-        answers, entry, options = read_examples(part.file, ANSWERS, 2), sources[part.source], part.facts["data_options"]
+        answers, entry, options = (
+            read_examples(part.file, ANSWERS, 2),
+            sources[part.source],
+            part.facts["data_options"],
+        )
         limit = options.get("limit")
-        same = {"study": "mctaco", "source": part.source, "split": part.split, "limit": limit, "sample": "sample" in entry}
-        answered = people and people.on_split(part.facts, part.split, answers.assign(unit=answers["group_id"]))
-        rows += [same | {"dataset": part.dataset} | options | row
-                 for row in of_dataset(answers, part.split, part.systems, resamples, answered)]
+        same = {
+            "study": "mctaco",
+            "source": part.source,
+            "split": part.split,
+            "limit": limit,
+            "sample": "sample" in entry,
+        }
+        answered = people and people.on_split(
+            part.facts, part.split, answers.assign(unit=answers["group_id"])
+        )
+        rows += [
+            same | {"dataset": part.dataset} | options | row
+            for row in of_dataset(answers, part.split, part.systems, resamples, answered)
+        ]
         if fetched and (part.source, part.split, limit) not in released:
             released.add((part.source, part.split, limit))
-            of_split = {name: one for name, one in entry.get("predictions", {}).items() if one["split"] == part.split}
-            rows += [same | row for row in of_released(answers, of_split, fetched / part.source, resamples)]
+            of_split = {
+                name: one
+                for name, one in entry.get("predictions", {}).items()
+                if one["split"] == part.split
+            }
+            rows += [
+                same | row
+                for row in of_released(answers, of_split, fetched / part.source, resamples)
+            ]
     return rows
 
 
-def of_released(answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int) -> list[dict]:
+def of_released(
+    answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int
+) -> list[dict]:
     """Every metric of released judgements of one split; predictions: their entries of the sources, folder: their files."""
     rows, drawn = [], resampling(answers["group_id"].unique(), resamples)
     for name, entry in predictions.items():
         file = folder / entry["file"]
         margins = [as_margins(released_judgements(file, answers))]
-        same = {"model": name, "method": "released", "dataset": "released", "draw": 0,
-                "unit_normalization": entry["unit_normalization"]}
-        rows += [same | row for row in rows_of(question_values(answers, margins), slices(answers), drawn)]
+        same = {
+            "model": name,
+            "method": "released",
+            "dataset": "released",
+            "draw": 0,
+            "unit_normalization": entry["unit_normalization"],
+        }
+        rows += [
+            same | row for row in rows_of(question_values(answers, margins), slices(answers), drawn)
+        ]
     return rows
 
 
@@ -286,8 +425,14 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = evaluation_arguments(__doc__, gold="the authors' gold file, for predictions of one yes or no a line in its order")
-    options.add_argument("--fetched", type=Path, help="results/fetch, for judgements that were released with a corpus; left out: none")
+    options = evaluation_arguments(
+        __doc__, gold="the authors' gold file, for predictions of one yes or no a line in its order"
+    )
+    options.add_argument(
+        "--fetched",
+        type=Path,
+        help="results/fetch, for judgements that were released with a corpus; left out: none",
+    )
     return options
 
 

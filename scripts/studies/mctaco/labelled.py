@@ -76,9 +76,17 @@ def main(given: argparse.Namespace) -> None:
     )
     answers = answers.sort_values("place", kind="stable")[RELEASED]
     with whole(given.output) as place:
-        place.write_text("".join("\t".join(row) + "\n" for row in answers.itertuples(index=False, name=None)), encoding="utf-8")
-    log.info("%s: %d answers to %d questions, %.1f %% likely", given.output, len(answers), len(answers.drop_duplicates(ASKED)),
-             100 * (answers["label"] == "yes").mean())
+        place.write_text(
+            "".join("\t".join(row) + "\n" for row in answers.itertuples(index=False, name=None)),
+            encoding="utf-8",
+        )
+    log.info(
+        "%s: %d answers to %d questions, %.1f %% likely",
+        given.output,
+        len(answers),
+        len(answers.drop_duplicates(ASKED)),
+        100 * (answers["label"] == "yes").mean(),
+    )
 
 
 if __name__ == "__main__":

@@ -20,13 +20,17 @@ def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.n
 
     rows: how many lines there must be, where that is known; gold: what they are of, for the message.
     """
-    words = pd.Series(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY) or [""], dtype=object).str.strip()
+    words = pd.Series(
+        lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY) or [""], dtype=object
+    ).str.strip()
     wrong = words.index[~words.isin(LABELS)]
     if len(wrong):
         raise UserError(f"{file}: line {wrong[0] + 1} is {shown(words[wrong[0]])}; write yes or no")
     if rows is not None and len(words) != rows:
-        raise UserError(f"{file}: has {len(words)} lines, but {gold} has {rows}; line {min(len(words), rows) + 1} is the "
-                        "first without its like; give one prediction for each row")
+        raise UserError(
+            f"{file}: has {len(words)} lines, but {gold} has {rows}; line {min(len(words), rows) + 1} is the "
+            "first without its like; give one prediction for each row"
+        )
     return words.map(LABELS).to_numpy()
 
 
@@ -40,7 +44,9 @@ def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
         return read_judgements(file, len(answers), "the split")[row]
     judged = read_judgements(file)
     if row.max() >= len(judged):
-        raise UserError(f"{file}: has {len(judged)} lines, but the split has an answer {row.max() + 1}; give one prediction for each")
+        raise UserError(
+            f"{file}: has {len(judged)} lines, but the split has an answer {row.max() + 1}; give one prediction for each"
+        )
     return judged[row]
 
 

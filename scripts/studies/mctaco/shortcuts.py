@@ -27,9 +27,14 @@ UNITS = ["second", "minute", "hour", "day", "week", "month", "year", "decade", "
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
     """What stands in an answer; it says: likely."""
     answer = table["second"].str.lower()
-    cues = {f"{unit.split('|')[0]}s": answer.str.contains(rf"\b(?:{unit}s?)\b", regex=True).to_numpy() for unit in UNITS}
+    cues = {
+        f"{unit.split('|')[0]}s": answer.str.contains(rf"\b(?:{unit}s?)\b", regex=True).to_numpy()
+        for unit in UNITS
+    }
     cues["a number"] = answer.map(lambda text: bool(numerals(text))).to_numpy()
-    cues["always, never, forever"] = answer.str.contains(r"\b(?:always|never|forever)\b", regex=True).to_numpy()
+    cues["always, never, forever"] = answer.str.contains(
+        r"\b(?:always|never|forever)\b", regex=True
+    ).to_numpy()
     cues["more than four words"] = (answer.str.split().str.len() > 4).to_numpy()
     cues["stands in sentence or question"] = in_context(table) == 1
     cues["shares a number with sentence or question"] = shared_numbers(table) > 0

@@ -6,5 +6,9 @@ answers  the questions to classify: example_id, group_id (the question), text_a 
 
 import pyarrow as pa
 
-ANSWERS = pa.schema(dict.fromkeys(
-    ["example_id", "group_id", "text_a", "text_b", "label", "category", "answer"], pa.string()) | {"label": pa.int8()})
+ANSWERS = pa.schema(
+    dict.fromkeys(
+        ["example_id", "group_id", "text_a", "text_b", "label", "category", "answer"], pa.string()
+    )
+    | {"label": pa.int8()}
+)

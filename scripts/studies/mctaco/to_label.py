@@ -43,12 +43,16 @@ def categories_of(questions: pd.DataFrame, file: Path) -> pd.DataFrame:
             "correct it"
         )
     if (twice := table.duplicated(ASKED)).any():
-        raise UserError(f"{file}: the question {cut(table.loc[twice, 'question'].iloc[0])} has two categories; give all its answers one")
+        raise UserError(
+            f"{file}: the question {cut(table.loc[twice, 'question'].iloc[0])} has two categories; give all its answers one"
+        )
     return table
 
 
 def main(given: argparse.Namespace) -> None:
-    questions = read_questions(given.questions, [*COLUMNS, "category"]).apply(lambda column: column.str.split().str.join(" "))
+    questions = read_questions(given.questions, [*COLUMNS, "category"]).apply(
+        lambda column: column.str.split().str.join(" ")
+    )
     categories = categories_of(questions, given.questions)
     candidates, provenance = grown(given, questions[COLUMNS])
     rows = candidates.merge(categories, on=ASKED, how="left", validate="many_to_one")
@@ -72,7 +76,9 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = growing(__doc__, [*COLUMNS, "category"])
-    options.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="the folder to write to")
+    options.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="the folder to write to"
+    )
     return options
 
 

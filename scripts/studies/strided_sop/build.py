@@ -40,7 +40,13 @@ import pyarrow.compute as pc
 from scripts.studies.strided_sop import orders
 from scripts.data.limit import limit_hashes, told
 from scripts.data.options import builder_arguments
-from scripts.studies.strided_sop.pairs import fewest_sentences, labelled, pair_ids, spans, with_coins
+from scripts.studies.strided_sop.pairs import (
+    fewest_sentences,
+    labelled,
+    pair_ids,
+    spans,
+    with_coins,
+)
 from scripts.studies.strided_sop.parts import Part, pairs_of, shards, units_of
 from scripts.data.files import whole_set
 from scripts.data.keyed import highest_kept, keyed_hash
@@ -54,7 +60,11 @@ SIZE = 2  # the draw of pairs, apart from the other draws from the same key
 HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # of a hash, by which pairs are counted
 PERMUTATIONS = "permutations"  # of the option order_by
-LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order"}  # options of which files do not tell at their defaults, as those before them
+LATER = {
+    "order_by": "pairs",
+    "wrong_orders": 1,
+    "train_labels": "order",
+}  # options of which files do not tell at their defaults, as those before them
 
 
 def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -71,15 +81,25 @@ def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
     """(n,) whether each pair stays when the size is cut; highest: by stride the highest hash that stays."""
     strides = sorted(highest)
     limits = np.array([highest[stride] for stride in strides], np.uint64)
-    return size_hashes(pairs["pair_id"]) <= limits[np.searchsorted(strides, pairs["stride"].to_numpy())]
+    return (
+        size_hashes(pairs["pair_id"])
+        <= limits[np.searchsorted(strides, pairs["stride"].to_numpy())]
+    )
 
 
-def hashes_of_pairs(part: Part, stride: int, matched: int, options: dict) -> Iterator[tuple[np.ndarray, int]]:
+def hashes_of_pairs(
+    part: Part, stride: int, matched: int, options: dict
+) -> Iterator[tuple[np.ndarray, int]]:
     """The size hashes of all pairs of a split of one stride, and how many the stride `matched` has, table by table."""
     for captions in units_of(part, options):
         rows = pa.array(spans(captions, stride, part.same_videos)[0])
-        video_id, position = (captions[name].take(rows).combine_chunks() for name in ("video_id", "position"))
-        yield size_hashes(pair_ids(video_id, position, stride)), len(spans(captions, matched, part.same_videos)[0])
+        video_id, position = (
+            captions[name].take(rows).combine_chunks() for name in ("video_id", "position")
+        )
+        yield (
+            size_hashes(pair_ids(video_id, position, stride)),
+            len(spans(captions, matched, part.same_videos)[0]),
+        )
 
 
 def size_limit(part: Part, stride: int, matched: int, share: int, options: dict) -> np.uint64:
@@ -93,14 +113,23 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
         counted += np.bincount((hashes >> shift).astype(np.int64), minlength=1 << BITS)
         wanted += of_matched
     if wanted == 0:
-        asked = f"stride {options['stride']} mixes" if options["size_matched"] is None else "size_matched names"
-        raise UserError(f"{part.split}.parquet: {asked} stride {matched}, which has no pairs in {part.cleaned} split {part.split}; name a "
-                        "smaller stride")
+        asked = (
+            f"stride {options['stride']} mixes"
+            if options["size_matched"] is None
+            else "size_matched names"
+        )
+        raise UserError(
+            f"{part.split}.parquet: {asked} stride {matched}, which has no pairs in {part.cleaned} split {part.split}; name a "
+            "smaller stride"
+        )
     wanted, up_to = -(-wanted // share), np.cumsum(counted)
     if wanted >= up_to[-1]:
         return HIGHEST
     near = int(np.searchsorted(up_to, wanted))
-    hashes = [table[table >> shift == near] for table, _ in hashes_of_pairs(part, stride, matched, options)]
+    hashes = [
+        table[table >> shift == near]
+        for table, _ in hashes_of_pairs(part, stride, matched, options)
+    ]
     return np.sort(np.concatenate(hashes))[wanted - up_to[near] + counted[near] - 1]
 
 
@@ -110,23 +139,36 @@ def cut_to_size(part: Part, matched: int | None, options: dict) -> Keep:
     if matched is None and len(part.strides) == 1:
         return all_of
     size, share = (part.strides[-1], 1) if matched is None else (matched, len(part.strides))
-    return partial(are_lowest, highest={stride: size_limit(part, stride, size, share, options) for stride in part.strides})
+    return partial(
+        are_lowest,
+        highest={stride: size_limit(part, stride, size, share, options) for stride in part.strides},
+    )
 
 
 def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
     """The hash by which pairs to measure on are cut: the same for pairs of any stride that begin at one place; in a mixture another
     for each."""
-    numbers = [pairs[name].to_numpy() for name in ("first_position", *(["stride"] if mixed else []))]
+    numbers = [
+        pairs[name].to_numpy() for name in ("first_position", *(["stride"] if mixed else []))
+    ]
     return limit_hashes(pairs["video_id"].to_pandas(), *numbers)
 
 
 def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
     """(n,) whether each pair is in a span of `length` units, `step` places from one to the next, whose hash is not above `highest`."""
-    first, sentences = (pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences"))
-    video, apart, kept = pairs["video_id"].to_pandas(), (pairs["stride"].to_numpy() + 1) // step, np.zeros(len(pairs), bool)
+    first, sentences = (
+        pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences")
+    )
+    video, apart, kept = (
+        pairs["video_id"].to_pandas(),
+        (pairs["stride"].to_numpy() + 1) // step,
+        np.zeros(len(pairs), bool),
+    )
     for place in range(length - 1):  # of the pair's first unit in the span
         start = first - place * step
-        fits = (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + apart < length)
+        fits = (
+            (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + apart < length)
+        )
         kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
     return kept
 
@@ -137,13 +179,19 @@ def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[K
     length, limit = options["span"], options["limit"]
     if limit is None:
         return keep, {}
-    counted = part if length is None else part._replace(strides=part.strides[-1:])  # one pair a span
+    counted = (
+        part if length is None else part._replace(strides=part.strides[-1:])
+    )  # one pair a span
     mixed = len(counted.strides) > 1
-    hashes = np.concatenate([place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(counted, options)])
+    hashes = np.concatenate(
+        [place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(counted, options)]
+    )
     highest, items = highest_kept(hashes, limit), "pairs" if length is None else "spans"
     cut = told(min(limit, len(hashes)), len(hashes), items, f"{output} {part.split}")
     if length is not None:
-        return partial(of_kept_spans, highest=highest, length=length, step=options["stride"] + 1), cut
+        return partial(
+            of_kept_spans, highest=highest, length=length, step=options["stride"] + 1
+        ), cut
     return lambda pairs: keep(pairs) & (place_hashes(pairs, mixed) <= highest), cut
 
 
@@ -151,25 +199,40 @@ def none_left(part: Part, options: dict, all_pairs: int) -> UserError:
     """The error that a split has no pair."""
     cleaned, split = part.cleaned, part.split
     if all_pairs:
-        return UserError(f"{split}.parquet: no pair is left: the bag of words gets all {all_pairs} pairs of {cleaned} split "
-                         f"{split} right; set hard: false, or use a larger source")
+        return UserError(
+            f"{split}.parquet: no pair is left: the bag of words gets all {all_pairs} pairs of {cleaned} split "
+            f"{split} right; set hard: false, or use a larger source"
+        )
     stride, same_videos = part.strides[-1], part.same_videos
     reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
-    return UserError(f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
-                     f"{fewest_sentences(stride if same_videos is None else same_videos)} "
-                     f"{'windows' if options['context'] else 'sentences'} or more, which {reach} needs; use a smaller stride"
-                     f"{', shorter windows' * bool(options['context'])} or another source")
+    return UserError(
+        f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
+        f"{fewest_sentences(stride if same_videos is None else same_videos)} "
+        f"{'windows' if options['context'] else 'sentences'} or more, which {reach} needs; use a smaller stride"
+        f"{', shorter windows' * bool(options['context'])} or another source"
+    )
 
 
-def build_split(part: Part, options: dict, keep: Keep, cut: dict, output: Path, learnt: bool) -> dict:
+def build_split(
+    part: Part, options: dict, keep: Keep, cut: dict, output: Path, learnt: bool
+) -> dict:
     """Write the pairs of one split that are to be kept, or the orders of the spans that are, shard by shard; returns its counts. Raises
     UserError for none.
 
     cut: what the provenance says besides. learnt: whether it is the split to learn from.
     """
-    counts, all_pairs, schema, tables = {"videos": 0, "pairs": 0, "in_order": 0}, 0, STRIDED_PAIRS, pairs_of(part, options)
+    counts, all_pairs, schema, tables = (
+        {"videos": 0, "pairs": 0, "in_order": 0},
+        0,
+        STRIDED_PAIRS,
+        pairs_of(part, options),
+    )
     if options["order_by"] == PERMUTATIONS:
-        tables, keep, schema = orders.orders_of(part, options, keep, options["wrong_orders"] if learnt else None), all_of, orders.CANDIDATES
+        tables, keep, schema = (
+            orders.orders_of(part, options, keep, options["wrong_orders"] if learnt else None),
+            all_of,
+            orders.CANDIDATES,
+        )
     asked = {name: value for name, value in options.items() if LATER.get(name) != value}
     provenance = provenance_of(shards(part)[0]) | {"split": output.stem, "options": asked} | cut
     with table_writer(output, schema, provenance) as writer:
@@ -189,7 +252,10 @@ def build_split(part: Part, options: dict, keep: Keep, cut: dict, output: Path, 
 
 def hard_of(parts: list[Part], options: dict) -> Keep:
     """Which of a table of pairs are hard (n,), as a function."""
-    from scripts.studies.strided_sop.hard_pairs import are_hard, learnt_weights  # scikit-learn, which takes a second to load
+    from scripts.studies.strided_sop.hard_pairs import (
+        are_hard,
+        learnt_weights,
+    )  # scikit-learn, which takes a second to load
 
     weights = learnt_weights(pairs for part in parts for pairs in pairs_of(part, options))
     return partial(are_hard, weights=weights)
@@ -207,15 +273,25 @@ def strides_asked(options: dict) -> tuple[list[int], list[int]]:
         measured = [apart * (options["stride"] + 1) - 1 for apart in range(1, options["span"])]
     if options["order_by"] == PERMUTATIONS:
         if options["span"] is None or options["train_stride"] is not None:
-            raise UserError("order_by: permutations puts whole spans in order, from what whole spans tell; set span, and leave train_stride out")
+            raise UserError(
+                "order_by: permutations puts whole spans in order, from what whole spans tell; set span, and leave train_stride out"
+            )
         orders.check_length(options["span"])
         measured = measured[-1:]  # a span is told by the pair of its first and last unit
-    if options["train_labels"] == "coin" and (options["predict"] or options["order_by"] == PERMUTATIONS):
-        raise UserError("train_labels: coin stands for the order of pairs; leave predict and order_by out")
+    if options["train_labels"] == "coin" and (
+        options["predict"] or options["order_by"] == PERMUTATIONS
+    ):
+        raise UserError(
+            "train_labels: coin stands for the order of pairs; leave predict and order_by out"
+        )
     learnt = measured if options["train_stride"] is None else strides_of(options["train_stride"])
-    if options["same_videos"] is not None and options["same_videos"] < (largest := max(*measured, *learnt)):
-        raise UserError(f"same_videos is {options['same_videos']}, but videos that reach it may have no pair of stride "
-                        f"{largest}; set same_videos to the largest stride that you compare, or to null")
+    if options["same_videos"] is not None and options["same_videos"] < (
+        largest := max(*measured, *learnt)
+    ):
+        raise UserError(
+            f"same_videos is {options['same_videos']}, but videos that reach it may have no pair of stride "
+            f"{largest}; set same_videos to the largest stride that you compare, or to null"
+        )
     return learnt, measured
 
 
@@ -232,17 +308,34 @@ def main(given: argparse.Namespace) -> None:
             if part is learn:
                 keep, cut = cut_to_size(part, options["size_matched"], options), {}
             else:
-                keep = all_of if options["span"] is not None else both(cut_to_size(part, None, options), hard)
+                keep = (
+                    all_of
+                    if options["span"] is not None
+                    else both(cut_to_size(part, None, options), hard)
+                )
                 keep, cut = within_limit(part, options, keep, given.output)
-            counts = build_split(part, options, keep, cut, folder / f"{name}.parquet", part is learn)
-            log.info("%s %s: %d %s of %d videos, %d in order", given.output, name, counts["pairs"],
-                     "orders" if options["order_by"] == PERMUTATIONS else "pairs", counts["videos"], counts["in_order"])
+            counts = build_split(
+                part, options, keep, cut, folder / f"{name}.parquet", part is learn
+            )
+            log.info(
+                "%s %s: %d %s of %d videos, %d in order",
+                given.output,
+                name,
+                counts["pairs"],
+                "orders" if options["order_by"] == PERMUTATIONS else "pairs",
+                counts["videos"],
+                counts["in_order"],
+            )
 
 
 def arguments() -> argparse.ArgumentParser:
     options = builder_arguments(__doc__, "strided_sop")
-    options.add_argument("--learn-from", nargs=2, metavar=("CLEANED", "SPLIT"), help="another cleaned source to learn from, and its split; "
-                         "it gets the name of the first")
+    options.add_argument(
+        "--learn-from",
+        nargs=2,
+        metavar=("CLEANED", "SPLIT"),
+        help="another cleaned source to learn from, and its split; it gets the name of the first",
+    )
     return options
 
 

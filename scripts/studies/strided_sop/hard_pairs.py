@@ -11,7 +11,13 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from scripts.text.bag_of_words import difference_features, fold_of, fold_weights, margins, words_and_bigrams
+from scripts.text.bag_of_words import (
+    difference_features,
+    fold_of,
+    fold_weights,
+    margins,
+    words_and_bigrams,
+)
 from scripts.data.keyed import keyed_hash
 
 MOST = 100_000  # pairs to learn from: bounds time and memory on a large corpus
@@ -27,7 +33,9 @@ def features_of(pairs: pa.Table):
 
 def learnt_weights(tables: Iterable[pa.Table]) -> np.ndarray:
     """The weights of each fold's bag of words, from at most MOST of the pairs, those with the lowest hash of their id."""
-    kept = pa.table({name: pa.array([], pa.int8() if name == "label" else pa.string()) for name in READ})
+    kept = pa.table(
+        {name: pa.array([], pa.int8() if name == "label" else pa.string()) for name in READ}
+    )
     for pairs in tables:
         kept = pa.concat_tables([kept, pairs.select(READ)])
         if len(kept) > MOST:

@@ -12,4 +12,8 @@ def labels_of(labels: list[str], options: dict) -> list[str]:
     if not predict:
         return labels
     strides = strides_of(options["stride"])
-    return [f"stride_{stride}" for stride in strides] if predict == "stride" else [f"{label}_{stride}" for stride in strides for label in labels]
+    return (
+        [f"stride_{stride}" for stride in strides]
+        if predict == "stride"
+        else [f"{label}_{stride}" for stride in strides for label in labels]
+    )

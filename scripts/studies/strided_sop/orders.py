@@ -29,18 +29,24 @@ DRAW = 8  # of wrong orders, apart from the other draws from the same key
 def check_length(length: int) -> None:
     """Raises UserError for spans with more orders than are scored."""
     if length > MOST_UNITS:
-        raise UserError(f"{length} units have {math.factorial(length)} orders, too many to score each of them; set span to {MOST_UNITS} or less, or "
-                        "order_by to pairs")
+        raise UserError(
+            f"{length} units have {math.factorial(length)} orders, too many to score each of them; set span to {MOST_UNITS} or less, or "
+            "order_by to pairs"
+        )
 
 
-def chosen_orders(pairs: pa.Table, orders: int, label_seed: int, wrong: int | None) -> tuple[np.ndarray, np.ndarray]:
+def chosen_orders(
+    pairs: pa.Table, orders: int, label_seed: int, wrong: int | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The span of each candidate, as a row of `pairs`, and its order, a number below `orders`; 0 is the right one.
 
     wrong: how many other orders there are of each span, those with the lowest hash; None: all.
     """
     n, others = len(pairs), orders - 1
     video, place = pairs["video_id"].to_pandas(), pairs["first_position"].to_numpy()
-    draw = np.stack([keyed_hash(video, place, order, label_seed, DRAW) for order in range(1, orders)], axis=1)
+    draw = np.stack(
+        [keyed_hash(video, place, order, label_seed, DRAW) for order in range(1, orders)], axis=1
+    )
     lowest = np.sort(np.argsort(draw, axis=1)[:, : others if wrong is None else wrong], axis=1)
     chosen = np.column_stack([np.zeros(n, int), lowest + 1])
     return np.repeat(np.arange(n), chosen.shape[1]), chosen.ravel()
@@ -51,24 +57,46 @@ def lines(texts: pa.Array, rows: np.ndarray) -> pa.Array:
     return pc.binary_join_element_wise(*(texts.take(pa.array(column)) for column in rows.T), "\n")
 
 
-def with_units(pairs: pa.Table, texts: pa.Array, rows: np.ndarray, span: np.ndarray, order: np.ndarray) -> pa.Table:
+def with_units(
+    pairs: pa.Table, texts: pa.Array, rows: np.ndarray, span: np.ndarray, order: np.ndarray
+) -> pa.Table:
     """The candidates (CANDIDATES): `order[i]` of the units of `span[i]`. pairs: one a span, with the row of each unit (spans, k) among the texts."""
     length = rows.shape[1]
     every = np.array(list(permutations(range(length))))
     shown = np.take_along_axis(rows[span], every[order], axis=1)
-    before = np.repeat(np.arange(length), np.arange(length))  # unit i as often as others stand before it
-    first, second = lines(texts, shown[:, length - 1 - before[::-1]]), lines(texts, shown[:, before])
+    before = np.repeat(
+        np.arange(length), np.arange(length)
+    )  # unit i as often as others stand before it
+    first, second = (
+        lines(texts, shown[:, length - 1 - before[::-1]]),
+        lines(texts, shown[:, before]),
+    )
     named = pa.array(["".join(map(str, one)) for one in every]).take(pa.array(order))
     table = pairs.take(pa.array(span))
-    changed = {"pair_id": pc.binary_join_element_wise(table["pair_id"], named, ":"), "text_a": first, "text_b": second,
-               "label": (order == 0).astype(np.int8), "words_a": words(pc.replace_substring(first, "\n", " ")),
-               "words_b": words(pc.replace_substring(second, "\n", " ")), "units": lines(texts, shown)}
-    return pa.table({name: table[name] for name in STRIDED_PAIRS.names} | changed, schema=CANDIDATES)
+    changed = {
+        "pair_id": pc.binary_join_element_wise(table["pair_id"], named, ":"),
+        "text_a": first,
+        "text_b": second,
+        "label": (order == 0).astype(np.int8),
+        "words_a": words(pc.replace_substring(first, "\n", " ")),
+        "words_b": words(pc.replace_substring(second, "\n", " ")),
+        "units": lines(texts, shown),
+    }
+    return pa.table(
+        {name: table[name] for name in STRIDED_PAIRS.names} | changed, schema=CANDIDATES
+    )
 
 
-def orders_of(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None) -> Iterator[pa.Table]:
+def orders_of(
+    part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None
+) -> Iterator[pa.Table]:
     """The candidates of a split, table by table. keep: which spans, told by the pairs of their first and last unit; wrong: see chosen_orders()."""
-    categories, [stride], length, step = categories_of(part.cleaned), part.strides, options["span"], options["stride"] + 1
+    categories, [stride], length, step = (
+        categories_of(part.cleaned),
+        part.strides,
+        options["span"],
+        options["stride"] + 1,
+    )
     for captions in units_of(part, options):
         first = spans(captions, stride, part.same_videos)[0]
         pairs = pair_table(captions, stride, options["label_seed"], part.same_videos, categories)

@@ -11,7 +11,10 @@ from scripts.data.keyed import keyed_hash
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
-LABEL, COIN = 1, 9  # the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the other draws from the same key
+LABEL, COIN = (
+    1,
+    9,
+)  # the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the other draws from the same key
 
 
 def fewest_sentences(stride: int) -> int:
@@ -26,7 +29,9 @@ def sentences_of(captions: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     return video, np.bincount(video, minlength=len(videos.dictionary))[video]
 
 
-def spans(captions: pa.Table, stride: int, same_videos: int | None) -> tuple[np.ndarray, np.ndarray]:
+def spans(
+    captions: pa.Table, stride: int, same_videos: int | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the first and the last sentence of every span of stride + 2 inner sentences.
 
     `captions` is sorted by video and position; positions of a video run from 0. same_videos: a stride that the video must
@@ -62,42 +67,68 @@ def pair_ids(video_id: pa.Array, position: pa.Array, stride: int) -> pa.Array:
     return pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":")
 
 
-def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: int | None = None, categories: pa.Table | None = None) -> pa.Table:
+def pair_table(
+    captions: pa.Table,
+    stride: int,
+    label_seed: int,
+    same_videos: int | None = None,
+    categories: pa.Table | None = None,
+) -> pa.Table:
     """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); categories: video_id and category_1, where some are
     known."""
     first, last = spans(captions, stride, same_videos)
     first_rows, last_rows = captions.take(first), captions.take(last)
     sentences = sentences_of(captions)[1][first]
-    video_id, first_text, position = (first_rows[name].combine_chunks() for name in ("video_id", "text", "position"))
+    video_id, first_text, position = (
+        first_rows[name].combine_chunks() for name in ("video_id", "text", "position")
+    )
     last_text, second = (last_rows[name].combine_chunks() for name in ("text", "position"))
     coin = keyed_hash(video_id.to_pandas(), position.to_numpy(), stride, label_seed, LABEL)
     in_order = pa.array((coin >> np.uint64(63)) == 1)
-    text_a, text_b = pc.if_else(in_order, first_text, last_text), pc.if_else(in_order, last_text, first_text)
-    return pa.table({
-        "pair_id": pair_ids(video_id, position, stride),
-        "video_id": video_id,
-        "stride": np.full(len(first), stride),
-        "first_position": position,
-        "second_position": second,
-        "text_a": text_a,
-        "text_b": text_b,
-        "label": in_order.cast(pa.int8()),
-        "overlap": overlaps(captions, first, last),
-        "same_start": pc.equal(first_rows["start_s"], last_rows["start_s"]),
-        "relative_position": (position.to_numpy() + second.to_numpy()) / 2 / np.maximum(sentences - 1, 1),
-        "sentences": sentences,
-        "words_a": words(text_a),
-        "words_b": words(text_b),
-        "seconds_apart": pc.subtract(last_rows["start_s"], first_rows["start_s"]),
-        "category": pa.nulls(len(first), pa.string()) if categories is None
-        else categories["category_1"].combine_chunks().take(pc.index_in(video_id, categories["video_id"].combine_chunks())),
-    }, schema=STRIDED_PAIRS)
+    text_a, text_b = (
+        pc.if_else(in_order, first_text, last_text),
+        pc.if_else(in_order, last_text, first_text),
+    )
+    return pa.table(
+        {
+            "pair_id": pair_ids(video_id, position, stride),
+            "video_id": video_id,
+            "stride": np.full(len(first), stride),
+            "first_position": position,
+            "second_position": second,
+            "text_a": text_a,
+            "text_b": text_b,
+            "label": in_order.cast(pa.int8()),
+            "overlap": overlaps(captions, first, last),
+            "same_start": pc.equal(first_rows["start_s"], last_rows["start_s"]),
+            "relative_position": (position.to_numpy() + second.to_numpy())
+            / 2
+            / np.maximum(sentences - 1, 1),
+            "sentences": sentences,
+            "words_a": words(text_a),
+            "words_b": words(text_b),
+            "seconds_apart": pc.subtract(last_rows["start_s"], first_rows["start_s"]),
+            "category": pa.nulls(len(first), pa.string())
+            if categories is None
+            else categories["category_1"]
+            .combine_chunks()
+            .take(pc.index_in(video_id, categories["video_id"].combine_chunks())),
+        },
+        schema=STRIDED_PAIRS,
+    )
 
 
-def mixed_pairs(captions: pa.Table, strides: list[int], label_seed: int, same_videos: int | None = None,
-                categories: pa.Table | None = None) -> pa.Table:
+def mixed_pairs(
+    captions: pa.Table,
+    strides: list[int],
+    label_seed: int,
+    same_videos: int | None = None,
+    categories: pa.Table | None = None,
+) -> pa.Table:
     """The pairs of several strides, by the place of their first sentence, then by stride."""
-    tables = [pair_table(captions, stride, label_seed, same_videos, categories) for stride in strides]
+    tables = [
+        pair_table(captions, stride, label_seed, same_videos, categories) for stride in strides
+    ]
     if len(tables) == 1:
         return tables[0]
     first = np.concatenate([spans(captions, stride, same_videos)[0] for stride in strides])
@@ -114,9 +145,16 @@ def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
     if predict is None:
         return pairs
     stride = pairs["stride"]
-    return with_label(pairs, stride if predict == "stride" else pc.add(pc.multiply(stride, 2), pairs["label"].cast(pa.int32())))
+    return with_label(
+        pairs,
+        stride
+        if predict == "stride"
+        else pc.add(pc.multiply(stride, 2), pairs["label"].cast(pa.int32())),
+    )
 
 
 def with_coins(pairs: pa.Table, label_seed: int) -> pa.Table:
     """Pairs with a coin by hash as their label, of which nothing in their texts tells."""
-    return with_label(pairs, pa.array(keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63)))
+    return with_label(
+        pairs, pa.array(keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63))
+    )

@@ -39,14 +39,20 @@ def shards(part: Part) -> list[Path]:
     if not manifest.exists():
         return [part.cleaned / f"{part.split}.parquet"]
     try:
-        return [manifest.parent / shard["file"] for shard in json_of(text_of(manifest), str(manifest))["shards"]]
+        return [
+            manifest.parent / shard["file"]
+            for shard in json_of(text_of(manifest), str(manifest))["shards"]
+        ]
     except (KeyError, TypeError):
         raise UserError(f"{manifest}: names no shards; clean the source again") from None
 
 
 def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
     """Captions in parts of whole videos, of at least PART captions (the last may have less)."""
-    firsts, begin = np.append(np.flatnonzero(captions["position"].to_numpy() == 0), len(captions)), 0
+    firsts, begin = (
+        np.append(np.flatnonzero(captions["position"].to_numpy() == 0), len(captions)),
+        0,
+    )
     while len(captions) - begin > PART:
         end = int(firsts[np.searchsorted(firsts, begin + PART)])
         yield captions.slice(begin, end - begin)
@@ -57,12 +63,19 @@ def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
 def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
     """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
     if max_videos is not None:
-        hashes = [keyed_hash(pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas(), VIDEO) for file in files]
+        hashes = [
+            keyed_hash(
+                pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas(), VIDEO
+            )
+            for file in files
+        ]
         highest = highest_kept(np.concatenate(hashes), max_videos)
     for file in files:
         captions = read_complete(file, CAPTIONS)
         if max_videos is not None:
-            captions = captions.filter(pa.array(keyed_hash(captions["video_id"].to_pandas(), VIDEO) <= highest))
+            captions = captions.filter(
+                pa.array(keyed_hash(captions["video_id"].to_pandas(), VIDEO) <= highest)
+            )
         yield from parts_of(captions)
 
 
@@ -73,14 +86,24 @@ def windows(captions: pa.Table, context: dict | None) -> pa.Table:
         return captions
     position = captions["position"].to_numpy()
     [(unit, length)] = context.items()
-    bin_of = position // length if unit == "sentences" else np.floor(captions["start_s"].to_numpy() / length)
+    bin_of = (
+        position // length
+        if unit == "sentences"
+        else np.floor(captions["start_s"].to_numpy() / length)
+    )
     begins = np.append(True, (position[1:] == 0) | (bin_of[1:] != bin_of[:-1]))
     frame = captions.select(["text", "start_s", "end_s"]).to_pandas()
-    joined = frame.groupby(np.cumsum(begins) - 1).agg({"text": " ".join, "start_s": "min", "end_s": "max"})
+    joined = frame.groupby(np.cumsum(begins) - 1).agg(
+        {"text": " ".join, "start_s": "min", "end_s": "max"}
+    )
     number = np.arange(len(joined))
-    changed = dict(joined) | {"position": number - np.maximum.accumulate(np.where(position[begins] == 0, number, 0))}
+    changed = dict(joined) | {
+        "position": number - np.maximum.accumulate(np.where(position[begins] == 0, number, 0))
+    }
     first = captions.filter(pa.array(begins))
-    return pa.table({name: changed.get(name, first[name]) for name in CAPTIONS.names}, schema=CAPTIONS)
+    return pa.table(
+        {name: changed.get(name, first[name]) for name in CAPTIONS.names}, schema=CAPTIONS
+    )
 
 
 def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
@@ -100,4 +123,6 @@ def pairs_of(part: Part, options: dict) -> Iterator[pa.Table]:
     """All pairs of a split (schema strided pairs), table by table; their label is the order."""
     categories = categories_of(part.cleaned)
     for captions in units_of(part, options):
-        yield mixed_pairs(captions, part.strides, options["label_seed"], part.same_videos, categories)
+        yield mixed_pairs(
+            captions, part.strides, options["label_seed"], part.same_videos, categories
+        )

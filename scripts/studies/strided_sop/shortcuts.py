@@ -36,14 +36,19 @@ def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
     """Cues that stand in one of two sentences; what they say: 1, the second text comes second, or 0."""
     cues = {}
     for name, pattern in ORDER.items():
-        first, second = (table[side].str.contains(pattern, flags=re.I, regex=True).to_numpy() for side in ("first", "second"))
+        first, second = (
+            table[side].str.contains(pattern, flags=re.I, regex=True).to_numpy()
+            for side in ("first", "second")
+        )
         cues[name] = first != second, second.astype(int)
     first, second = (table[side].str.split().str.len().to_numpy() for side in ("first", "second"))
     cues["has more words"] = first != second, (second > first).astype(int)
     return cues
 
 
-SHORTCUTS = Shortcuts(["pair_id", "text_a", "text_b"], "accuracy", cues_of, tells_of_pairs, is_coin=True)
+SHORTCUTS = Shortcuts(
+    ["pair_id", "text_a", "text_b"], "accuracy", cues_of, tells_of_pairs, is_coin=True
+)
 
 
 def main(given: argparse.Namespace) -> None:

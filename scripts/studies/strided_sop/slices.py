@@ -14,12 +14,27 @@ Not a program. Each of these parts all pairs of a split, so the n of its slices 
 import numpy as np
 import pandas as pd
 
-READ = ["pair_id", "stride", "overlap", "same_start", "relative_position", "sentences", "words_a", "words_b", "category"]
+READ = [
+    "pair_id",
+    "stride",
+    "overlap",
+    "same_start",
+    "relative_position",
+    "sentences",
+    "words_a",
+    "words_b",
+    "category",
+]
 POSITIONS = {"first_third": 1 / 3, "middle_third": 2 / 3, "last_third": np.inf}
 SENTENCES = {"5-6": 6, "7-9": 9, "10-19": 19, "20-99": 99, "100+": np.inf}
 WORDS = {"1-10": 10, "11-20": 20, "21-30": 30, "31+": np.inf}
-PARTS = {"overlap": ["none", "partial", "contained"], "same_start": ["false", "true"], "position": list(POSITIONS),
-         "sentences": list(SENTENCES), "words": list(WORDS)}
+PARTS = {
+    "overlap": ["none", "partial", "contained"],
+    "same_start": ["false", "true"],
+    "position": list(POSITIONS),
+    "sentences": list(SENTENCES),
+    "words": list(WORDS),
+}
 
 
 def parted(values: pd.Series, limits: dict[str, float]) -> np.ndarray:
@@ -30,7 +45,9 @@ def parted(values: pd.Series, limits: dict[str, float]) -> np.ndarray:
 def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
     """Of each pair (columns READ) its part of every partition: one column each, indexed by pair_id."""
     parts = {
-        "overlap": np.select([pairs["overlap"] <= 0, pairs["overlap"] < 1], ["none", "partial"], "contained"),
+        "overlap": np.select(
+            [pairs["overlap"] <= 0, pairs["overlap"] < 1], ["none", "partial"], "contained"
+        ),
         "same_start": pairs["same_start"].map({False: "false", True: "true"}).to_numpy(),
         "position": parted(pairs["relative_position"], POSITIONS),
         "sentences": parted(pairs["sentences"], SENTENCES),

@@ -10,7 +10,23 @@ strided pairs  pair_id, video_id, stride, first_position, second_position, text_
 import pyarrow as pa
 
 TEXT, COUNT, NUMBER = pa.string(), pa.int32(), pa.float64()
-STRIDED_PAIRS = pa.schema({
-    "pair_id": TEXT, "video_id": TEXT, "stride": COUNT, "first_position": COUNT, "second_position": COUNT, "text_a": TEXT, "text_b": TEXT,
-    "label": pa.int8(), "overlap": NUMBER, "same_start": pa.bool_(), "relative_position": NUMBER, "sentences": COUNT, "words_a": COUNT,
-    "words_b": COUNT, "seconds_apart": NUMBER, "category": TEXT})
+STRIDED_PAIRS = pa.schema(
+    {
+        "pair_id": TEXT,
+        "video_id": TEXT,
+        "stride": COUNT,
+        "first_position": COUNT,
+        "second_position": COUNT,
+        "text_a": TEXT,
+        "text_b": TEXT,
+        "label": pa.int8(),
+        "overlap": NUMBER,
+        "same_start": pa.bool_(),
+        "relative_position": NUMBER,
+        "sentences": COUNT,
+        "words_a": COUNT,
+        "words_b": COUNT,
+        "seconds_apart": NUMBER,
+        "category": TEXT,
+    }
+)

@@ -36,7 +36,9 @@ from scripts.studies.strided_sop.slices import parts_of, slices_of
 
 PART = 20_000  # spans whose orders are scored at a time
 TIE = 1e-9  # scores of orders that differ by less tie
-Found = tuple[list[Tally], pd.Index]  # the tallies of a system, and the videos that their groups are
+Found = tuple[
+    list[Tally], pd.Index
+]  # the tallies of a system, and the videos that their groups are
 
 
 class Videos:
@@ -45,11 +47,22 @@ class Videos:
     def __init__(self, of: pd.Series):
         self.number, self.names = pd.factorize(of)
 
-    def tally(self, metric: str, values: list[np.ndarray], where: str = "all", inside: np.ndarray | None = None, each: int = 1) -> Tally:
+    def tally(
+        self,
+        metric: str,
+        values: list[np.ndarray],
+        where: str = "all",
+        inside: np.ndarray | None = None,
+        each: int = 1,
+    ) -> Tally:
         """The tally of a share. values: of each replicate (n,), sums over so many things `each`; inside: (n,) which examples a slice has."""
         inside = np.ones(len(self.number), bool) if inside is None else inside
-        return Tally(where, {metric: share}, sums_by_group([one * inside for one in values], self.number, len(self.names)),
-                     np.bincount(self.number[inside], minlength=len(self.names)) * each)
+        return Tally(
+            where,
+            {metric: share},
+            sums_by_group([one * inside for one in values], self.number, len(self.names)),
+            np.bincount(self.number[inside], minlength=len(self.names)) * each,
+        )
 
 
 def highest(scores: np.ndarray) -> np.ndarray:
@@ -67,33 +80,66 @@ def order_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, metric: s
     """Of the order of pairs."""
     videos, right = Videos(pairs["video_id"]), [one["right"].to_numpy(float) for one in judgements]
     slices = slices_of(parts_of(pairs)) if metric == "accuracy" else {"all": None}
-    return [videos.tally(metric, right, name, inside) for name, inside in slices.items()], videos.names
+    return [
+        videos.tally(metric, right, name, inside) for name, inside in slices.items()
+    ], videos.names
 
 
-def stride_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, strides: int, with_order: bool) -> Found:
+def stride_tallies(
+    judgements: list[pd.DataFrame], pairs: pd.DataFrame, strides: int, with_order: bool
+) -> Found:
     """Of the stride of pairs."""
-    label, videos, row = judgements[0]["label"].to_numpy(), Videos(pairs["video_id"]), np.arange(len(pairs))
+    label, videos, row = (
+        judgements[0]["label"].to_numpy(),
+        Videos(pairs["video_id"]),
+        np.arange(len(pairs)),
+    )
     stride, scores = label // 2 if with_order else label, list(map(scores_of, judgements))
-    shares = [np.exp(one - one.max(1, keepdims=True)).reshape(len(one), strides, 2) for one in scores] if with_order else []
+    shares = (
+        [np.exp(one - one.max(1, keepdims=True)).reshape(len(one), strides, 2) for one in scores]
+        if with_order
+        else []
+    )
     told = [highest(one) for one in ([one.sum(2) for one in shares] if with_order else scores)]
     distance = np.abs(np.arange(strides) - stride[:, None]) / max(strides - 1, 1)
-    found = [videos.tally("stride_accuracy", [one[row, stride] for one in told]), videos.tally("stride_error", [(one * distance).sum(1) for one in told])]
-    found += [videos.tally("confusion", [one[:, predicted] for one in told], f"stride={true}; predicted={predicted}", stride == true)
-              for true in range(strides) for predicted in range(strides)]
+    found = [
+        videos.tally("stride_accuracy", [one[row, stride] for one in told]),
+        videos.tally("stride_error", [(one * distance).sum(1) for one in told]),
+    ]
+    found += [
+        videos.tally(
+            "confusion",
+            [one[:, predicted] for one in told],
+            f"stride={true}; predicted={predicted}",
+            stride == true,
+        )
+        for true in range(strides)
+        for predicted in range(strides)
+    ]
     if with_order:
         order = [highest(one.sum(1))[row, label % 2] for one in shares]
-        found += [videos.tally("order_accuracy", order), videos.tally("both_accuracy", [highest(one)[row, label] for one in scores])]
-        found += [videos.tally("order_accuracy", order, f"stride={true}", stride == true) for true in range(strides)]
+        found += [
+            videos.tally("order_accuracy", order),
+            videos.tally("both_accuracy", [highest(one)[row, label] for one in scores]),
+        ]
+        found += [
+            videos.tally("order_accuracy", order, f"stride={true}", stride == true)
+            for true in range(strides)
+        ]
     return found, videos.names
 
 
 # ---- spans
 
+
 def orders(length: int) -> np.ndarray:
     """(k!, k(k-1)/2) of each order of k units whether it has the first of each pair of combinations(range(k), 2) before the second; the right
     order first."""
     places = np.argsort(list(permutations(range(length))), axis=1)
-    return np.stack([places[:, first] < places[:, last] for first, last in combinations(range(length), 2)], axis=1)
+    return np.stack(
+        [places[:, first] < places[:, last] for first, last in combinations(range(length), 2)],
+        axis=1,
+    )
 
 
 def told_by(scores: np.ndarray, length: int) -> np.ndarray:
@@ -109,20 +155,32 @@ def told_orders(odds: np.ndarray, length: int) -> np.ndarray:
     """What told_by() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2) log-odds that the first unit of a pair comes before the
     second."""
     signs = np.where(orders(length), 1.0, -1.0).T
-    parts = [told_by(odds[start : start + PART] @ signs, length) for start in range(0, len(odds), PART)]
+    parts = [
+        told_by(odds[start : start + PART] @ signs, length) for start in range(0, len(odds), PART)
+    ]
     return np.concatenate(parts) if parts else np.empty((0, 1 + len(signs)))
 
 
 def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
     """The tallies of a metric of the pairs of spans, (n, k(k-1)/2) values: of all, and by how far apart the units of a pair stand."""
     distance = np.array([last - first for first, last in combinations(range(length), 2)])
-    slices = {"all": distance > 0} | {f"distance={apart}": distance == apart for apart in range(1, length)}
-    return [videos.tally(metric, [one[:, inside].sum(1) for one in values], where, each=int(inside.sum())) for where, inside in slices.items()]
+    slices = {"all": distance > 0} | {
+        f"distance={apart}": distance == apart for apart in range(1, length)
+    }
+    return [
+        videos.tally(
+            metric, [one[:, inside].sum(1) for one in values], where, each=int(inside.sum())
+        )
+        for where, inside in slices.items()
+    ]
 
 
 def whole_spans(told: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
     """The tallies of the orders that were told, of each replicate those of told_by()."""
-    return [videos.tally("exact_order", [one[:, 0] for one in told]), *by_distance("concordance", [one[:, 1:] for one in told], length, videos)]
+    return [
+        videos.tally("exact_order", [one[:, 0] for one in told]),
+        *by_distance("concordance", [one[:, 1:] for one in told], length, videos),
+    ]
 
 
 def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, np.ndarray]:
@@ -131,37 +189,59 @@ def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, n
     place = pd.MultiIndex.from_frame(pairs[["video_id", "first_position", "stride"]])
     starts = np.flatnonzero(pairs["stride"].to_numpy() == (length - 1) * step - 1)
     begun = pairs.iloc[starts]
-    rows = np.column_stack([place.get_indexer(pd.MultiIndex.from_arrays([
-        begun["video_id"], begun["first_position"] + first * step, np.full(len(begun), (last - first) * step - 1)]))
-        for first, last in combinations(range(length), 2)])
+    rows = np.column_stack(
+        [
+            place.get_indexer(
+                pd.MultiIndex.from_arrays(
+                    [
+                        begun["video_id"],
+                        begun["first_position"] + first * step,
+                        np.full(len(begun), (last - first) * step - 1),
+                    ]
+                )
+            )
+            for first, last in combinations(range(length), 2)
+        ]
+    )
     whole = (rows >= 0).all(1)
     return rows[whole], starts[whole]
 
 
-def pair_span_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, length: int, step: int) -> Found:
+def pair_span_tallies(
+    judgements: list[pd.DataFrame], pairs: pd.DataFrame, length: int, step: int
+) -> Found:
     """Of the order of spans, by scores of their pairs. label: 1 where the unit was shown first that comes first in the video."""
     rows, starts = spans_of(pairs, length, step)
     videos = Videos(pairs["video_id"].iloc[starts])
     signs = [np.where(one["label"] == 1, 1, -1) for one in judgements]
     odds = [(sign * np.diff(scores_of(one))[:, 0])[rows] for sign, one in zip(signs, judgements)]
     alone = [(one > 0) + (one == 0) / 2 for one in odds]
-    return [*whole_spans([told_orders(one, length) for one in odds], length, videos), *by_distance("pair_accuracy", alone, length, videos)], videos.names
+    return [
+        *whole_spans([told_orders(one, length) for one in odds], length, videos),
+        *by_distance("pair_accuracy", alone, length, videos),
+    ], videos.names
 
 
 def rows_by_order(candidates: pd.DataFrame, length: int, where: Path) -> np.ndarray:
     """(n, k!) the row of each order of each span, in the order of permutations(range(k)). candidates: pair_id (which ends in the order),
     video_id, first_position. Raises UserError where a span lacks an order."""
-    named = {"".join(map(str, order)): place for place, order in enumerate(permutations(range(length)))}
+    named = {
+        "".join(map(str, order)): place for place, order in enumerate(permutations(range(length)))
+    }
     order = candidates["pair_id"].str.rpartition(":")[2].map(named)
     span = candidates.groupby(["video_id", "first_position"], sort=False).ngroup().to_numpy()
     rows = np.full((span.max() + 1, factorial(length)), -1)
     rows[span[order.notna()], order.dropna().astype(int)] = np.flatnonzero(order.notna())
     if (rows < 0).any() or rows.size != len(candidates):
-        raise UserError(f"{where}: its spans do not have all {factorial(length)} orders of {length} units, each once; build the dataset again")
+        raise UserError(
+            f"{where}: its spans do not have all {factorial(length)} orders of {length} units, each once; build the dataset again"
+        )
     return rows
 
 
-def span_tallies(judgements: list[pd.DataFrame], candidates: pd.DataFrame, length: int, where: Path) -> Found:
+def span_tallies(
+    judgements: list[pd.DataFrame], candidates: pd.DataFrame, length: int, where: Path
+) -> Found:
     """Of the order of spans, by scores of their orders. where: the dataset, for messages."""
     rows = rows_by_order(candidates, length, where)
     videos = Videos(candidates["video_id"].iloc[rows[:, 0]])

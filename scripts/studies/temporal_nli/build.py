@@ -41,7 +41,9 @@ from scripts.studies.temporal_nli.tables import NLI, VARIED
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
     """One split of a set, in the columns of the schema nli (and late), from a table of templates."""
     name = options["challenge_set"]
-    rows = SETS[name](templates.sort_values("template"), options["iterations"], options["generation_seed"])
+    rows = SETS[name](
+        templates.sort_values("template"), options["iterations"], options["generation_seed"]
+    )
     rows = rows.reset_index(drop=True).assign(challenge_set=name)
     rows["example_id"] = f"{name}:{split}:" + rows.index.astype(str)
     return rows.reindex(columns=[*NLI.names, "late"]).replace({"duration_format": {"": None}})
@@ -53,7 +55,9 @@ def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
     if wanted is None:
         return set(known)
     if wanted > len(known):
-        raise UserError(f"{where}: {wanted} templates were asked for, there are {len(known)}; ask for fewer")
+        raise UserError(
+            f"{where}: {wanted} templates were asked for, there are {len(known)}; ask for fewer"
+        )
     return set(known[np.argsort(keyed_hash(known), kind="stable")[:wanted]])
 
 
@@ -84,9 +88,13 @@ def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
     """Which rows belong to the templates that are dev: the share of all templates whose hash is lowest, one at least."""
     templates = rows["group_id"].nunique()
     if templates < 2:
-        raise UserError(f"{where}: {templates} template(s) give pairs, but dev is held out of train by template, so two "
-                        "are needed; ask for more templates")
-    return rows["group_id"].isin(fewer(rows["group_id"], max(1, round(fraction * templates)), where))
+        raise UserError(
+            f"{where}: {templates} template(s) give pairs, but dev is held out of train by template, so two "
+            "are needed; ask for more templates"
+        )
+    return rows["group_id"].isin(
+        fewer(rows["group_id"], max(1, round(fraction * templates)), where)
+    )
 
 
 def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, folder: Path) -> None:
@@ -95,28 +103,53 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
     for split, rows in tables.items():
         source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
         if split in given.splits[1:] and not len(rows):
-            raise UserError(f"{source}: no pairs of {options['challenge_set']}; add templates that have such units")
+            raise UserError(
+                f"{source}: no pairs of {options['challenge_set']}; add templates that have such units"
+            )
         limit = options["limit"] if split in given.splits[1:] else None
         rows, cut = limited(rows, "example_id", limit, "pairs", f"{given.output} {split}")
-        write_table(pa.Table.from_pandas(rows, schema=NLI, preserve_index=False), folder / f"{split}.parquet", NLI,
-                    provenance_of(source) | {"split": split, "options": options} | cut)
-        shares = ", ".join(f"{share:.1%} {name}" for name, share in zip(
-            ("entailment", "neutral", "contradiction"), (np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows)))))
-        log.info("%s %s: %d pairs of %d templates, %s", given.output, split, len(rows), rows["group_id"].nunique(), shares)
+        write_table(
+            pa.Table.from_pandas(rows, schema=NLI, preserve_index=False),
+            folder / f"{split}.parquet",
+            NLI,
+            provenance_of(source) | {"split": split, "options": options} | cut,
+        )
+        shares = ", ".join(
+            f"{share:.1%} {name}"
+            for name, share in zip(
+                ("entailment", "neutral", "contradiction"),
+                (np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows))),
+            )
+        )
+        log.info(
+            "%s %s: %d pairs of %d templates, %s",
+            given.output,
+            split,
+            len(rows),
+            rows["group_id"].nunique(),
+            shares,
+        )
 
 
 def main(given: argparse.Namespace) -> None:
     options, first, kind = given.options, given.splits[0], given.options["held_out"]
     tables = {split: read(given.cleaned, split, options) for split in given.splits}
     for split, rows in tables.items():
-        tables[split] = rows.assign(part=np.where(unseen(rows, kind) & (split != first), UNSEEN, SEEN))
+        tables[split] = rows.assign(
+            part=np.where(unseen(rows, kind) & (split != first), UNSEEN, SEEN)
+        )
     learnt, where = tables[first], f"{given.cleaned / first}.parquet"
     known = learnt if kind == TEMPLATE else learnt[~unseen(learnt, kind)]
     if known.empty and len(learnt):
-        raise UserError(f"{where}: held_out: {kind} leaves no pair of {options['challenge_set']} to learn from; ask for more templates")
+        raise UserError(
+            f"{where}: held_out: {kind} leaves no pair of {options['challenge_set']} to learn from; ask for more templates"
+        )
     if known.empty:  # set III of the release has no training file
-        log.info("%s: no pairs of %s to learn from: only the method direct can use this dataset", given.cleaned,
-                 options["challenge_set"])
+        log.info(
+            "%s: no pairs of %s to learn from: only the method direct can use this dataset",
+            given.cleaned,
+            options["challenge_set"],
+        )
         tables["dev"] = known
     else:
         dev = held_out(known, options["dev_fraction"], where)

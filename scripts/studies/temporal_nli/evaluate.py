@@ -46,29 +46,85 @@ from scripts.measure.tally import MEASURES, Replicate, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
-MERGED = {"ternary": np.arange(3), "binary": np.array([0, 1, 1])}  # by scoring the place of each label among its names
-ANSWERED = Answered("temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values()))
+MERGED = {
+    "ternary": np.arange(3),
+    "binary": np.array([0, 1, 1]),
+}  # by scoring the place of each label among its names
+ANSWERED = Answered(
+    "temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values())
+)
 # What figure 1 and sections 5.1 to 5.3 break down by: a column, or two together.
 SLICES = {
-    "temp_order": ["choice", "premise_type", "choice premise_type", "tense", "premise_position", "distance",
-                   "distance premise_type", "part"],
-    "temp_duration": ["choice", "hypothesis_type", "next_cycle", "premise_form", "choice next_cycle",
-                      "choice hypothesis_type", "distance", "hypothesis_type distance", "part"],
-    "cross_unit": ["unit_pair", "premise_type", "unit_pair premise_type", "direction", "premise_position",
-                   "hypothesis_position", "unit_pair direction", "distance", "distance premise_type",
-                   "hypothesis_size", "hypothesis_size hypothesis_preposition", "part"],
+    "temp_order": [
+        "choice",
+        "premise_type",
+        "choice premise_type",
+        "tense",
+        "premise_position",
+        "distance",
+        "distance premise_type",
+        "part",
+    ],
+    "temp_duration": [
+        "choice",
+        "hypothesis_type",
+        "next_cycle",
+        "premise_form",
+        "choice next_cycle",
+        "choice hypothesis_type",
+        "distance",
+        "hypothesis_type distance",
+        "part",
+    ],
+    "cross_unit": [
+        "unit_pair",
+        "premise_type",
+        "unit_pair premise_type",
+        "direction",
+        "premise_position",
+        "hypothesis_position",
+        "unit_pair direction",
+        "distance",
+        "distance premise_type",
+        "hypothesis_size",
+        "hypothesis_size hypothesis_preposition",
+        "part",
+    ],
 }
 SCHEMA = pa.schema(
-    dict.fromkeys(["experiment", "study", "model", "source", "dataset", "held_out", "challenge_set", "method", "limit", "seed",
-                   "wording", "split", "scoring", "slice", "metric"], pa.string())
-    | {"limit": pa.int64(), "seed": pa.int64()} | dict(MEASURES) | {"sample": pa.bool_()})
+    dict.fromkeys(
+        [
+            "experiment",
+            "study",
+            "model",
+            "source",
+            "dataset",
+            "held_out",
+            "challenge_set",
+            "method",
+            "limit",
+            "seed",
+            "wording",
+            "split",
+            "scoring",
+            "slice",
+            "metric",
+        ],
+        pa.string(),
+    )
+    | {"limit": pa.int64(), "seed": pa.int64()}
+    | dict(MEASURES)
+    | {"sample": pa.bool_()}
+)
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
     """A split of a dataset. Raises UserError where it has no pairs, or pairs of several challenge sets."""
     pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
     if len(sets := set(pairs["challenge_set"])) != 1 or not sets <= set(SLICES):
-        raise UserError(f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build the dataset again")
+        raise UserError(
+            f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build the dataset again"
+        )
     return pairs
 
 
@@ -94,7 +150,9 @@ def says_entailment(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
 METRICS = {"accuracy": accuracy, "weighted_f1": weighted_f1, "says_entailment": says_entailment}
 
 
-def confusions(label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int) -> np.ndarray:
+def confusions(
+    label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int
+) -> np.ndarray:
     """(groups, labels, labels) counts by group, label and prediction; all three are (n,) integers from 0."""
     cell = (group * labels + label) * labels + predicted
     return np.bincount(cell, minlength=groups * labels**2).reshape(groups, labels, labels)
@@ -109,17 +167,27 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
     for columns in map(str.split, SLICES[challenge_set]):
         for values, rows in pairs.groupby(columns, sort=True).indices.items():
             values = values if isinstance(values, tuple) else (values,)
-            parts["; ".join(f"{column}={str(value).lower()}" for column, value in zip(columns, values))] = rows
+            parts[
+                "; ".join(
+                    f"{column}={str(value).lower()}" for column, value in zip(columns, values)
+                )
+            ] = rows
     for kind in KINDS if held_out == TEMPLATE else ():
         if (has := unseen(pairs, kind).to_numpy()).any():
             parts[f"withheld={kind}"] = np.flatnonzero(has)
     return parts
 
 
-def predictions_of(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]]) -> dict[tuple, list[np.ndarray]]:
+def predictions_of(
+    pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]]
+) -> dict[tuple, list[np.ndarray]]:
     """By model, method and scoring: each run's predictions, in the order of the pairs; the majority baseline first."""
-    found = {("majority", "majority", scoring): [np.full(len(pairs), np.bincount(merged[pairs["label"]]).argmax())]
-             for scoring, merged in MERGED.items()}
+    found = {
+        ("majority", "majority", scoring): [
+            np.full(len(pairs), np.bincount(merged[pairs["label"]]).argmax())
+        ]
+        for scoring, merged in MERGED.items()
+    }
     for (model, method), runs in systems.items():
         for run in runs:
             predicted = read_scores(run, split, pairs["example_id"], "pairs")[0].argmax(1)
@@ -131,48 +199,112 @@ def predictions_of(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Ru
 
 def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
     """The share of pairs with each label and prediction, in the mean of the replicates."""
-    cells = [np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2) for predicted in predictions]
-    return [{"slice": f"label={true}; predicted={told}", "metric": "confusion", "seed": None, "n": len(gold),
-             "value": count / len(gold)} for (true, told), count in zip(product(names, names), np.mean(cells, 0))]
+    cells = [
+        np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2)
+        for predicted in predictions
+    ]
+    return [
+        {
+            "slice": f"label={true}; predicted={told}",
+            "metric": "confusion",
+            "seed": None,
+            "n": len(gold),
+            "value": count / len(gold),
+        }
+        for (true, told), count in zip(product(names, names), np.mean(cells, 0))
+    ]
 
 
-def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tuple, list[Run]], resamples: int,
-               people: pd.DataFrame | None = None) -> list[dict]:
+def of_dataset(
+    pairs: pd.DataFrame,
+    held_out: str,
+    split: str,
+    systems: dict[tuple, list[Run]],
+    resamples: int,
+    people: pd.DataFrame | None = None,
+) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
-    parts, (templates, group) = slices(pairs, challenge_set, held_out), np.unique(pairs["group_id"], return_inverse=True)
+    parts, (templates, group) = (
+        slices(pairs, challenge_set, held_out),
+        np.unique(pairs["group_id"], return_inverse=True),
+    )
     drawn = resampling(templates, resamples)
     rows, found = [], predictions_of(pairs, split, systems)
     replicates = {system: replicates_of(runs) for system, runs in systems.items()}
     for (model, method, scoring), predictions in found.items():
         gold, names = MERGED[scoring][label], NAMES[scoring]
-        same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
-        tallies = [Tally(name, METRICS,
-                         np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
-                                   for predicted in predictions]),
-                         np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
-        rows += [same | row for row in metric_rows(tallies, replicates.get((model, method), []), drawn)]
+        same = {
+            "challenge_set": challenge_set,
+            "model": model,
+            "method": method,
+            "split": split,
+            "scoring": scoring,
+        }
+        tallies = [
+            Tally(
+                name,
+                METRICS,
+                np.stack(
+                    [
+                        confusions(
+                            gold[part], predicted[part], group[part], len(names), len(templates)
+                        )
+                        for predicted in predictions
+                    ]
+                ),
+                np.bincount(group[part], minlength=len(templates)),
+            )
+            for name, part in parts.items()
+        ]
+        rows += [
+            same | row for row in metric_rows(tallies, replicates.get((model, method), []), drawn)
+        ]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and method not in ("majority", "control"):
-            rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
+            rows += [
+                same | {"groups": len(templates)} | row
+                for row in confusion_rows(gold, predictions, names)
+            ]
     return rows + people_on(pairs, split, found, replicates, people, resamples)
 
 
-def people_on(pairs: pd.DataFrame, split: str, found: dict[tuple, list[np.ndarray]], replicates: dict[tuple, list[Replicate]],
-              people: pd.DataFrame | None, resamples: int) -> list[dict]:
+def people_on(
+    pairs: pd.DataFrame,
+    split: str,
+    found: dict[tuple, list[np.ndarray]],
+    replicates: dict[tuple, list[Replicate]],
+    people: pd.DataFrame | None,
+    resamples: int,
+) -> list[dict]:
     """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of(); replicates: by
     model and method."""
     rows, by_unit = [], pairs.assign(unit=pairs["example_id"])
     for scoring, merged in MERGED.items() if people is not None else ():
         gold = merged[pairs["label"].to_numpy()]
-        reached = {(model, method): System({"accuracy": (np.stack(predictions) == gold).astype(float)},
-                                           replicates.get((model, method), []))
-                   for (model, method, told), predictions in found.items() if told == scoring}
+        reached = {
+            (model, method): System(
+                {"accuracy": (np.stack(predictions) == gold).astype(float)},
+                replicates.get((model, method), []),
+            )
+            for (model, method, told), predictions in found.items()
+            if told == scoring
+        }
         answered = people_rows(
-            people.assign(chosen=merged[people["chosen"]]), by_unit,
-            lambda part, chosen, merged=merged: {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)},
-            reached, len(NAMES[scoring]), resamples)
-        rows += [{"challenge_set": pairs["challenge_set"].iloc[0], "split": split, "scoring": scoring} | row for row in answered]
+            people.assign(chosen=merged[people["chosen"]]),
+            by_unit,
+            lambda part, chosen, merged=merged: {
+                "accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)
+            },
+            reached,
+            len(NAMES[scoring]),
+            resamples,
+        )
+        rows += [
+            {"challenge_set": pairs["challenge_set"].iloc[0], "split": split, "scoring": scoring}
+            | row
+            for row in answered
+        ]
     return rows
 
 
@@ -180,20 +312,43 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
     held_out = run.facts["data_options"].get("held_out", TEMPLATE)
     systems = {(run.facts["model"], run.facts["method"]): [run]}
-    return [row for row in of_dataset(read_pairs(file), held_out, split, systems, resamples) if row["method"] == EXTERNAL]
+    return [
+        row
+        for row in of_dataset(read_pairs(file), held_out, split, systems, resamples)
+        if row["method"] == EXTERNAL
+    ]
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: Answers | None = None) -> list[dict]:
+def measure(
+    datasets: dict[tuple, dict[tuple, list[Run]]],
+    external: dict[tuple, dict[tuple, list[Run]]],
+    build: Path,
+    sources: dict,
+    resamples: int,
+    people: Answers | None = None,
+) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
     for part in parts_of(datasets, external, build, sources):
         pairs, options = read_pairs(part.file), part.facts["data_options"]
-        same = {"study": part.facts["study"], "source": part.source, "dataset": part.dataset, "held_out": options["held_out"],
-                "sample": options["test_templates"] is not None, "limit": options.get("limit")}
-        answered = people and people.on_split(part.facts, part.split, pairs.assign(unit=pairs["example_id"]))
-        rows += [same | row for row in of_dataset(pairs, options["held_out"], part.split, part.systems, resamples, answered)]
+        same = {
+            "study": part.facts["study"],
+            "source": part.source,
+            "dataset": part.dataset,
+            "held_out": options["held_out"],
+            "sample": options["test_templates"] is not None,
+            "limit": options.get("limit"),
+        }
+        answered = people and people.on_split(
+            part.facts, part.split, pairs.assign(unit=pairs["example_id"])
+        )
+        rows += [
+            same | row
+            for row in of_dataset(
+                pairs, options["held_out"], part.split, part.systems, resamples, answered
+            )
+        ]
     return rows
 
 

@@ -21,9 +21,18 @@ from scripts.running.program import UserError
 TEMPLATE = "template"
 KINDS = ["list", "spelling", "unit", "range", "form"]
 WITHOUT_MEANING = {
-    ("temp_order", "unit"): "the times of temp_order come from lists and are not counted in units; hold out list, spelling, range or form",
-    ("cross_unit", "list"): "the durations of cross_unit are counted and come from no list; hold out unit, range or form",
-    ("cross_unit", "spelling"): "the durations of cross_unit are written in one way only; hold out unit, range or form",
+    (
+        "temp_order",
+        "unit",
+    ): "the times of temp_order come from lists and are not counted in units; hold out list, spelling, range or form",
+    (
+        "cross_unit",
+        "list",
+    ): "the durations of cross_unit are counted and come from no list; hold out unit, range or form",
+    (
+        "cross_unit",
+        "spelling",
+    ): "the durations of cross_unit are written in one way only; hold out unit, range or form",
 }
 WEEKDAY, DAY_LISTS, DAY_PAIRS = ["weekday"], ["weekday", "month_day"], ["hours_days", "days_months"]
 OTHER_SPELLING = r"^hour_24$|_both$|_abbreviated$"
@@ -56,14 +65,26 @@ def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
     rows: the columns of the schema nli and, of generated sets, late: whether a time is of the last third.
     """
-    challenge_set, choice = rows["challenge_set"].iloc[0], rows["choice"].astype("string").fillna("")
+    challenge_set, choice = (
+        rows["challenge_set"].iloc[0],
+        rows["choice"].astype("string").fillna(""),
+    )
     fronted = (rows[["premise_position", "hypothesis_position"]] == "fronted").any(axis=1)
     found = {
-        "list": choice.isin(WEEKDAY), "spelling": choice.str.contains(OTHER_SPELLING),
-        "unit": rows["unit_pair"].isin(DAY_PAIRS) if challenge_set == "cross_unit" else choice.isin(DAY_LISTS),
-        "form": rows["premise_form"] == "two_clauses" if challenge_set == "temp_duration" else fronted,
+        "list": choice.isin(WEEKDAY),
+        "spelling": choice.str.contains(OTHER_SPELLING),
+        "unit": rows["unit_pair"].isin(DAY_PAIRS)
+        if challenge_set == "cross_unit"
+        else choice.isin(DAY_LISTS),
+        "form": rows["premise_form"] == "two_clauses"
+        if challenge_set == "temp_duration"
+        else fronted,
     } | ({"range": rows["late"]} if "late" in rows else {})
-    return {kind: found[kind].to_numpy(bool) for kind in KINDS if kind in found and (challenge_set, kind) not in WITHOUT_MEANING}
+    return {
+        kind: found[kind].to_numpy(bool)
+        for kind in KINDS
+        if kind in found and (challenge_set, kind) not in WITHOUT_MEANING
+    }
 
 
 def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
@@ -75,7 +96,9 @@ def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
 def second_size(rows: pd.DataFrame) -> pd.Series:
     """T2 of set III in the higher unit, read from the hypothesis; missing elsewhere."""
     number = pd.to_numeric(rows["text_b"].str.extract(r"(?i)\b(?:before|after) (\d+) ")[0])
-    return number * rows["unit_pair"].map({name: SECONDS[low] / SECONDS[high] for name, (low, high) in UNIT_PAIRS.items()})
+    return number * rows["unit_pair"].map(
+        {name: SECONDS[low] / SECONDS[high] for name, (low, high) in UNIT_PAIRS.items()}
+    )
 
 
 def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -86,19 +109,30 @@ def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
     words = pd.Series("", rows.index, dtype=object)
     for kind, has in withheld(rows).items():
         words = words.where(~has, words + f" {kind}")
-    return rows.assign(distance=binned(rows["difference"].abs(), AMOUNTS if counted else SHARES), withheld=words.str.strip(),
-                       hypothesis_size=binned(second_size(rows), SIZES) if counted else None)
+    return rows.assign(
+        distance=binned(rows["difference"].abs(), AMOUNTS if counted else SHARES),
+        withheld=words.str.strip(),
+        hypothesis_size=binned(second_size(rows), SIZES) if counted else None,
+    )
 
 
 def check(challenge_set: str, kind: str, generated: bool) -> None:
     """Raises UserError for a kind that a set does not have, or that cannot be told of a released set."""
     if (challenge_set, kind) in WITHOUT_MEANING:
-        raise UserError(f"held_out: {kind} has no meaning here: {WITHOUT_MEANING[challenge_set, kind]}")
+        raise UserError(
+            f"held_out: {kind} has no meaning here: {WITHOUT_MEANING[challenge_set, kind]}"
+        )
     if kind == "range" and not generated:
-        raise UserError("held_out: range needs the places of the times in their lists, which a released set does not tell; "
-                        "write source: generated")
+        raise UserError(
+            "held_out: range needs the places of the times in their lists, which a released set does not tell; "
+            "write source: generated"
+        )
 
 
 def unseen(rows: pd.DataFrame, kind: str) -> pd.Series:
     """Which pairs of with_parts() are held out by a kind; of templates all, since each split has its own."""
-    return pd.Series(True, rows.index) if kind == TEMPLATE else rows["withheld"].str.split().map(lambda kinds: kind in kinds).astype(bool)
+    return (
+        pd.Series(True, rows.index)
+        if kind == TEMPLATE
+        else rows["withheld"].str.split().map(lambda kinds: kind in kinds).astype(bool)
+    )

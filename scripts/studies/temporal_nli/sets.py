@@ -14,8 +14,21 @@ import pandas as pd
 
 from scripts.studies.temporal_nli.parts import late, late_magnitude
 from scripts.studies.temporal_nli.times import (
-    FORWARD, FRONTED, NAMES, SECONDS, SPELLINGS, UNCYCLED, UNIT_PAIRS, choices, counted, duration_text, length, preposition,
-    sentence, spelled)
+    FORWARD,
+    FRONTED,
+    NAMES,
+    SECONDS,
+    SPELLINGS,
+    UNCYCLED,
+    UNIT_PAIRS,
+    choices,
+    counted,
+    duration_text,
+    length,
+    preposition,
+    sentence,
+    spelled,
+)
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
 
@@ -43,7 +56,9 @@ def cross(table: pd.DataFrame, **columns: list) -> pd.DataFrame:
     return table
 
 
-def drawn(table: pd.DataFrame, key: list[str], what: int, seed: int, below: np.ndarray | int) -> np.ndarray:
+def drawn(
+    table: pd.DataFrame, key: list[str], what: int, seed: int, below: np.ndarray | int
+) -> np.ndarray:
     """An integer from 0 to `below` - 1 for each row, by hash of the row's key, its round, `what` and the seed."""
     text = table[key[0]]
     for name in key[1:]:
@@ -53,7 +68,9 @@ def drawn(table: pd.DataFrame, key: list[str], what: int, seed: int, below: np.n
     return (hashed * np.asarray(below).astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
 
-def without_repeats(cells: pd.DataFrame, fill: Callable[[pd.DataFrame], pd.DataFrame], iterations: int) -> pd.DataFrame:
+def without_repeats(
+    cells: pd.DataFrame, fill: Callable[[pd.DataFrame], pd.DataFrame], iterations: int
+) -> pd.DataFrame:
     """`fill(cells)` drawn anew, for the rows that it marks as unfit and for repeated texts, until none is left.
 
     fill takes cells with a column `round` and returns one row or more for each cell, in order, with the columns cell
@@ -70,30 +87,49 @@ def without_repeats(cells: pd.DataFrame, fill: Callable[[pd.DataFrame], pd.DataF
             return pairs.drop(columns=["fit", "cell", "round"])
         cells.loc[again, "round"] += 1
         anew = fill(cells.loc[again].assign(cell=again))
-        pairs = pd.concat([pairs[~pairs["cell"].isin(again)], anew]).sort_values("cell", kind="stable", ignore_index=True)
+        pairs = pd.concat([pairs[~pairs["cell"].isin(again)], anew]).sort_values(
+            "cell", kind="stable", ignore_index=True
+        )
     worst = pairs.loc[bad].iloc[0]
-    raise UserError(f"{worst['group_id']}: {worst['choice']} has no further pair of sentences that differs from the "
-                    f"others; lower iterations (now {iterations})")
+    raise UserError(
+        f"{worst['group_id']}: {worst['choice']} has no further pair of sentences that differs from the "
+        f"others; lower iterations (now {iterations})"
+    )
 
 
-def inside(before: np.ndarray, premise_type: np.ndarray, premise_before: np.ndarray, difference: np.ndarray) -> np.ndarray:
+def inside(
+    before: np.ndarray, premise_type: np.ndarray, premise_before: np.ndarray, difference: np.ndarray
+) -> np.ndarray:
     """The labels of sets I and III, for the hypothesis `before T2` (else `after T2`); difference is T1 - T2.
 
     A fixed T1 is inside when strictly before (after) T2. An interval that opens the same way is inside when T1 is not
     beyond T2, one that opens the other way is disjoint when T1 is not short of it; all else is neutral.
     """
-    beyond = np.where(before, difference, -difference)  # how far T1 lies outside the hypothesis's interval
+    beyond = np.where(
+        before, difference, -difference
+    )  # how far T1 lies outside the hypothesis's interval
     fixed = np.where(beyond < 0, ENTAILMENT, CONTRADICTION)
     same_way = np.where(beyond <= 0, ENTAILMENT, NEUTRAL)
     other_way = np.where(beyond >= 0, CONTRADICTION, NEUTRAL)
-    return np.where(premise_type == FIXED, fixed, np.where(premise_before == before, same_way, other_way))
+    return np.where(
+        premise_type == FIXED, fixed, np.where(premise_before == before, same_way, other_way)
+    )
 
 
 def sides(templates: pd.DataFrame) -> pd.DataFrame:
     """A row for each tense side and unit: group_id, tense, unit, forward, fronted."""
-    parts = [pd.DataFrame({"group_id": templates["template"], "tense": tense, "unit": templates[f"{tense}_units"],
-                           "forward": templates[tense], "fronted": templates[f"{tense}_fronted"]})
-             for tense in ("past", "future")]
+    parts = [
+        pd.DataFrame(
+            {
+                "group_id": templates["template"],
+                "tense": tense,
+                "unit": templates[f"{tense}_units"],
+                "forward": templates[tense],
+                "fronted": templates[f"{tense}_fronted"],
+            }
+        )
+        for tense in ("past", "future")
+    ]
     return pd.concat(parts).explode("unit").dropna(subset="unit").reset_index(drop=True)
 
 
@@ -101,25 +137,40 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     """Set I: for each side and list, `iterations` draws for each premise (fixed, interval) and position."""
     cells = sides(templates)
     cells = cells.merge(choices(cells["unit"], ["date_dmy", "date_my"]), on="unit")
-    cells = cross(cells, premise_type=[FIXED, INTERVAL], premise_position=[FORWARD, FRONTED], draw=list(range(iterations)))
+    cells = cross(
+        cells,
+        premise_type=[FIXED, INTERVAL],
+        premise_position=[FORWARD, FRONTED],
+        draw=list(range(iterations)),
+    )
     key = ["group_id", "tense", "choice", "premise_type", "premise_position", "draw"]
 
     def fill(pairs: pd.DataFrame) -> pd.DataFrame:
         size = pairs["choice"].map(length).to_numpy()
         first, second = (drawn(pairs, key, what, seed, size) for what in (1, 2))
-        before, premise_before, other = (drawn(pairs, key, what, seed, 2) == 1 for what in (3, 4, 5))
+        before, premise_before, other = (
+            drawn(pairs, key, what, seed, 2) == 1 for what in (3, 4, 5)
+        )
         fixed = (pairs["premise_type"] == FIXED).to_numpy()
-        pairs["premise_preposition"] = np.where(fixed, pairs["choice"].map(preposition),
-                                                np.where(premise_before, "before", "after"))
+        pairs["premise_preposition"] = np.where(
+            fixed, pairs["choice"].map(preposition), np.where(premise_before, "before", "after")
+        )
         pairs["hypothesis_preposition"] = np.where(before, "before", "after")
         pairs["hypothesis_position"] = pairs["premise_position"]
-        times = [spelled(pairs["choice"], where, which) for where, which in ((first, other), (second, ~other))]
+        times = [
+            spelled(pairs["choice"], where, which)
+            for where, which in ((first, other), (second, ~other))
+        ]
         for text, part, time in zip(("text_a", "text_b"), ("premise", "hypothesis"), times):
             pairs[text] = sentence(pairs, part, time)
-        pairs["label"] = inside(before, pairs["premise_type"].to_numpy(), premise_before, first - second)
+        pairs["label"] = inside(
+            before, pairs["premise_type"].to_numpy(), premise_before, first - second
+        )
         pairs["difference"] = np.abs(first - second) / size
         pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
-        near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year")  # farther ones might lie in the next cycle
+        near = (pairs["difference"] <= 0.5) | (
+            pairs["unit"] == "year"
+        )  # farther ones might lie in the next cycle
         pairs["fit"] = near & (pairs["text_a"] != pairs["text_b"])
         return pairs
 
@@ -128,13 +179,22 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
 
 def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
     """Set II: for each duration unit and list, `iterations` premises for each cycle and form, six hypotheses each."""
-    lasting = pd.DataFrame({"group_id": templates["template"], "unit": templates["duration_units"],
-                            **{name: templates[name] for name in ("span_start", "span_end", "duration")}})
+    lasting = pd.DataFrame(
+        {
+            "group_id": templates["template"],
+            "unit": templates["duration_units"],
+            **{name: templates[name] for name in ("span_start", "span_end", "duration")},
+        }
+    )
     lasting = lasting.explode("unit").dropna(subset="unit")
     cells = lasting.merge(choices(lasting["unit"], ["date"]), on="unit")
     date = cells["choice"].isin([f"date_{spelling}" for spelling in SPELLINGS])
-    cells = pd.concat([cells[~date].assign(duration_format=""),
-                       *(cells[date].assign(duration_format=form) for form in ("months", "years_months"))])
+    cells = pd.concat(
+        [
+            cells[~date].assign(duration_format=""),
+            *(cells[date].assign(duration_format=form) for form in ("months", "years_months")),
+        ]
+    )
     turns = (cells["duration_format"] == "") & ~cells["choice"].isin(UNCYCLED)
     cells = pd.concat([cells.assign(next_cycle=False), cells[turns].assign(next_cycle=True)])
     cells = cross(cells, premise_form=["one_clause", "two_clauses"], draw=list(range(iterations)))
@@ -150,19 +210,38 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
         ends = np.sort([one, two], axis=0)
         start, end = np.where(turn, ends[::-1], ends)
         gold = (end - start) % size
-        begins, until = spelled(premises["choice"], start, other), spelled(premises["choice"], end, ~other)
+        begins, until = (
+            spelled(premises["choice"], start, other),
+            spelled(premises["choice"], end, ~other),
+        )
         at = premises["choice"].map(preposition) + " "
         until_at = at.where(~premises["span_end"].str.endswith("until"), "")
-        premises["text_a"] = (premises["duration"] + " from " + begins + " to " + until + ".").where(
+        premises["text_a"] = (
+            premises["duration"] + " from " + begins + " to " + until + "."
+        ).where(
             premises["premise_form"] == "one_clause",
-            premises["span_start"] + " " + at + begins + " " + premises["span_end"] + " " + until_at + until + ".")
+            premises["span_start"]
+            + " "
+            + at
+            + begins
+            + " "
+            + premises["span_end"]
+            + " "
+            + until_at
+            + until
+            + ".",
+        )
         premises["difference"], premises["gold"] = gold / size, gold
         premises["late"] = late(premises["choice"], start) | late(premises["choice"], end)
         pairs = cross(premises, hypothesis_type=list(HYPOTHESES))
-        factor, plus, less, label = (pairs["hypothesis_type"].map({name: facts[part] for name, facts in HYPOTHESES.items()})
-                                     for part in range(4))
+        factor, plus, less, label = (
+            pairs["hypothesis_type"].map({name: facts[part] for name, facts in HYPOTHESES.items()})
+            for part in range(4)
+        )
         claimed = (pairs["gold"] * factor + plus).to_numpy()
-        words = duration_text(claimed, pairs["counted"], (pairs["duration_format"] == "years_months").to_numpy())
+        words = duration_text(
+            claimed, pairs["counted"], (pairs["duration_format"] == "years_months").to_numpy()
+        )
         pairs["text_b"] = pairs["duration"] + " for " + less + words + "."
         return pairs.assign(label=label, fit=True)
 
@@ -172,15 +251,33 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
 def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
     """Set III: for each adjacent pair of units and each T1, every form of premise and hypothesis, T2 below and above."""
     ahead = sides(templates)
-    ahead = ahead[ahead["tense"] == "future"].groupby(["group_id", "tense", "forward", "fronted"], sort=False)["unit"]
-    pairs = pd.DataFrame([(*key, name) for key, units in ahead for name, adjacent in UNIT_PAIRS.items()
-                          if set(adjacent) <= set(units)], columns=["group_id", "tense", "forward", "fronted", "unit_pair"])
+    ahead = ahead[ahead["tense"] == "future"].groupby(
+        ["group_id", "tense", "forward", "fronted"], sort=False
+    )["unit"]
+    pairs = pd.DataFrame(
+        [
+            (*key, name)
+            for key, units in ahead
+            for name, adjacent in UNIT_PAIRS.items()
+            if set(adjacent) <= set(units)
+        ],
+        columns=["group_id", "tense", "forward", "fronted", "unit_pair"],
+    )
     if pairs.empty:
         return pairs
-    crossed = cross(pairs, magnitude=list(MAGNITUDES), premise_position=[FORWARD, FRONTED],
-                    hypothesis_position=[FORWARD, FRONTED], premise_preposition=["in", "before", "after"],
-                    direction=["lower", "higher"], hypothesis_preposition=["before", "after"]).assign(round=0)
-    low, high = (crossed["unit_pair"].map({name: pair[place] for name, pair in UNIT_PAIRS.items()}) for place in (0, 1))
+    crossed = cross(
+        pairs,
+        magnitude=list(MAGNITUDES),
+        premise_position=[FORWARD, FRONTED],
+        hypothesis_position=[FORWARD, FRONTED],
+        premise_preposition=["in", "before", "after"],
+        direction=["lower", "higher"],
+        hypothesis_preposition=["before", "after"],
+    ).assign(round=0)
+    low, high = (
+        crossed["unit_pair"].map({name: pair[place] for name, pair in UNIT_PAIRS.items()})
+        for place in (0, 1)
+    )
     ratio = (high.map(SECONDS) / low.map(SECONDS)).to_numpy()
     magnitude = crossed["magnitude"].to_numpy()
     # T2 as near as it is usual to say keeps away from T1 ("1 month" and "30 days" are the same to most people).
@@ -188,16 +285,30 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     least = np.maximum(1, np.rint((magnitude - DIFFERENCE_RANGE) * ratio).astype(np.int64))
     most = np.rint((magnitude + DIFFERENCE_RANGE) * ratio).astype(np.int64)
     lower = (crossed["direction"] == "lower").to_numpy()
-    key = ["group_id", "unit_pair", "magnitude", "premise_position", "hypothesis_position", "premise_preposition",
-           "direction", "hypothesis_preposition"]
-    second = np.where(lower, least, same + 1) + drawn(crossed, key, 1, seed, np.where(lower, same - least, most - same))
+    key = [
+        "group_id",
+        "unit_pair",
+        "magnitude",
+        "premise_position",
+        "hypothesis_position",
+        "premise_preposition",
+        "direction",
+        "hypothesis_preposition",
+    ]
+    second = np.where(lower, least, same + 1) + drawn(
+        crossed, key, 1, seed, np.where(lower, same - least, most - same)
+    )
     crossed["difference"] = second / ratio - magnitude
     crossed["late"] = late_magnitude(magnitude, max(MAGNITUDES))
     crossed["premise_type"] = np.where(crossed["premise_preposition"] == "in", FIXED, INTERVAL)
     crossed["text_a"] = sentence(crossed, "premise", counted(magnitude, high.map(NAMES).to_numpy()))
     crossed["text_b"] = sentence(crossed, "hypothesis", counted(second, low.map(NAMES).to_numpy()))
-    crossed["label"] = inside((crossed["hypothesis_preposition"] == "before").to_numpy(), crossed["premise_type"].to_numpy(),
-                              (crossed["premise_preposition"] == "before").to_numpy(), -crossed["difference"].to_numpy())
+    crossed["label"] = inside(
+        (crossed["hypothesis_preposition"] == "before").to_numpy(),
+        crossed["premise_type"].to_numpy(),
+        (crossed["premise_preposition"] == "before").to_numpy(),
+        -crossed["difference"].to_numpy(),
+    )
     return crossed
 
 

@@ -25,16 +25,43 @@ from scripts.text.text_features import PREPOSITION, numerals
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
     """What stands in a hypothesis; which label that says, training decides."""
     preposition = table["second"].str.extract(PREPOSITION, expand=False).str.lower().fillna("")
-    cues = {f"hypothesis: {name}": (preposition == name).to_numpy() for name in sorted(preposition.unique()) if name}
+    cues = {
+        f"hypothesis: {name}": (preposition == name).to_numpy()
+        for name in sorted(preposition.unique())
+        if name
+    }
     first, second = ([numerals(text) for text in table[side]] for side in ("first", "second"))
-    cues["hypothesis names a number of the premise"] = np.array([bool(a & b) for a, b in zip(first, second)])
-    cues["hypothesis names a larger number than the premise"] = np.array([bool(a and b) and max(b) > max(a) for a, b in zip(first, second)])
-    size = pd.Series(["" if not b else "below 10" if min(b) < 10 else "10 to 99" if min(b) < 100 else "100 and more" for b in second])
+    cues["hypothesis names a number of the premise"] = np.array(
+        [bool(a & b) for a, b in zip(first, second)]
+    )
+    cues["hypothesis names a larger number than the premise"] = np.array(
+        [bool(a and b) and max(b) > max(a) for a, b in zip(first, second)]
+    )
+    size = pd.Series(
+        [
+            ""
+            if not b
+            else "below 10"
+            if min(b) < 10
+            else "10 to 99"
+            if min(b) < 100
+            else "100 and more"
+            for b in second
+        ]
+    )
     for name in sorted(set(zip(preposition, size)) - {("", "")}):
         if all(name):
-            cues[f"hypothesis: {name[0]}, a number {name[1]}"] = ((preposition == name[0]).to_numpy() & (size == name[1]).to_numpy())
+            cues[f"hypothesis: {name[0]}, a number {name[1]}"] = (
+                preposition == name[0]
+            ).to_numpy() & (size == name[1]).to_numpy()
     cues["every word of the hypothesis stands in the premise"] = np.array(
-        [set(b) <= set(a) for a, b in zip(*(table[side].str.lower().str.findall(r"\w+") for side in ("first", "second")))])
+        [
+            set(b) <= set(a)
+            for a, b in zip(
+                *(table[side].str.lower().str.findall(r"\w+") for side in ("first", "second"))
+            )
+        ]
+    )
     return {name: (there, None) for name, there in cues.items()}
 
 

@@ -12,9 +12,30 @@ nli  example_id, group_id (the template), text_a (premise), text_b (hypothesis),
 
 import pyarrow as pa
 
-VARIED = ["tense", "choice", "premise_type", "premise_preposition", "hypothesis_preposition", "premise_position",
-          "hypothesis_position", "premise_form", "next_cycle", "hypothesis_type", "duration_format", "unit_pair",
-          "direction", "difference", "distance", "hypothesis_size", "withheld", "part"]  # missing where it does not apply
+VARIED = [
+    "tense",
+    "choice",
+    "premise_type",
+    "premise_preposition",
+    "hypothesis_preposition",
+    "premise_position",
+    "hypothesis_position",
+    "premise_form",
+    "next_cycle",
+    "hypothesis_type",
+    "duration_format",
+    "unit_pair",
+    "direction",
+    "difference",
+    "distance",
+    "hypothesis_size",
+    "withheld",
+    "part",
+]  # missing where it does not apply
 NLI = pa.schema(
-    dict.fromkeys(["example_id", "group_id", "text_a", "text_b", "label", "challenge_set", *VARIED], pa.string())
-    | {"label": pa.int8(), "next_cycle": pa.bool_(), "difference": pa.float64()})
+    dict.fromkeys(
+        ["example_id", "group_id", "text_a", "text_b", "label", "challenge_set", *VARIED],
+        pa.string(),
+    )
+    | {"label": pa.int8(), "next_cycle": pa.bool_(), "difference": pa.float64()}
+)

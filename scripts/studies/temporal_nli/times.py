@@ -9,13 +9,31 @@ import pandas as pd
 FORWARD, FRONTED = "forward", "fronted"
 
 # Table 1: the lists of times. A day of the month ends at 28, so that it exists in every month.
-HOURS_12 = [f"{hour % 12 or 12} {half}" for half, hours in (("AM", range(12)), ("PM", range(12, 24))) for hour in hours]
+HOURS_12 = [
+    f"{hour % 12 or 12} {half}"
+    for half, hours in (("AM", range(12)), ("PM", range(12, 24)))
+    for hour in hours
+]
 HOURS_24 = [f"{hour:02}:00" for hour in range(24)]
 WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-DAYS = [f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10 if day % 100 not in (11, 12, 13) else 0, 'th') }"
-        for day in range(1, 29)]
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-          "December"]
+DAYS = [
+    f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10 if day % 100 not in (11, 12, 13) else 0, 'th') }"
+    for day in range(1, 29)
+]
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 SHORT_MONTHS = [month[:3] for month in MONTHS]
 YEARS = [str(year) for year in range(1900, 2001)]
 
@@ -26,20 +44,33 @@ LISTS = {
     "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),
     "hour_both": ("hours", 24, (HOURS_12, HOURS_24), "at"),
     "weekday": ("day", 7, (WEEKDAYS, WEEKDAYS), "on"),
-    "month_day": ("day", 28, ([f"the {day}" for day in DAYS], [f"the {day}" for day in DAYS]), "on"),
+    "month_day": (
+        "day",
+        28,
+        ([f"the {day}" for day in DAYS], [f"the {day}" for day in DAYS]),
+        "on",
+    ),
     "month_full": ("month", 12, (MONTHS, MONTHS), "in"),
     "month_abbreviated": ("month", 12, (SHORT_MONTHS, SHORT_MONTHS), "in"),
     "month_both": ("month", 12, (MONTHS, SHORT_MONTHS), "in"),
     "year": ("year", len(YEARS), (YEARS, YEARS), "in"),
 }
-SPELLINGS = {"full": (MONTHS, MONTHS), "abbreviated": (SHORT_MONTHS, SHORT_MONTHS), "both": (MONTHS, SHORT_MONTHS)}
+SPELLINGS = {
+    "full": (MONTHS, MONTHS),
+    "abbreviated": (SHORT_MONTHS, SHORT_MONTHS),
+    "both": (MONTHS, SHORT_MONTHS),
+}
 UNCYCLED = {"month_day", "year"}  # the month's length is not stated; years do not come again
 
 # Seconds of a unit, as in the release; a day_time there is an hour here.
 SECONDS = {"minutes": 60, "hours": 3600, "day": 86_400, "month": 2.628e6, "year": 3.154e7}
 NAMES = {"minutes": "minute", "hours": "hour", "day": "day", "month": "month", "year": "year"}
-UNIT_PAIRS = {"minutes_hours": ("minutes", "hours"), "hours_days": ("hours", "day"), "days_months": ("day", "month"),
-              "months_years": ("month", "year")}  # set III: adjacent units
+UNIT_PAIRS = {
+    "minutes_hours": ("minutes", "hours"),
+    "hours_days": ("hours", "day"),
+    "days_months": ("day", "month"),
+    "months_years": ("month", "year"),
+}  # set III: adjacent units
 
 
 def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Series:
@@ -64,7 +95,13 @@ def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Se
 def length(choice: str) -> int:
     """How many times a list has."""
     months = 12 * len(YEARS)
-    return LISTS[choice][1] if choice in LISTS else 28 * months if choice.startswith("date_dmy") else months
+    return (
+        LISTS[choice][1]
+        if choice in LISTS
+        else 28 * months
+        if choice.startswith("date_dmy")
+        else months
+    )
 
 
 def preposition(choice: str) -> str:
@@ -76,7 +113,9 @@ def choices(units: pd.Series, dates: list[str]) -> pd.DataFrame:
     """The ways to choose times in each unit, as columns unit and choice."""
     rows = [(unit, choice) for choice, (unit, *_) in LISTS.items()]
     rows += [("year", f"{kind}_{spelling}") for kind in dates for spelling in SPELLINGS]
-    return pd.DataFrame(rows, columns=["unit", "choice"]).merge(pd.DataFrame({"unit": units.unique()}))
+    return pd.DataFrame(rows, columns=["unit", "choice"]).merge(
+        pd.DataFrame({"unit": units.unique()})
+    )
 
 
 def sentence(pairs: pd.DataFrame, part: str, time: pd.Series | np.ndarray) -> pd.Series:

@@ -53,7 +53,11 @@ from scripts.studies.timedial.tables import CLOZE
 from scripts.text.word_overlap import filled_in, leaks, overlaps, still_near
 
 LEARNT = ("train", "validation")
-EXACT, NEAR, DUPLICATE = "exact source of the challenge", "near source of the challenge", "occurs before"
+EXACT, NEAR, DUPLICATE = (
+    "exact source of the challenge",
+    "near source of the challenge",
+    "occurs before",
+)
 SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
@@ -61,13 +65,21 @@ HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
 DIALOG = 2  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/pool.py has the other)
 
 
-def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.DataFrame, contaminated: bool) -> np.ndarray:
+def reasons_to_leave(
+    dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.DataFrame, contaminated: bool
+) -> np.ndarray:
     """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns(), shares: of overlaps();
     contaminated: the challenge is no reason."""
-    reasons = np.where(dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE).astype(object)
+    reasons = np.where(
+        dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE
+    ).astype(object)
     if not contaminated:
         exact, near = sources(dialogs, asked)
-        for found, reason in ((shares.loc[leaks(shares), "dialog"], SHARES_WORDS), (near, NEAR), (exact, EXACT)):
+        for found, reason in (
+            (shares.loc[leaks(shares), "dialog"], SHARES_WORDS),
+            (near, NEAR),
+            (exact, EXACT),
+        ):
             reasons[found] = reason
     return reasons
 
@@ -78,7 +90,9 @@ def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | No
     reasons = np.where((reasons == "") & spanless, NO_SPAN, reasons)
     if most is not None:
         stay = np.flatnonzero(reasons == "")
-        reasons[stay[np.argsort(keyed_hash(ids.iloc[stay], DIALOG), kind="stable")[most:]]] = TOO_MANY
+        reasons[stay[np.argsort(keyed_hash(ids.iloc[stay], DIALOG), kind="stable")[most:]]] = (
+            TOO_MANY
+        )
     return reasons
 
 
@@ -89,7 +103,9 @@ def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
     return float(best.groupby("instance_id")["label"].mean().mean())
 
 
-def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
+def funnel(
+    reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts: pd.Series
+) -> pd.DataFrame:
     """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it.
 
     texts: of the spans to draw from, in lower case.
@@ -97,15 +113,39 @@ def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts:
     rows, stay = [], np.ones(len(reasons), bool)
     for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
         stay &= reasons != step
-        rows.append({"reason": step, "dialogs_dropped": (reasons == step).sum(), "dialogs_kept": stay.sum(),
-                     "spans": stay[spans["dialog"]].sum()})
-    rows.append(rows[-1] | {"reason": "built", "dialogs_dropped": 0, "mask_instances": built["label"].sum(), "candidates": len(built),
-                            "pool": texts.nunique(), "right_by_frequency": round(right_by_frequency(texts, built), 4)})
-    return pd.DataFrame(rows).astype(dict.fromkeys(["mask_instances", "candidates", "pool"], "Int64"))
+        rows.append(
+            {
+                "reason": step,
+                "dialogs_dropped": (reasons == step).sum(),
+                "dialogs_kept": stay.sum(),
+                "spans": stay[spans["dialog"]].sum(),
+            }
+        )
+    rows.append(
+        rows[-1]
+        | {
+            "reason": "built",
+            "dialogs_dropped": 0,
+            "mask_instances": built["label"].sum(),
+            "candidates": len(built),
+            "pool": texts.nunique(),
+            "right_by_frequency": round(right_by_frequency(texts, built), 4),
+        }
+    )
+    return pd.DataFrame(rows).astype(
+        dict.fromkeys(["mask_instances", "candidates", "pool"], "Int64")
+    )
 
 
-def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, reasons: np.ndarray, options: dict, most: int | None, where: str,
-                learnt: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def build_split(
+    dialogs: pd.DataFrame,
+    spans: pd.DataFrame,
+    reasons: np.ndarray,
+    options: dict,
+    most: int | None,
+    where: str,
+    learnt: pd.DataFrame,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The dataset of one split (schema cloze), its funnel(), and the spans left, for the pool of another split.
 
     dialogs: of ordered(). spans: of placed(). reasons: of reasons_to_leave(). most: dialogs to keep. learnt: spans whose texts
@@ -113,23 +153,35 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, reasons: np.ndarray,
     """
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
-        raise UserError(f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
-                        "challenge or occur before; use another source of dialogs")
+        raise UserError(
+            f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
+            "challenge or occur before; use another source of dialogs"
+        )
     by_kind = options["negatives_of"] == "same_kind"
     pooled = pd.concat([left, learnt], ignore_index=True)
     pool, places = pool_of(pooled, by_kind, options["negatives_by"] == "occurrence")
     places = places[: len(left)]
     small = places[places["meanings"] <= options["negatives"]]
     if len(small):
-        kind, alternative = (f" of kind {small['kind'].iloc[0]}", ", or any_kind,") if by_kind else ("", "")
-        raise UserError(f"{where}: {options['negatives']} wrong candidates for each span need as many other values{kind}, but there "
-                        f"are only {small['meanings'].iloc[0] - 1}; ask for fewer negatives{alternative} or give more dialogs")
+        kind, alternative = (
+            (f" of kind {small['kind'].iloc[0]}", ", or any_kind,") if by_kind else ("", "")
+        )
+        raise UserError(
+            f"{where}: {options['negatives']} wrong candidates for each span need as many other values{kind}, but there "
+            f"are only {small['meanings'].iloc[0] - 1}; ask for fewer negatives{alternative} or give more dialogs"
+        )
     reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
     stay = reasons[left["dialog"]] == ""
     masks, places = (table[stay].reset_index(drop=True) for table in (left, places))
     rows = wrong_rows(masks, places, pool, options)
-    offered = pd.DataFrame({"mask": np.repeat(np.arange(len(masks)), options["negatives"]), "candidate": pool["form"].to_numpy()[rows].ravel(),
-                            "rule": "drawn", "label": 0})
+    offered = pd.DataFrame(
+        {
+            "mask": np.repeat(np.arange(len(masks)), options["negatives"]),
+            "candidate": pool["form"].to_numpy()[rows].ravel(),
+            "rule": "drawn",
+            "label": 0,
+        }
+    )
     built = cloze(masks, dialogs, offered, options["context_scope"])
     return built, funnel(reasons, spans, built, pooled["text"].str.lower()), left
 
@@ -138,15 +190,25 @@ def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
     # An option that came later is not told at its default: files are as those before it.
-    told = {name: value for name, value in options.items() if (name, value) != ("contaminated", False)}
-    measured = {split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
-                for split in given.measured}
+    told = {
+        name: value for name, value in options.items() if (name, value) != ("contaminated", False)
+    }
+    measured = {
+        split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
+        for split in given.measured
+    }
     if not any(map(len, measured.values())):
-        raise UserError(f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again")
+        raise UserError(
+            f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again"
+        )
 
     def write(built: pd.DataFrame, name: str, file: Path, limit: dict) -> None:
-        write_table(pa.Table.from_pandas(built, CLOZE, preserve_index=False), output / f"{name}.parquet", CLOZE,
-                    provenance_of(file) | {"split": file.stem, "options": told} | limit)
+        write_table(
+            pa.Table.from_pandas(built, CLOZE, preserve_index=False),
+            output / f"{name}.parquet",
+            CLOZE,
+            provenance_of(file) | {"split": file.stem, "options": told} | limit,
+        )
 
     challenges = pd.concat(measured.values(), ignore_index=True)
     asked = challenge_turns(challenges, str(given.challenge))
@@ -157,23 +219,44 @@ def build(given: argparse.Namespace, output: Path) -> None:
         dialogs = ordered(file)
         spans, shares = placed(spans_file, dialogs), overlaps(dialogs, filled)
         reasons = reasons_to_leave(dialogs, asked, shares, options["contaminated"])
-        built, counts, learnt = build_split(dialogs, spans, reasons, options, most, str(spans_file), learnt)
+        built, counts, learnt = build_split(
+            dialogs, spans, reasons, options, most, str(spans_file), learnt
+        )
         near |= still_near(shares, learnt["dialog"].unique())
         most = None if most is None else -(-most // HELD_OUT)
         write(built, name, file, {})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
-        left = "; ".join(f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped)
-        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; left: %s", given.output, name,
-                 *counts.iloc[-1][["candidates", "mask_instances", "dialogs_kept", "pool"]], left)
+        left = "; ".join(
+            f"{reason} {dropped:,}"
+            for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"])
+            if dropped
+        )
+        log.info(
+            "%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; left: %s",
+            given.output,
+            name,
+            *counts.iloc[-1][["candidates", "mask_instances", "dialogs_kept", "pool"]],
+            left,
+        )
     for split, challenge in measured.items():
-        file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
+        file, spans_file = (
+            folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans)
+        )
         # Only here: what is learnt from leaves for every instance, measured on or not.
-        challenge, limit = limited(challenge, "instance_id", options["limit"], "instances", f"{given.output} {split}")
+        challenge, limit = limited(
+            challenge, "instance_id", options["limit"], "instances", f"{given.output} {split}"
+        )
         spans = read_complete(spans_file, SPANS).to_pandas()
         built = challenge_cloze(challenge, spans, options["context_scope"], near, str(file))
         write(built, split, file, limit)
-        log.info("%s %s: %d candidates for %d masks, %d of them near a dialog that stayed", given.output, split, len(built),
-                 built["instance_id"].nunique(), built.loc[built["leak"] == "near", "instance_id"].nunique())
+        log.info(
+            "%s %s: %d candidates for %d masks, %d of them near a dialog that stayed",
+            given.output,
+            split,
+            len(built),
+            built["instance_id"].nunique(),
+            built.loc[built["leak"] == "near", "instance_id"].nunique(),
+        )
     with whole(output / "leakage.csv") as place:
         table = pd.concat(rows)
         table[["source", "split", *counts]].to_csv(place, index=False)
@@ -181,18 +264,30 @@ def build(given: argparse.Namespace, output: Path) -> None:
 
 def main(given: argparse.Namespace) -> None:
     if not set(LEARNT).isdisjoint(given.measured):
-        raise UserError(f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
-                        "and held out; rename the challenge's split")
+        raise UserError(
+            f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
+            "and held out; rename the challenge's split"
+        )
     with whole_set(given.output) as folder:
         build(given, folder)
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = builder_arguments(__doc__, "timedial", "its split to learn from and its split to hold out", 2)
-    options.add_argument("--spans", type=Path, required=True, help="the folder of its temporal spans")
-    options.add_argument("--challenge", type=Path, required=True, help="the folder of the cleaned challenge")
-    options.add_argument("--challenge-spans", type=Path, required=True, help="the folder of its temporal spans")
-    options.add_argument("--measured", nargs="+", required=True, help="the splits of the challenge, all of them")
+    options = builder_arguments(
+        __doc__, "timedial", "its split to learn from and its split to hold out", 2
+    )
+    options.add_argument(
+        "--spans", type=Path, required=True, help="the folder of its temporal spans"
+    )
+    options.add_argument(
+        "--challenge", type=Path, required=True, help="the folder of the cleaned challenge"
+    )
+    options.add_argument(
+        "--challenge-spans", type=Path, required=True, help="the folder of its temporal spans"
+    )
+    options.add_argument(
+        "--measured", nargs="+", required=True, help="the splits of the challenge, all of them"
+    )
     return options
 
 

@@ -53,12 +53,29 @@ from scripts.measure.tally import MEASURES, metric_rows
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
 from scripts.measure.ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
 
-COLUMNS = [("string", "experiment study model source measured_on domain dataset method context_scope"), ("int64", "negatives"),
-           ("string", "negatives_from negatives_of negatives_by"), ("int64", "negative_seed max_dialogs"), ("bool", "contaminated"),
-           ("int64", "train_examples limit seed"), ("string", "wording split slice metric")]
-SCHEMA = pa.schema([*((name, kind) for kind, names in COLUMNS for name in names.split()), *MEASURES, ("sample", "bool")])
+COLUMNS = [
+    ("string", "experiment study model source measured_on domain dataset method context_scope"),
+    ("int64", "negatives"),
+    ("string", "negatives_from negatives_of negatives_by"),
+    ("int64", "negative_seed max_dialogs"),
+    ("bool", "contaminated"),
+    ("int64", "train_examples limit seed"),
+    ("string", "wording split slice metric"),
+]
+SCHEMA = pa.schema(
+    [
+        *((name, kind) for kind, names in COLUMNS for name in names.split()),
+        *MEASURES,
+        ("sample", "bool"),
+    ]
+)
 PRINTED = {"rule=": ("wrong_above_right",)}  # of slices, for predictions made elsewhere
-ANSWERED = Answered("timedial", ("example_id", "dialog_id", "context", "candidate"), (["wrong", "right"],), scored=True)
+ANSWERED = Answered(
+    "timedial",
+    ("example_id", "dialog_id", "context", "candidate"),
+    (["wrong", "right"],),
+    scored=True,
+)
 
 
 def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, bool]:
@@ -66,52 +83,98 @@ def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, 
     scores, selection = read_scores(run, split, options["example_id"], "options")
     score = scores[:, -1].astype(float)
     if np.isnan(score).any():
-        raise UserError(f"{run.folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
-                        "learning rate or set precision: fp32, then run it again")
+        raise UserError(
+            f"{run.folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
+            "learning rate or set precision: fp32, then run it again"
+        )
     return score, selection != "direct"
 
 
-def of_dataset(options: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, domain: str, resamples: int,
-               people: pd.DataFrame | None = None) -> list[dict]:
+def of_dataset(
+    options: pd.DataFrame,
+    systems: dict[tuple, list[Run]],
+    split: str,
+    domain: str,
+    resamples: int,
+    people: pd.DataFrame | None = None,
+) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
-    drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)  # instances are numbered as they come
+    drawn = resampling(
+        options.drop_duplicates("instance")["instance_id"], resamples
+    )  # instances are numbered as they come
     metric, found = ACCURACY[int(label[instance == 0].sum())], {}
     for (model, method), runs in systems.items():
         scored = [scores_of(run, split, options) for run in runs]
         learns = scored[0][1]
-        asked = EXTERNAL if method == EXTERNAL else "few_shot" if runs[0].facts.get("shots") else "zero_shot"
-        same = {"model": model, "method": method, "domain": domain if learns else asked,
-                "train_examples": runs[0].facts["train_examples"] if learns else None}
-        how = outranked_by_chance if method == "control" else outranked  # what ranks by little ties often, and not by its doing
+        asked = (
+            EXTERNAL
+            if method == EXTERNAL
+            else "few_shot"
+            if runs[0].facts.get("shots")
+            else "zero_shot"
+        )
+        same = {
+            "model": model,
+            "method": method,
+            "domain": domain if learns else asked,
+            "train_examples": runs[0].facts["train_examples"] if learns else None,
+        }
+        how = (
+            outranked_by_chance if method == "control" else outranked
+        )  # what ranks by little ties often, and not by its doing
         outcomes = [how(score, label, instance) for score, _ in scored]
-        found[model, method] = System({metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs))
-        rows += [same | row for row in metric_rows(tallies_of(options, outcomes), replicates_of(runs), drawn)]
+        found[model, method] = System(
+            {metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs)
+        )
+        rows += [
+            same | row
+            for row in metric_rows(tallies_of(options, outcomes), replicates_of(runs), drawn)
+        ]
     by_unit = options.assign(unit=options["instance_id"], group_id=options["instance_id"])
-    return rows + people_rows(people, by_unit, lambda part, chosen: {metric: people_values(part, chosen)}, found, 2, resamples)
+    return rows + people_rows(
+        people,
+        by_unit,
+        lambda part, chosen: {metric: people_values(part, chosen)},
+        found,
+        2,
+        resamples,
+    )
 
 
 def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
     """(instances,) 1 where the right options, and no others, were chosen (1; else 0)."""
-    return outranked(chosen, options["label"].to_numpy(), pd.factorize(options["instance_id"])[0])[0]
+    return outranked(chosen, options["label"].to_numpy(), pd.factorize(options["instance_id"])[0])[
+        0
+    ]
 
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
     options = checked(read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak")), file)
-    return of_dataset(options, {(run.facts["model"], run.facts["method"]): [run]}, split, EXTERNAL, resamples)
+    return of_dataset(
+        options, {(run.facts["model"], run.facts["method"]): [run]}, split, EXTERNAL, resamples
+    )
 
 
 def domain_of(source: str, sources: dict) -> str:
     """Whether a source is of the domain of what it is measured on: in, or out. Raises UserError where its entry does not say."""
     if (domain := sources[source].get("domain")) not in ("in", "out"):
-        raise UserError(f"resources/sources.yaml: {source} does not say of which domain it is to {sources[source].get('measured_on', source)}; "
-                        "write `domain: in` or `domain: out`")
+        raise UserError(
+            f"resources/sources.yaml: {source} does not say of which domain it is to {sources[source].get('measured_on', source)}; "
+            "write `domain: in` or `domain: out`"
+        )
     return domain
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: Answers | None = None) -> list[dict]:
+def measure(
+    datasets: dict[tuple, dict[tuple, list[Run]]],
+    external: dict[tuple, dict[tuple, list[Run]]],
+    build: Path,
+    sources: dict,
+    resamples: int,
+    people: Answers | None = None,
+) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
@@ -119,13 +182,22 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
         contaminated = part.facts["data_options"].get("contaminated")
         domain = "contaminated" if contaminated else domain_of(part.source, sources)
         measured_on = sources[part.source].get("measured_on", part.source)
-        same = {"study": "timedial", "source": part.source, "measured_on": measured_on, "dataset": part.dataset,
-                "sample": "sample" in sources[part.source] or "sample" in sources[measured_on]}
+        same = {
+            "study": "timedial",
+            "source": part.source,
+            "measured_on": measured_on,
+            "dataset": part.dataset,
+            "sample": "sample" in sources[part.source] or "sample" in sources[measured_on],
+        }
         options = read_examples(part.file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
         if options.empty:  # a set may come without extras
             continue
-        answered = people and people.on_split(part.facts, part.split, options.assign(unit=options["instance_id"]))
-        found = of_dataset(checked(options, part.file), part.systems, part.split, domain, resamples, answered)
+        answered = people and people.on_split(
+            part.facts, part.split, options.assign(unit=options["instance_id"])
+        )
+        found = of_dataset(
+            checked(options, part.file), part.systems, part.split, domain, resamples, answered
+        )
         rows += [same | part.facts["data_options"] | {"split": part.split} | row for row in found]
     return rows
 
@@ -137,7 +209,9 @@ def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> 
         scored = gold.assign(score=read_scores_file(file, gold))
         for split, part in scored.groupby("split", sort=False):
             options = checked(part, gold_file)
-            outcome = outranked(*(options[name].to_numpy() for name in ("score", "label", "instance")))
+            outcome = outranked(
+                *(options[name].to_numpy() for name in ("score", "label", "instance"))
+            )
             drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
             print(f"{file}: {split}")
             print_rows(metric_rows(tallies_of(options, [outcome]), [], drawn), PRINTED)
@@ -151,5 +225,12 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(
-        __doc__, gold="TimeDial's test.json, for predictions of one object a line: id and scores")))
+    execute(
+        main,
+        evaluation_given(
+            evaluation_arguments(
+                __doc__,
+                gold="TimeDial's test.json, for predictions of one object a line: id and scores",
+            )
+        ),
+    )

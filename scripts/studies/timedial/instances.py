@@ -17,8 +17,10 @@ from scripts.studies.timedial.tables import CLOZE
 from scripts.text.restored_dialogs import restored_turns
 
 SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
-NUMERAL = (r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)"
-           r"teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen|half)\b")
+NUMERAL = (
+    r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)"
+    r"teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen|half)\b"
+)
 AROUND = {"target": 0, "local": 1, "full": 1_000_000}  # turns seen on each side of the masked one
 
 
@@ -31,14 +33,20 @@ def ordered(file: Path) -> pd.DataFrame:
     for sign, name in ((MASK, MASK), ("\n", "a line break")):
         wrong = dialogs[dialogs["text"].str.contains(sign, regex=False)]
         if len(wrong):
-            raise UserError(f"{file}: turn {wrong['turn'].iloc[0]} of dialog {wrong['dialog_id'].iloc[0]} holds {name}, "
-                            "which datasets use as a mark; take it out of the corpus and clean it again")
-    dialogs = dialogs.assign(digits=dialogs["dialog_id"].str.len()).sort_values(["digits", "dialog_id", "turn"], ignore_index=True)
+            raise UserError(
+                f"{file}: turn {wrong['turn'].iloc[0]} of dialog {wrong['dialog_id'].iloc[0]} holds {name}, "
+                "which datasets use as a mark; take it out of the corpus and clean it again"
+            )
+    dialogs = dialogs.assign(digits=dialogs["dialog_id"].str.len()).sort_values(
+        ["digits", "dialog_id", "turn"], ignore_index=True
+    )
     dialogs["dialog"] = pd.factorize(dialogs["dialog_id"])[0]
     gaps = dialogs[dialogs["turn"] != dialogs.groupby("dialog").cumcount()]
     if len(gaps):
-        raise UserError(f"{file}: the turns of dialog {gaps['dialog_id'].iloc[0]} are not numbered 0, 1, 2, …, each once; "
-                        "clean the corpus again")
+        raise UserError(
+            f"{file}: the turns of dialog {gaps['dialog_id'].iloc[0]} are not numbered 0, 1, 2, …, each once; "
+            "clean the corpus again"
+        )
     return dialogs
 
 
@@ -51,24 +59,40 @@ def placed(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
     spans = read_complete(file, SPANS).to_pandas()
     first = np.flatnonzero(dialogs["turn"] == 0)
     dialog = pd.Index(dialogs["dialog_id"].to_numpy()[first]).get_indexer(spans["dialog_id"])
-    length = np.append(np.bincount(dialogs["dialog"]), 0)  # no turn of a dialog that is not found, -1
+    length = np.append(
+        np.bincount(dialogs["dialog"]), 0
+    )  # no turn of a dialog that is not found, -1
     lost = spans[(dialog < 0) | (spans["turn"] < 0) | (spans["turn"] >= length[dialog])]
     if len(lost):
-        raise UserError(f"{file}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which "
-                        "is not among the cleaned dialogs; find the spans again")
+        raise UserError(
+            f"{file}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which "
+            "is not among the cleaned dialogs; find the spans again"
+        )
     spans = spans.assign(dialog=dialog, row=first[dialog] + spans["turn"], length=length[dialog])
     spans = spans.sort_values(["row", "start", "end"], ignore_index=True)
     texts, starts, ends = dialogs["text"].to_numpy()[spans["row"]], spans["start"], spans["end"]
-    wrong = spans[[text[start:end] != span for text, start, end, span in zip(texts, starts, ends, spans["text"])]]
+    wrong = spans[
+        [
+            text[start:end] != span
+            for text, start, end, span in zip(texts, starts, ends, spans["text"])
+        ]
+    ]
     wrong = pd.concat([wrong, spans[spans.duplicated(["row", "start"])]])
     if len(wrong):
         one = wrong.iloc[0]
-        raise UserError(f"{file}: the span {one['text']!r} from character {one['start']} of turn {one['turn']} of dialog "
-                        f"{one['dialog_id']} is not what stands there, or there twice; find the spans again")
+        raise UserError(
+            f"{file}: the span {one['text']!r} from character {one['start']} of turn {one['turn']} of dialog "
+            f"{one['dialog_id']} is not what stands there, or there twice; find the spans again"
+        )
     before = [text[:start] for text, start in zip(texts, starts)]
-    return spans.assign(instance_id=spans["dialog_id"] + ":" + spans["turn"].astype(str) + ":" + starts.astype(str), before=before,
-                        after=[text[end:] for text, end in zip(texts, ends)],
-                        initial=pc.match_substring_regex(pa.array(before, pa.string()), SENTENCE_START).to_numpy(False))
+    return spans.assign(
+        instance_id=spans["dialog_id"] + ":" + spans["turn"].astype(str) + ":" + starts.astype(str),
+        before=before,
+        after=[text[end:] for text, end in zip(texts, ends)],
+        initial=pc.match_substring_regex(pa.array(before, pa.string()), SENTENCE_START).to_numpy(
+            False
+        ),
+    )
 
 
 def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: str) -> list[str]:
@@ -77,8 +101,16 @@ def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: st
     lines: of all dialogs, one after the other. masks: row (of its line), turn (its place in the dialog), length (of the dialog).
     """
     most = AROUND[scope]
-    return ["\n".join([*lines[row - min(turn, most) : row], line, *lines[row + 1 : row + min(length - turn, most + 1)]])
-            for row, turn, length, line in zip(masks["row"], masks["turn"], masks["length"], masked)]
+    return [
+        "\n".join(
+            [
+                *lines[row - min(turn, most) : row],
+                line,
+                *lines[row + 1 : row + min(length - turn, most + 1)],
+            ]
+        )
+        for row, turn, length, line in zip(masks["row"], masks["turn"], masks["length"], masked)
+    ]
 
 
 def numbered(rows: pd.DataFrame) -> pd.DataFrame:
@@ -87,20 +119,36 @@ def numbered(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(example_id=rows["instance_id"] + ":" + number)[CLOZE.names]
 
 
-def cloze(masks: pd.DataFrame, dialogs: pd.DataFrame, offered: pd.DataFrame, scope: str) -> pd.DataFrame:
+def cloze(
+    masks: pd.DataFrame, dialogs: pd.DataFrame, offered: pd.DataFrame, scope: str
+) -> pd.DataFrame:
     """The instances of the spans of placed() (schema cloze): of each its own text, right, then what is offered.
 
     offered: mask (a row of masks), candidate, rule, label. It is written as its place asks.
     """
     begins = (masks["initial"] & ~masks["text"].str[:1].str.islower()).to_numpy()[offered["mask"]]
     capital = offered["candidate"].str[:1].str.upper() + offered["candidate"].str[1:]
-    offered = offered.assign(candidate=offered["candidate"].mask(begins, capital), is_original=False)
-    own = pd.DataFrame({"mask": np.arange(len(masks)), "candidate": masks["text"], "rule": "", "label": 1, "is_original": True})
+    offered = offered.assign(
+        candidate=offered["candidate"].mask(begins, capital), is_original=False
+    )
+    own = pd.DataFrame(
+        {
+            "mask": np.arange(len(masks)),
+            "candidate": masks["text"],
+            "rule": "",
+            "label": 1,
+            "is_original": True,
+        }
+    )
     rows = pd.concat([own, offered]).sort_values("mask", kind="stable", ignore_index=True)
     said = dialogs["speaker"] + ": "
     masked = said.to_numpy()[masks["row"]] + masks["before"] + MASK + masks["after"]
     instances = masks[["instance_id", "dialog_id", "kind", "has_numeral"]].assign(
-        context=contexts((said + dialogs["text"]).tolist(), masks, masked, scope), context_scope=scope, turns=masks["length"], leak="")
+        context=contexts((said + dialogs["text"]).tolist(), masks, masked, scope),
+        context_scope=scope,
+        turns=masks["length"],
+        leak="",
+    )
     return numbered(rows.join(instances, on="mask"))
 
 
@@ -111,26 +159,54 @@ def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     those that overlap it the one that does so most. Where there is none, the kind is `other`, and a digit or a number word
     in the option tells of a numeral. Raises UserError for an instance without exactly one original option.
     """
-    masked = restored_turns(challenge, where).dropna(subset="mask_start")[["dialog_id", "turn", "mask_start", "mask_end"]]
+    masked = restored_turns(challenge, where).dropna(subset="mask_start")[
+        ["dialog_id", "turn", "mask_start", "mask_end"]
+    ]
     near = masked.merge(spans, on=["dialog_id", "turn"])
-    near["common"] = np.minimum(near["end"], near["mask_end"]) - np.maximum(near["start"], near["mask_start"])
-    near["off"] = (near["start"] - near["mask_start"]).abs() + (near["end"] - near["mask_end"]).abs()
-    near = near[near["common"] > 0].sort_values(["common", "off", "start"], ascending=[False, True, True])
+    near["common"] = np.minimum(near["end"], near["mask_end"]) - np.maximum(
+        near["start"], near["mask_start"]
+    )
+    near["off"] = (near["start"] - near["mask_start"]).abs() + (
+        near["end"] - near["mask_end"]
+    ).abs()
+    near = near[near["common"] > 0].sort_values(
+        ["common", "off", "start"], ascending=[False, True, True]
+    )
     option = challenge[challenge["is_original"]].set_index("instance_id")["option"]
     found = near.drop_duplicates("dialog_id").set_index("dialog_id").reindex(option.index)
     has_numeral = found["has_numeral"].astype("boolean").fillna(option.str.contains(NUMERAL))
-    return pd.DataFrame({"kind": found["kind"].fillna("other"), "has_numeral": has_numeral.astype(bool)})
+    return pd.DataFrame(
+        {"kind": found["kind"].fillna("other"), "has_numeral": has_numeral.astype(bool)}
+    )
 
 
-def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, near: set[str], where: str) -> pd.DataFrame:
+def challenge_cloze(
+    challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, near: set[str], where: str
+) -> pd.DataFrame:
     """The instances of a challenge split (schema cloze). near: those that share words with a dialog to learn from."""
     if challenge.empty:  # a split of a challenge may be
         return pd.DataFrame(columns=CLOZE.names)
     asked = challenge_turns(challenge, where)
-    asked = asked.assign(row=np.arange(len(asked)), length=asked.groupby("instance_id")["turn"].transform("size"))
+    asked = asked.assign(
+        row=np.arange(len(asked)), length=asked.groupby("instance_id")["turn"].transform("size")
+    )
     masks = asked[asked["masked"]]
-    instances = pd.DataFrame({"context": contexts(asked["line"].tolist(), masks, masks["line"], scope), "place": masks["row"].to_numpy(),
-                              "turns": masks["length"].to_numpy()}, masks["instance_id"]).join(behind_masks(challenge, spans, where))
-    rows = challenge.join(instances, on="instance_id").sort_values(["place", "label"], ascending=[True, False], kind="stable")
-    return numbered(rows.assign(dialog_id=rows["instance_id"], candidate=rows["option"], context_scope=scope,
-                                leak=np.where(rows["instance_id"].isin(near), "near", "none")))
+    instances = pd.DataFrame(
+        {
+            "context": contexts(asked["line"].tolist(), masks, masks["line"], scope),
+            "place": masks["row"].to_numpy(),
+            "turns": masks["length"].to_numpy(),
+        },
+        masks["instance_id"],
+    ).join(behind_masks(challenge, spans, where))
+    rows = challenge.join(instances, on="instance_id").sort_values(
+        ["place", "label"], ascending=[True, False], kind="stable"
+    )
+    return numbered(
+        rows.assign(
+            dialog_id=rows["instance_id"],
+            candidate=rows["option"],
+            context_scope=scope,
+            leak=np.where(rows["instance_id"].isin(near), "near", "none"),
+        )
+    )

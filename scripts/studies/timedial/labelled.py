@@ -27,7 +27,9 @@ from scripts.studies.timedial.leakage import MASK
 from scripts.studies.timedial.to_label import COLUMNS, ORIGINAL
 
 RELEASED = {rule: name for name, rule in RULES.items()}
-WRONG = [name for name, label in OPTIONS.items() if label == 0]  # what an instance needs, beside its original
+WRONG = [
+    name for name, label in OPTIONS.items() if label == 0
+]  # what an instance needs, beside its original
 
 
 def checked(rows: pd.DataFrame) -> pd.DataFrame:
@@ -36,20 +38,42 @@ def checked(rows: pd.DataFrame) -> pd.DataFrame:
     Raises UserError for rows that are no options.
     """
     rows["rule"] = rows["rule"].str.lower().replace("", IN_ORDER[-1])
-    refuse(rows, ~rows["rule"].isin([ORIGINAL, *IN_ORDER]), f"rule is {{rule}}, not {ORIGINAL}, {' or '.join(IN_ORDER)}", "correct it")
+    refuse(
+        rows,
+        ~rows["rule"].isin([ORIGINAL, *IN_ORDER]),
+        f"rule is {{rule}}, not {ORIGINAL}, {' or '.join(IN_ORDER)}",
+        "correct it",
+    )
     refuse(rows, rows["instance_id"] == "", "has no instance_id", "copy that of the dialog")
     refuse(rows, rows["option"] == "", "has no option", "write one, or remove the row")
     # A row that a person added need not repeat the dialog.
     told = rows["dialog"].where(rows["dialog"] != "")
     dialog = told.groupby(rows["instance_id"]).transform("first")
-    refuse(rows, dialog.isna(), "no row of instance {instance_id} has its dialog", "take it from the sheet")
-    refuse(rows, told.notna() & (told != dialog), "the dialog of instance {instance_id} is another one than above", "restore it")
+    refuse(
+        rows,
+        dialog.isna(),
+        "no row of instance {instance_id} has its dialog",
+        "take it from the sheet",
+    )
+    refuse(
+        rows,
+        told.notna() & (told != dialog),
+        "the dialog of instance {instance_id} is another one than above",
+        "restore it",
+    )
     refuse(rows, dialog.str.count(MASK) != 1, f"its dialog has not one {MASK}", "restore it")
     return rows.assign(dialog=dialog, folded=rows["option"].str.lower())
 
 
-FORM = Form("timedial", COLUMNS, ["right", "wrong"], ["instance_id", "folded"], "options",
-            lambda sheet: {"instance_id": sheet["instance_id"], "candidate": sheet["option"]}, checked)
+FORM = Form(
+    "timedial",
+    COLUMNS,
+    ["right", "wrong"],
+    ["instance_id", "folded"],
+    "options",
+    lambda sheet: {"instance_id": sheet["instance_id"], "candidate": sheet["option"]},
+    checked,
+)
 
 
 def chosen(options: pd.DataFrame) -> pd.DataFrame:
@@ -59,27 +83,56 @@ def chosen(options: pd.DataFrame) -> pd.DataFrame:
     conversation.
     """
     right, original = options["label"] == "right", options["rule"] == ORIGINAL
-    first, second = (options[right & where].drop_duplicates("instance_id").set_index("instance_id") for where in (original, ~original))
-    wrong = options[~right & ~original].sort_values("rule", kind="stable", key=lambda rule: rule.map(IN_ORDER.index))
+    first, second = (
+        options[right & where].drop_duplicates("instance_id").set_index("instance_id")
+        for where in (original, ~original)
+    )
+    wrong = options[~right & ~original].sort_values(
+        "rule", kind="stable", key=lambda rule: rule.map(IN_ORDER.index)
+    )
     place = wrong.groupby("instance_id").cumcount()
-    table = pd.DataFrame({"correct1": first["option"], "correct2": second["option"].reindex(first.index).fillna(NONE)})
+    table = pd.DataFrame(
+        {
+            "correct1": first["option"],
+            "correct2": second["option"].reindex(first.index).fillna(NONE),
+        }
+    )
     for number, name in enumerate(WRONG):
         of_place = wrong[place == number].set_index("instance_id").reindex(first.index)
         table[name], table[f"{name}_rule"] = of_place["option"], of_place["rule"].map(RELEASED)
     count, few = options["instance_id"].nunique(), table[WRONG[-1]].isna()
-    log.info("%d instances; dropped: %d whose original was not found right, %d with fewer than %d wrong options", count,
-             count - len(table), few.sum(), len(WRONG))
-    return table.assign(conversation=first["dialog"].str.split("\n"))[~few].rename_axis("id").reset_index()
+    log.info(
+        "%d instances; dropped: %d whose original was not found right, %d with fewer than %d wrong options",
+        count,
+        count - len(table),
+        few.sum(),
+        len(WRONG),
+    )
+    return (
+        table.assign(conversation=first["dialog"].str.split("\n"))[~few]
+        .rename_axis("id")
+        .reset_index()
+    )
 
 
 def main(given: argparse.Namespace) -> None:
     table = chosen(labels_given(given, FORM))
     if table.empty:
-        raise UserError(f"{', '.join(map(str, [*given.sheets, *given.answers]))}: no instance has its original found right and "
-                        f"{len(WRONG)} options found wrong; label more")
+        raise UserError(
+            f"{', '.join(map(str, [*given.sheets, *given.answers]))}: no instance has its original found right and "
+            f"{len(WRONG)} options found wrong; label more"
+        )
     with whole(given.output) as place:
-        place.write_text(json.dumps(table.to_dict("records"), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    log.info("%s: %d instances, %d of them with two right options", given.output, len(table), (table["correct2"] != NONE).sum())
+        place.write_text(
+            json.dumps(table.to_dict("records"), ensure_ascii=False, indent=1) + "\n",
+            encoding="utf-8",
+        )
+    log.info(
+        "%s: %d instances, %d of them with two right options",
+        given.output,
+        len(table),
+        (table["correct2"] != NONE).sum(),
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ def normalized(texts: pd.Series) -> pd.Series:
     """Texts as their letters and digits in lower case."""
     # NFKC: a full-width letter is the letter.
     lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
-    return pd.Series(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", "").to_pandas().to_numpy(), texts.index)
+    return pd.Series(
+        pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", "").to_pandas().to_numpy(), texts.index
+    )
 
 
 def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -35,16 +37,29 @@ def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
     dialogs = challenge[["instance_id", "dialog"]].drop_duplicates()
     twice = dialogs.loc[dialogs["instance_id"].duplicated(), "instance_id"]
     if len(twice):
-        raise UserError(f"{where}: instance {twice.iloc[0]} has rows with different dialogs; clean the challenge again")
+        raise UserError(
+            f"{where}: instance {twice.iloc[0]} has rows with different dialogs; clean the challenge again"
+        )
     masks = dialogs["dialog"].str.count(MASK)
     if (masks != 1).any():
         wrong = masks.idxmax() if masks.max() > 1 else masks.idxmin()
-        raise UserError(f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not "
-                        "one; mend it at its source and clean the challenge again")
-    lines = dialogs.assign(line=dialogs["dialog"].str.split("\n")).drop(columns="dialog").explode("line", ignore_index=True)
+        raise UserError(
+            f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not "
+            "one; mend it at its source and clean the challenge again"
+        )
+    lines = (
+        dialogs.assign(line=dialogs["dialog"].str.split("\n"))
+        .drop(columns="dialog")
+        .explode("line", ignore_index=True)
+    )
     text = lines["line"].str.replace(r"^[^\W\d_]+:\s*", "", regex=True)
-    return lines.assign(turn=lines.groupby("instance_id").cumcount(), dialog=pd.factorize(lines["instance_id"])[0], text=text,
-                        key=normalized(text), masked=lines["line"].str.contains(MASK, regex=False))
+    return lines.assign(
+        turn=lines.groupby("instance_id").cumcount(),
+        dialog=pd.factorize(lines["instance_id"])[0],
+        text=text,
+        key=normalized(text),
+        masked=lines["line"].str.contains(MASK, regex=False),
+    )
 
 
 def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
@@ -59,7 +74,9 @@ def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
     hashed = keyed_hash(pd.Series([""]), code, turns["turn"].to_numpy())
     whole = np.zeros(dialog.max(initial=-1) + 1, np.uint64)
     np.add.at(whole, dialog, hashed)
-    return turns.assign(code=code, others=whole[dialog] - hashed, length=np.bincount(dialog)[dialog])
+    return turns.assign(
+        code=code, others=whole[dialog] - hashed, length=np.bincount(dialog)[dialog]
+    )
 
 
 def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
@@ -70,9 +87,13 @@ def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
     masked = asked[asked["masked"]]
     around = masked["text"].str.split(MASK, regex=False)
     masked = masked.assign(before=normalized(around.str[0]), after=normalized(around.str[1]))
-    pairs = turns.merge(masked[["turn", "length", "others", "before", "after"]], on=["turn", "length", "others"])
-    fits = [len(before) + len(after) <= len(key) and key.startswith(before) and key.endswith(after)
-            for key, before, after in zip(pairs["key"], pairs["before"], pairs["after"])]
+    pairs = turns.merge(
+        masked[["turn", "length", "others", "before", "after"]], on=["turn", "length", "others"]
+    )
+    fits = [
+        len(before) + len(after) <= len(key) and key.startswith(before) and key.endswith(after)
+        for key, before, after in zip(pairs["key"], pairs["before"], pairs["after"])
+    ]
     return pairs.loc[fits, "dialog"].unique()
 
 
@@ -82,13 +103,17 @@ def near_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
     The masked turn of an instance counts for nothing, a turn said twice counts once. A dialog without a long turn is near to
     none. Tables as for exact_sources().
     """
-    theirs = asked[(asked["key"].str.len() >= LONG) & ~asked["masked"]].drop_duplicates(["dialog", "code"])
+    theirs = asked[(asked["key"].str.len() >= LONG) & ~asked["masked"]].drop_duplicates(
+        ["dialog", "code"]
+    )
     ours = turns[turns["dialog"].isin(turns.loc[turns["code"].isin(theirs["code"]), "dialog"])]
     ours = ours[ours["key"].str.len() >= LONG].drop_duplicates(["dialog", "key"])
     theirs = theirs[["dialog", "code"]].rename(columns={"dialog": "instance"})
     shared = ours.merge(theirs, on="code").groupby(["dialog", "instance"], as_index=False).size()
-    fewest = np.minimum(shared["dialog"].map(ours["dialog"].value_counts()),
-                        shared["instance"].map(theirs["instance"].value_counts()))
+    fewest = np.minimum(
+        shared["dialog"].map(ours["dialog"].value_counts()),
+        shared["instance"].map(theirs["instance"].value_counts()),
+    )
     return shared.loc[shared["size"] >= NEAR * fewest, "dialog"].unique()
 
 

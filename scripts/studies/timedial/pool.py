@@ -9,7 +9,10 @@ from scipy import sparse
 
 from scripts.data.keyed import keyed_hash, keyed_uniform
 
-DRAW, OWN = 1, 3  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/build.py has the other)
+DRAW, OWN = (
+    1,
+    3,
+)  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/build.py has the other)
 
 
 def words_as_written(spans: pd.DataFrame) -> pd.Series:
@@ -17,10 +20,14 @@ def words_as_written(spans: pd.DataFrame) -> pd.Series:
 
     A text that only ever starts a sentence loses its capital if its first word is written small elsewhere.
     """
-    forms = pd.DataFrame({"key": spans["text"].str.lower(), "form": spans["text"], "initial": spans["initial"]})
+    forms = pd.DataFrame(
+        {"key": spans["text"].str.lower(), "form": spans["text"], "initial": spans["initial"]}
+    )
     forms = forms.groupby(["key", "initial", "form"], as_index=False).size()
     small = forms.loc[~forms["initial"], "form"].str.split(n=1).str[0].unique()
-    forms = forms.sort_values(["key", "initial", "size", "form"], ascending=[True, True, False, True])
+    forms = forms.sort_values(
+        ["key", "initial", "size", "form"], ascending=[True, True, False, True]
+    )
     forms = forms.drop_duplicates("key").set_index("key")
     lower = forms["form"].str[:1].str.lower() + forms["form"].str[1:]
     return forms["form"].mask(forms["initial"] & lower.str.split(n=1).str[0].isin(small), lower)
@@ -34,7 +41,9 @@ def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
     return sparse.csgraph.connected_components(graph, directed=False)[1][rows]
 
 
-def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+def pool_of(
+    spans: pd.DataFrame, by_kind: bool, by_occurrence: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The pool of the different texts of spans, and for each span where to draw from.
 
     pool: kind (one for all unless by_kind), form, meaning, end. A meaning is a number that texts share when any of their
@@ -44,9 +53,18 @@ def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd
     (of its text in the pool), kind.
     """
     key = spans["text"].str.lower()
-    texts = pd.DataFrame({"kind": spans["kind"] if by_kind else "", "key": key, "meaning": joined(key, spans["value"])})
+    texts = pd.DataFrame(
+        {
+            "kind": spans["kind"] if by_kind else "",
+            "key": key,
+            "meaning": joined(key, spans["value"]),
+        }
+    )
     place = texts.groupby(["kind", "key"])
-    texts["row"], texts["width"] = place.ngroup(), place["key"].transform("size") if by_occurrence else 1
+    texts["row"], texts["width"] = (
+        place.ngroup(),
+        place["key"].transform("size") if by_occurrence else 1,
+    )
     pool = texts.drop_duplicates("row").sort_values("row", ignore_index=True)
     kinds = pool.groupby("kind").agg(size=("width", "sum"), meanings=("meaning", "nunique"))
     kinds["first"] = kinds["size"].cumsum() - kinds["size"]
@@ -59,7 +77,11 @@ def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.Da
 
     masks, spans: dialog, kind, the column of meanings, and more. Both have the same columns, but for those of masks alone.
     """
-    pairs = masks.merge(spans.drop_duplicates(["dialog", "kind", meaning]), on=["dialog", "kind"], suffixes=("", "_said"))
+    pairs = masks.merge(
+        spans.drop_duplicates(["dialog", "kind", meaning]),
+        on=["dialog", "kind"],
+        suffixes=("", "_said"),
+    )
     return pairs[pairs[meaning] != pairs[f"{meaning}_said"]]
 
 
@@ -67,7 +89,9 @@ def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) ->
     """Rows of the pool, shape (instances, wanted): other spans of the instance's dialog, each meaning once; -1 where there
     are too few. spans: dialog, kind, meaning, row."""
     pairs = said_beside(spans.assign(instance=np.arange(len(ids))), spans, "meaning")
-    pairs["order"] = keyed_hash(ids.iloc[pairs["instance"]], seed, OWN, pairs["row_said"].to_numpy())
+    pairs["order"] = keyed_hash(
+        ids.iloc[pairs["instance"]], seed, OWN, pairs["row_said"].to_numpy()
+    )
     pairs = pairs.sort_values(["instance", "order"])
     pairs["rank"] = pairs.groupby("instance").cumcount()
     pairs = pairs[pairs["rank"] < wanted]
@@ -76,13 +100,17 @@ def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) ->
     return taken
 
 
-def wrong_rows(spans: pd.DataFrame, places: pd.DataFrame, pool: pd.DataFrame, options: dict) -> np.ndarray:
+def wrong_rows(
+    spans: pd.DataFrame, places: pd.DataFrame, pool: pd.DataFrame, options: dict
+) -> np.ndarray:
     """Rows of the pool for every instance, shape (instances, negatives), from where negatives_from says."""
     ids, wanted, seed = spans["instance_id"], options["negatives"], options["negative_seed"]
     if options["negatives_from"] == "pool":
         return drawn(ids, places, pool, wanted, seed)
     said = places[["kind", "meaning", "row"]].assign(dialog=spans["dialog"])
-    own = from_dialogs(ids, said, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed)
+    own = from_dialogs(
+        ids, said, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed
+    )
     # Behind the dialog's own as many from the pool that enough are left when those that mean the same are passed over.
     rest = drawn(ids, places, pool, int(min(2 * wanted, places["meanings"].min() - 1)), seed)
     meanings = np.append(pool["meaning"].to_numpy(), -1)  # of row -1: none
@@ -95,7 +123,9 @@ def first_of(rows: np.ndarray, passed: np.ndarray, wanted: int) -> np.ndarray:
     return np.take_along_axis(rows, np.argsort(passed, axis=1, kind="stable")[:, :wanted], 1)
 
 
-def drawn(ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
+def drawn(
+    ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int, seed: int
+) -> np.ndarray:
     """Rows of the pool for every instance, shape (instances, wanted), from its id and the seed alone.
 
     Draws are uniform over the piece of the line (first, size) that places give; one whose meaning is the instance's own, or
@@ -106,7 +136,9 @@ def drawn(ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int,
     first, size, own = (places[name].to_numpy()[:, None] for name in ("first", "size", "meaning"))
     while len(left):
         share = keyed_uniform(ids.iloc[left], seed, DRAW, np.arange(draws)[:, None]).T
-        rows = np.searchsorted(pool["end"], first[left] + (share * size[left]).astype(np.int64), side="right")
+        rows = np.searchsorted(
+            pool["end"], first[left] + (share * size[left]).astype(np.int64), side="right"
+        )
         meant = pool["meaning"].to_numpy()[rows]
         passed = np.tril(meant[:, :, None] == meant[:, None, :], -1).any(2) | (meant == own[left])
         enough = (~passed).sum(1) >= wanted

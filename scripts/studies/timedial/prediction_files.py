@@ -24,19 +24,31 @@ def read_gold(file: Path) -> pd.DataFrame:
         try:
             texts = {key: one[key].strip() for key in OPTIONS}
             split = "extras" if texts["correct2"] == "none" else "test"
-            rows += [{"instance_id": str(one["id"]), "split": split, "option": text, "label": int(key in RIGHT),
-                      "rule": "" if key in RIGHT else RULES[one[f"{key}_rule"].strip()]}
-                     for key, text in texts.items() if (key, split) != ("correct2", "extras")]
+            rows += [
+                {
+                    "instance_id": str(one["id"]),
+                    "split": split,
+                    "option": text,
+                    "label": int(key in RIGHT),
+                    "rule": "" if key in RIGHT else RULES[one[f"{key}_rule"].strip()],
+                }
+                for key, text in texts.items()
+                if (key, split) != ("correct2", "extras")
+            ]
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-            raise UserError(f"{file}: instance {number} is not one of TimeDial ({type(error).__name__}: {cut(str(error))}); give its "
-                            "test.json as it was released") from None
+            raise UserError(
+                f"{file}: instance {number} is not one of TimeDial ({type(error).__name__}: {cut(str(error))}); give its "
+                "test.json as it was released"
+            ) from None
     if not rows:
         raise UserError(f"{file}: has no instance; give TimeDial's test.json")
     table = pd.DataFrame(rows)
     twice = table[table.duplicated(["instance_id", "option"])]
     if len(twice):
-        raise UserError(f"{file}: id {cut(twice['instance_id'].iloc[0])} has the option {shown(twice['option'].iloc[0])} twice; give "
-                        "TimeDial's test.json as it was released")
+        raise UserError(
+            f"{file}: id {cut(twice['instance_id'].iloc[0])} has the option {shown(twice['option'].iloc[0])} twice; give "
+            "TimeDial's test.json as it was released"
+        )
     return table
 
 
@@ -56,35 +68,55 @@ def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str,
         one = json.loads(line, object_pairs_hook=once)
         name, scores = str(one["id"]), dict(one["scores"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(f"{where} is not an object like {{\"id\": 1, \"scores\": {{\"two hours\": -3.2, …}}}} "
-                        f"({type(error).__name__}: {cut(str(error))}); mend it") from None
+        raise UserError(
+            f'{where} is not an object like {{"id": 1, "scores": {{"two hours": -3.2, …}}}} '
+            f"({type(error).__name__}: {cut(str(error))}); mend it"
+        ) from None
     if name not in wanted:
         raise UserError(f"{where}: no instance has the id {cut(name)}; take the line out")
     unknown = [option for option in scores if option not in wanted[name]]
     missing = [option for option in wanted[name] if option not in scores]
     if unknown or missing:
-        what = f"{shown(unknown[0])} is no option of it" if unknown else f"the option {shown(missing[0])} has no score"
-        raise UserError(f"{where}: id {cut(name)}: {what}; score {', '.join(map(shown, wanted[name]))}")
+        what = (
+            f"{shown(unknown[0])} is no option of it"
+            if unknown
+            else f"the option {shown(missing[0])} has no score"
+        )
+        raise UserError(
+            f"{where}: id {cut(name)}: {what}; score {', '.join(map(shown, wanted[name]))}"
+        )
     for option, score in scores.items():
-        if type(score) not in (int, float) or not abs(score) < math.inf:  # true and NaN are no scores
-            raise UserError(f"{where}: id {cut(name)}: the score of {shown(option)} is {shown(score)}, not a number; write one "
-                            "that is finite")
+        if (
+            type(score) not in (int, float) or not abs(score) < math.inf
+        ):  # true and NaN are no scores
+            raise UserError(
+                f"{where}: id {cut(name)}: the score of {shown(option)} is {shown(score)}, not a number; write one "
+                "that is finite"
+            )
     return name, scores
 
 
 def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
     """(n,) the score of each option of read_gold(). Raises UserError that names the line."""
-    wanted = {name: list(options) for name, options in gold.groupby("instance_id", sort=False)["option"]}
+    wanted = {
+        name: list(options) for name, options in gold.groupby("instance_id", sort=False)["option"]
+    }
     remedy = "give the scores, one JSON object a line"
     lines = lines_in(text_of(file, remedy, remedy), str(file), remedy) or [""]
     found: dict[str, dict] = {}
     for number, line in enumerate(lines, 1):
         name, scores = scores_on(line, f"{file}: line {number}", wanted)
         if name in found:
-            raise UserError(f"{file}: line {number}: id {cut(name)} stood on a line before; keep one of them")
+            raise UserError(
+                f"{file}: line {number}: id {cut(name)} stood on a line before; keep one of them"
+            )
         found[name] = scores
     left = [name for name in wanted if name not in found]
     if left:
-        raise UserError(f"{file}: line {len(lines)} is the last, and none is of id {cut(left[0])} ({len(left)} of {len(wanted)} "
-                        "ids have no line); score every instance")
-    return np.array([found[name][option] for name, option in zip(gold["instance_id"], gold["option"])], float)
+        raise UserError(
+            f"{file}: line {len(lines)} is the last, and none is of id {cut(left[0])} ({len(left)} of {len(wanted)} "
+            "ids have no line); score every instance"
+        )
+    return np.array(
+        [found[name][option] for name, option in zip(gold["instance_id"], gold["option"])], float
+    )

@@ -24,15 +24,23 @@ from scripts.text.text_features import frequency, in_context, normal_words, shar
 
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
     """What a candidate has in common with its dialog and with the right candidates of the training data, but itself; it says: right."""
-    often = frequency(table, train.loc[train["label"] == 1, "second"]) - (table["label"] == 1).to_numpy() * (table is train)
-    cues = {"stands in its dialog": in_context(table) == 1, "shares a number with its dialog": shared_numbers(table) > 0,
-            "a right one elsewhere in training": often > 0, "a right one ten times in training": often >= 10,
-            "has a digit": table["second"].str.contains(r"\d", regex=True).to_numpy(),
-            "one word": (normal_words(table["second"]).str.split().str.len() == 1).to_numpy()}
+    often = frequency(table, train.loc[train["label"] == 1, "second"]) - (
+        table["label"] == 1
+    ).to_numpy() * (table is train)
+    cues = {
+        "stands in its dialog": in_context(table) == 1,
+        "shares a number with its dialog": shared_numbers(table) > 0,
+        "a right one elsewhere in training": often > 0,
+        "a right one ten times in training": often >= 10,
+        "has a digit": table["second"].str.contains(r"\d", regex=True).to_numpy(),
+        "one word": (normal_words(table["second"]).str.split().str.len() == 1).to_numpy(),
+    }
     return {name: (there, np.ones(len(table), int)) for name, there in cues.items()}
 
 
-SHORTCUTS = Shortcuts(["instance_id", "context", "candidate"], "2-best accuracy", cues_of, is_ranked=True)
+SHORTCUTS = Shortcuts(
+    ["instance_id", "context", "candidate"], "2-best accuracy", cues_of, is_ranked=True
+)
 
 
 def main(given: argparse.Namespace) -> None:

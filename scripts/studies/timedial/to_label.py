@@ -37,16 +37,27 @@ ORIGINAL = "original"
 COLUMNS = ["instance_id", "dialog", "option", "rule", "label"]  # of the sheet
 
 
-def read_split(given: argparse.Namespace, split: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def read_split(
+    given: argparse.Namespace, split: str
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Of one split's dialogs, without those that repeat another: turns, spans, and the spans to mask, which have a numeral and
     stand in dialogs with enough spans; dialog is their number."""
     turns = ordered(given.cleaned / f"{split}.parquet")
     spans = placed(given.spans / f"{split}.parquet", turns)
-    spans = spans[~spans["dialog"].isin(turns.loc[turns["duplicate_of"] != "", "dialog"])].reset_index(drop=True)
+    spans = spans[
+        ~spans["dialog"].isin(turns.loc[turns["duplicate_of"] != "", "dialog"])
+    ].reset_index(drop=True)
     many = spans[spans.groupby("dialog")["dialog"].transform("size") > MORE_THAN]
     masks = many[many["has_numeral"]]
-    log.info("%s %s: %d dialogs, %d of them with more than %d temporal expressions, %d expressions with a numeral in those", given.cleaned,
-             split, turns["dialog"].nunique(), many["dialog"].nunique(), MORE_THAN, len(masks))
+    log.info(
+        "%s %s: %d dialogs, %d of them with more than %d temporal expressions, %d expressions with a numeral in those",
+        given.cleaned,
+        split,
+        turns["dialog"].nunique(),
+        many["dialog"].nunique(),
+        MORE_THAN,
+        len(masks),
+    )
     return turns, spans, masks
 
 
@@ -55,10 +66,14 @@ def main(given: argparse.Namespace) -> None:
     parts = [read_split(given, split) for split in given.splits]
     ids = pd.concat([masks["instance_id"] for *_, masks in parts], ignore_index=True)
     if ids.empty:
-        raise UserError(f"{given.cleaned}: no dialog has more than {MORE_THAN} temporal expressions and a numeral in one; give other dialogs")
+        raise UserError(
+            f"{given.cleaned}: no dialog has more than {MORE_THAN} temporal expressions and a numeral in one; give other dialogs"
+        )
     if (twice := ids.duplicated()).any():
-        raise UserError(f"{given.cleaned}: the expression {ids[twice].iloc[0]} stands in two of the splits; name one of them")
-    taken = ids.iloc[np.argsort(keyed_hash(ids, given.seed), kind="stable")[:given.instances]]
+        raise UserError(
+            f"{given.cleaned}: the expression {ids[twice].iloc[0]} stands in two of the splits; name one of them"
+        )
+    taken = ids.iloc[np.argsort(keyed_hash(ids, given.seed), kind="stable")[: given.instances]]
     for turns, spans, masks in parts:
         masks = masks[masks["instance_id"].isin(taken)].reset_index(drop=True)
         if len(masks):
@@ -67,23 +82,52 @@ def main(given: argparse.Namespace) -> None:
     table = pd.concat(tables, ignore_index=True)
     original = table["is_original"]
     sheet = table.rename(columns={"context": "dialog", "candidate": "option"}).assign(
-        rule=table["rule"].mask(original, ORIGINAL), label=np.where(original, "right", ""))[COLUMNS]
-    provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet") | {"per_rule": given.per_rule, "seed": given.seed}
+        rule=table["rule"].mask(original, ORIGINAL), label=np.where(original, "right", "")
+    )[COLUMNS]
+    provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet") | {
+        "per_rule": given.per_rule,
+        "seed": given.seed,
+    }
     write_items(given.output, table, CLOZE, provenance, sheet)
     counts = sheet["rule"].value_counts()
-    log.info("%s: %d instances to label, with %s", given.output, counts[ORIGINAL],
-             ", ".join(f"{number:,} by {rule}" for rule, number in counts.drop(ORIGINAL).items()))
+    log.info(
+        "%s: %d instances to label, with %s",
+        given.output,
+        counts[ORIGINAL],
+        ", ".join(f"{number:,} by {rule}" for rule, number in counts.drop(ORIGINAL).items()),
+    )
 
 
 def arguments() -> argparse.ArgumentParser:
     options = drawing(__doc__)
-    options.add_argument("--cleaned", type=Path, required=True, help="the folder of a cleaned source of dialogs")
-    options.add_argument("--spans", type=Path, required=True, help="the folder of its temporal spans (scripts/text/temporal_spans.py)")
-    options.add_argument("--splits", nargs="+", required=True, help="the splits whose dialogs are taken")
-    options.add_argument("--instances", type=whole_number(1, 1_000_000), metavar="N", help="at most, drawn by hash (default: all)")
-    options.add_argument("--per-rule", type=whole_number(1, 100), default=2, metavar="N",
-                         help="options that each rule proposes for an instance, at most (default: %(default)s)")
-    options.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="the folder to write to")
+    options.add_argument(
+        "--cleaned", type=Path, required=True, help="the folder of a cleaned source of dialogs"
+    )
+    options.add_argument(
+        "--spans",
+        type=Path,
+        required=True,
+        help="the folder of its temporal spans (scripts/text/temporal_spans.py)",
+    )
+    options.add_argument(
+        "--splits", nargs="+", required=True, help="the splits whose dialogs are taken"
+    )
+    options.add_argument(
+        "--instances",
+        type=whole_number(1, 1_000_000),
+        metavar="N",
+        help="at most, drawn by hash (default: all)",
+    )
+    options.add_argument(
+        "--per-rule",
+        type=whole_number(1, 100),
+        default=2,
+        metavar="N",
+        help="options that each rule proposes for an instance, at most (default: %(default)s)",
+    )
+    options.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="the folder to write to"
+    )
     return options
 
 

@@ -21,10 +21,14 @@ def first_of_groups(choices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The first row of each group, and each row's group among these."""
     _, group = torch.unique(choices, return_inverse=True)
     first = torch.full((int(group.max()) + 1,), len(group), device=group.device)
-    return first.scatter_reduce(0, group, torch.arange(len(group), device=group.device), "amin"), group
+    return first.scatter_reduce(
+        0, group, torch.arange(len(group), device=group.device), "amin"
+    ), group
 
 
-def read(body, ids: torch.Tensor, columns: torch.Tensor, inside: torch.Tensor, seen: torch.Tensor, cache):
+def read(
+    body, ids: torch.Tensor, columns: torch.Tensor, inside: torch.Tensor, seen: torch.Tensor, cache
+):
     """What a decoder's body says of some columns of texts.
 
     columns: (rows, width) numbers of the columns, which are positions; inside: where these are of the text; seen: (rows, what is in
@@ -32,12 +36,23 @@ def read(body, ids: torch.Tensor, columns: torch.Tensor, inside: torch.Tensor, s
     """
     columns = columns.clamp(0, ids.shape[1] - 1)
     given = {"input_ids": ids.gather(1, columns) * inside, "attention_mask": seen.long()}
-    if "position_ids" in inspect.signature(body.forward).parameters:  # without it places are told apart by attention_mask alone
+    if (
+        "position_ids" in inspect.signature(body.forward).parameters
+    ):  # without it places are told apart by attention_mask alone
         given["position_ids"] = columns * inside
-    return body(**given, **({"past_key_values": cache, "use_cache": True} if cache is not None else {"use_cache": False}))
+    return body(
+        **given,
+        **(
+            {"past_key_values": cache, "use_cache": True}
+            if cache is not None
+            else {"use_cache": False}
+        ),
+    )
 
 
-def parts_of(rest: np.ndarray, shared: np.ndarray, choices: np.ndarray, tokens: int) -> list[np.ndarray]:
+def parts_of(
+    rest: np.ndarray, shared: np.ndarray, choices: np.ndarray, tokens: int
+) -> list[np.ndarray]:
     """The rows in parts of at most `tokens` tokens to read, padding included, and one group at least.
 
     shared, rest: (rows,) how many tokens of each text its group shares, and what is left of it. Groups with like rests stand together:
@@ -47,7 +62,11 @@ def parts_of(rest: np.ndarray, shared: np.ndarray, choices: np.ndarray, tokens: 
     longest = np.zeros(group.max() + 1, np.int64)
     np.maximum.at(longest, group, rest)
     order = np.lexsort((group, longest[group]))
-    starts, cuts, groups = np.append(np.flatnonzero(np.diff(group[order], prepend=-1)), len(order)), [0], 0
+    starts, cuts, groups = (
+        np.append(np.flatnonzero(np.diff(group[order], prepend=-1)), len(order)),
+        [0],
+        0,
+    )
     for start, end in zip(starts, starts[1:]):  # some groups a batch
         rows, groups = order[cuts[-1] : end], groups + 1
         if groups > 1 and len(rows) * rest[rows].max() + groups * shared[rows].max() > tokens:
@@ -69,7 +88,11 @@ def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> to
 
 def of_part(network, batch: Batch) -> torch.Tensor:
     """The same, of as many rows as are read at once."""
-    body, ids, length = network.get_decoder(), batch["input_ids"], batch["attention_mask"].sum(1, keepdim=True)
+    body, ids, length = (
+        network.get_decoder(),
+        batch["input_ids"],
+        batch["attention_mask"].sum(1, keepdim=True),
+    )
     shared, cache, seen = batch["shared"], None, batch["attention_mask"][:, :0].bool()
     if width := int(shared.max()):
         first, group = first_of_groups(batch["choices"])
@@ -81,8 +104,16 @@ def of_part(network, batch: Batch) -> torch.Tensor:
     columns = shared + torch.arange(int((length - shared).max()), device=ids.device)
     inside = columns < length
     output = read(body, ids, columns, inside, torch.cat([seen, inside], 1), cache)
-    is_scored = (columns >= batch["scored_from"] - 1) & (columns < batch["scored_to"] - 1)  # what a token says of the one after it
+    is_scored = (columns >= batch["scored_from"] - 1) & (
+        columns < batch["scored_to"] - 1
+    )  # what a token says of the one after it
     rows, places = is_scored.nonzero(as_tuple=True)
     wanted = ids[rows, columns[rows, places] + 1]
     given = {"input_ids": ids[:1, :1], "use_cache": False}
-    return summed(log_likelihoods(network, body, output, output.last_hidden_state[rows, places], wanted, given), rows, len(ids))
+    return summed(
+        log_likelihoods(
+            network, body, output, output.last_hidden_state[rows, places], wanted, given
+        ),
+        rows,
+        len(ids),
+    )

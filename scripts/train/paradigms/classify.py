@@ -16,7 +16,17 @@ from scripts.running.program import UserError
 from scripts.train.batches import Batch, Examples, Ragged, joined, repeated, tokenize
 from scripts.train.labels import Head
 from scripts.train.paradigms.paradigm import (
-    blank, check_whole, contexts_and_candidates, fields_of, measure_labels, read_config, read_network, read_tokenizer, separate_pairs, window)
+    blank,
+    check_whole,
+    contexts_and_candidates,
+    fields_of,
+    measure_labels,
+    read_config,
+    read_network,
+    read_tokenizer,
+    separate_pairs,
+    window,
+)
 
 FIELDS = ("input_ids", "token_type_ids", "attention_mask")
 
@@ -29,12 +39,29 @@ def load(model: Path, head: Head, training: dict):
     """
     tokenizer = read_tokenizer(model)
     separate_pairs(tokenizer, model)
-    fresh = {} if head.order else {"num_labels": len(head.labels), "id2label": dict(enumerate(head.labels)),
-                                   "label2id": {name: number for number, name in enumerate(head.labels)}}
-    config = read_config(model, tokenizer, training, problem_type="single_label_classification", use_cache=False, **fresh)
+    fresh = (
+        {}
+        if head.order
+        else {
+            "num_labels": len(head.labels),
+            "id2label": dict(enumerate(head.labels)),
+            "label2id": {name: number for number, name in enumerate(head.labels)},
+        }
+    )
+    config = read_config(
+        model,
+        tokenizer,
+        training,
+        problem_type="single_label_classification",
+        use_cache=False,
+        **fresh,
+    )
     network, missing = read_network(AutoModelForSequenceClassification, model, config)
     prefix = f"{network.base_model_prefix}."
-    check_whole(model, [key for key in missing if head.order or key.startswith(prefix) and "pooler" not in key])
+    check_whole(
+        model,
+        [key for key in missing if head.order or key.startswith(prefix) and "pooler" not in key],
+    )
     return tokenizer, network
 
 
@@ -51,32 +78,58 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
     first, second = (tokenizer(word, add_special_tokens=False)["input_ids"] for word in "ab")
     whole = tokenizer("a", "b", return_token_type_ids=True)
     ids, types = whole["input_ids"], whole["token_type_ids"]
-    starts = [next((place for place in range(len(ids)) if ids[place : place + len(part)] == part), None) for part in (first, second)]
+    starts = [
+        next((place for place in range(len(ids)) if ids[place : place + len(part)] == part), None)
+        for part in (first, second)
+    ]
     if None in starts or starts[0] >= starts[1]:
-        raise UserError(f"{model}: the tokenizer writes a pair otherwise than its texts alone; choose another model")
+        raise UserError(
+            f"{model}: the tokenizer writes a pair otherwise than its texts alone; choose another model"
+        )
     cuts = [0, starts[0], starts[0] + len(first), starts[1], starts[1] + len(second), len(ids)]
     frame = list(zip(cuts[0::2], cuts[1::2]))
-    return [ids[a:b] for a, b in frame], [types[a:b] for a, b in frame] + [[types[starts[0]]], [types[starts[1]]]]
+    return [ids[a:b] for a, b in frame], [types[a:b] for a, b in frame] + [
+        [types[starts[0]]],
+        [types[starts[1]]],
+    ]
 
 
 def fields_of_parts(tokenizer, parts: list[Ragged], kinds: list[list[int]]) -> dict[str, Ragged]:
     """The fields of examples that are put together of parts. kinds: of each part the type of all its tokens, or that of each."""
     fields = {"input_ids": joined(*parts)}
     if "token_type_ids" in tokenizer.model_input_names:
-        fields["token_type_ids"] = joined(*(part.like(kind[0]) if len(kind) == 1 else repeated(kind, len(part.lengths))
-                                            for part, kind in zip(parts, kinds)))
+        fields["token_type_ids"] = joined(
+            *(
+                part.like(kind[0]) if len(kind) == 1 else repeated(kind, len(part.lengths))
+                for part, kind in zip(parts, kinds)
+            )
+        )
     return fields
 
 
-def tokenize_cloze(tokenizer, model: Path, table: pa.Table, labels: np.ndarray, max_length: int) -> Examples:
+def tokenize_cloze(
+    tokenizer, model: Path, table: pa.Table, labels: np.ndarray, max_length: int
+) -> Examples:
     """Contexts and candidates as pairs; a context is cut around its mask."""
     left, right, candidate = contexts_and_candidates(tokenizer, table, model)
     (before, between, after), types = pair_frame(tokenizer, model)
     n, place = len(table), blank(tokenizer)
-    left, right, truncated = window(left, right, max_length - len(before + place + between + after) - candidate.lengths, table)
-    parts = [repeated(before, n), left, repeated(place, n), right, repeated(between, n), candidate, repeated(after, n)]
+    left, right, truncated = window(
+        left, right, max_length - len(before + place + between + after) - candidate.lengths, table
+    )
+    parts = [
+        repeated(before, n),
+        left,
+        repeated(place, n),
+        right,
+        repeated(between, n),
+        candidate,
+        repeated(after, n),
+    ]
     of_first, of_second = types[3], types[4]
-    fields = fields_of_parts(tokenizer, parts, [types[0], of_first, of_first, of_first, types[1], of_second, types[2]])
+    fields = fields_of_parts(
+        tokenizer, parts, [types[0], of_first, of_first, of_first, types[1], of_second, types[2]]
+    )
     return Examples(fields, labels.astype(np.int64), table["choice"].to_numpy(), *truncated)
 
 
@@ -89,7 +142,10 @@ class Paradigm:
         self.tokenizer, self.network = self.load(model, job["settings"]["training"], tables)
         self.width = len(self.head.labels)
         self.score_names = self.head.labels
-        self.padding = {"input_ids": self.tokenizer.pad_token_id, "token_type_ids": self.tokenizer.pad_token_type_id}
+        self.padding = {
+            "input_ids": self.tokenizer.pad_token_id,
+            "token_type_ids": self.tokenizer.pad_token_type_id,
+        }
 
     def load(self, model: Path, training: dict, tables: dict[str, pa.Table]):
         """Tokenizer and network."""
@@ -104,7 +160,12 @@ class Paradigm:
         labels = np.array(self.head.columns)[table["label"].to_numpy()]
         if self.inputs == ["context", "candidate"]:
             return tokenize_cloze(self.tokenizer, self.model, table, labels, self.max_length)
-        return tokenize(self.tokenizer, [table[name].to_pylist() for name in self.inputs], labels, self.max_length)
+        return tokenize(
+            self.tokenizer,
+            [table[name].to_pylist() for name in self.inputs],
+            labels,
+            self.max_length,
+        )
 
     def scores(self, network, batch: Batch) -> torch.Tensor:
         """(rows, labels) log-probabilities."""

@@ -15,7 +15,13 @@ from scripts.running.program import UserError
 from scripts.train.paradigms import mlm
 from scripts.train.batches import IGNORED, Batch
 from scripts.train.paradigms.fill import logits_at, of_targets
-from scripts.train.paradigms.paradigm import check_whole, frame_of, read_config, read_network, read_tokenizer
+from scripts.train.paradigms.paradigm import (
+    check_whole,
+    frame_of,
+    read_config,
+    read_network,
+    read_tokenizer,
+)
 
 
 def load(model: Path, training: dict):
@@ -27,10 +33,13 @@ def load(model: Path, training: dict):
     start = tokenizer.bos_token or tokenizer.eos_token
     if start and not frame_of(tokenizer, model)[0]:
         tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-            single=f"{start} $A", special_tokens=[(start, tokenizer.convert_tokens_to_ids(start))])
+            single=f"{start} $A", special_tokens=[(start, tokenizer.convert_tokens_to_ids(start))]
+        )
     config = read_config(model, tokenizer, training, use_cache=False)
     if config.is_encoder_decoder or type(config) not in AutoModelForCausalLM._model_mapping:
-        raise UserError(f"{model}: a {config.model_type} model does not write from left to right; a CLM stage needs a decoder, as GPT-2")
+        raise UserError(
+            f"{model}: a {config.model_type} model does not write from left to right; a CLM stage needs a decoder, as GPT-2"
+        )
     network, lost = read_network(AutoModelForCausalLM, model, config)
     check_whole(model, lost)
     return tokenizer, network

@@ -25,8 +25,16 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from scripts.running.program import UserError
 from scripts.train import labels
 from scripts.train.paradigms import classify
-from scripts.train.paradigms.esim_words import (UNKNOWN, FrozenEncoder, WordVectors, build_tokenizer, initial_vectors, load_encoder,
-                                      positions, word_level)
+from scripts.train.paradigms.esim_words import (
+    UNKNOWN,
+    FrozenEncoder,
+    WordVectors,
+    build_tokenizer,
+    initial_vectors,
+    load_encoder,
+    positions,
+    word_level,
+)
 from scripts.train.labels import Head
 from scripts.train.paradigms.vectors import read_vectors
 
@@ -35,6 +43,7 @@ DROPOUT = 0.5
 
 
 # ---- the network
+
 
 def gathered(input_ids: torch.Tensor, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The chosen tokens of each row moved to its start, (rows, longest), and how many they are; the rest is no text."""
@@ -49,7 +58,13 @@ class Esim(torch.nn.Module):
     words: WordVectors or FrozenEncoder. All but an encoder computes in fp32, under autocast as well.
     """
 
-    def __init__(self, words: WordVectors | FrozenEncoder, labels: int, hidden: int = 300, dropout: float = DROPOUT):
+    def __init__(
+        self,
+        words: WordVectors | FrozenEncoder,
+        labels: int,
+        hidden: int = 300,
+        dropout: float = DROPOUT,
+    ):
         super().__init__()
         self.words, self.dropout = words, dropout
         self.input = torch.nn.LSTM(words.dimension, hidden, batch_first=True, bidirectional=True)
@@ -65,24 +80,38 @@ class Esim(torch.nn.Module):
                     torch.nn.init.orthogonal_(weight)
                 else:
                     torch.nn.init.zeros_(weight)
-                if name.startswith("bias_hh"):  # the second of four gates: at first nothing is forgotten
+                if name.startswith(
+                    "bias_hh"
+                ):  # the second of four gates: at first nothing is forgotten
                     weight.data[hidden : 2 * hidden] = 1
         for linear in (self.projection, self.hidden, self.output):
             torch.nn.init.xavier_uniform_(linear.weight)
             torch.nn.init.zeros_(linear.bias)
 
-    def forward(self, input_ids: torch.Tensor, token_type_ids: torch.Tensor | None = None,
-                attention_mask: torch.Tensor | None = None) -> SequenceClassifierOutput:
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        token_type_ids: torch.Tensor | None = None,
+        attention_mask: torch.Tensor | None = None,
+    ) -> SequenceClassifierOutput:
         """Scores of (rows, width) tokens: type 0 is the premise, 1 the hypothesis; .logits is (rows, labels)."""
-        real = torch.ones_like(input_ids).bool() if attention_mask is None else attention_mask.bool()
+        real = (
+            torch.ones_like(input_ids).bool() if attention_mask is None else attention_mask.bool()
+        )
         second = torch.zeros_like(real) if token_type_ids is None else token_type_ids.bool()
         if input_ids.shape[1] == 0:  # no row has a word
-            input_ids, real, second = (torch.nn.functional.pad(field, (0, 1)) for field in (input_ids, real, second))
+            input_ids, real, second = (
+                torch.nn.functional.pad(field, (0, 1)) for field in (input_ids, real, second)
+            )
         texts = [self.words(*gathered(input_ids, real & part)) for part in (~second, second)]
         with torch.autocast(input_ids.device.type, enabled=False):
             return SequenceClassifierOutput(logits=self.classify(*texts))
 
-    def classify(self, premise: tuple[torch.Tensor, torch.Tensor], hypothesis: tuple[torch.Tensor, torch.Tensor]):
+    def classify(
+        self,
+        premise: tuple[torch.Tensor, torch.Tensor],
+        hypothesis: tuple[torch.Tensor, torch.Tensor],
+    ):
         """(rows, labels) logits from the words of both texts, each (rows, longest, dimension) with its lengths."""
         (a, a_lengths), (b, b_lengths) = premise, hypothesis
         a_real, b_real = positions(a.shape[1], a_lengths), positions(b.shape[1], b_lengths)
@@ -90,22 +119,38 @@ class Esim(torch.nn.Module):
         alike = a @ b.transpose(1, 2)
         a_aligned = attention(alike, b_real) @ b
         b_aligned = attention(alike.transpose(1, 2), a_real) @ a
-        pooled = [average_and_maximum(self.encode(self.inference, self.enhance(text, aligned), lengths), lengths)
-                  for text, aligned, lengths in ((a, a_aligned, a_lengths), (b, b_aligned, b_lengths))]
+        pooled = [
+            average_and_maximum(
+                self.encode(self.inference, self.enhance(text, aligned), lengths), lengths
+            )
+            for text, aligned, lengths in ((a, a_aligned, a_lengths), (b, b_aligned, b_lengths))
+        ]
         pooled = torch.nn.functional.dropout(torch.cat(pooled, 1), self.dropout, self.training)
-        hidden = torch.nn.functional.dropout(self.hidden(pooled).relu(), self.dropout, self.training)
+        hidden = torch.nn.functional.dropout(
+            self.hidden(pooled).relu(), self.dropout, self.training
+        )
         return self.output(hidden)
 
-    def encode(self, lstm: torch.nn.LSTM, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    def encode(
+        self, lstm: torch.nn.LSTM, values: torch.Tensor, lengths: torch.Tensor
+    ) -> torch.Tensor:
         """Both directions over each row's real positions, zeros elsewhere; one dropout mask for all words of a row."""
-        mask = torch.nn.functional.dropout(torch.ones_like(values[:, :1]), self.dropout, self.training)
-        packed = pack_padded_sequence(values * mask, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
-        read, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True, total_length=values.shape[1])
+        mask = torch.nn.functional.dropout(
+            torch.ones_like(values[:, :1]), self.dropout, self.training
+        )
+        packed = pack_padded_sequence(
+            values * mask, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        )
+        read, _ = pad_packed_sequence(
+            lstm(packed)[0], batch_first=True, total_length=values.shape[1]
+        )
         return read * (lengths > 0)[:, None, None]
 
     def enhance(self, text: torch.Tensor, aligned: torch.Tensor) -> torch.Tensor:
         """What a text is, what the other says of it, how they differ and agree, in fewer numbers."""
-        return self.projection(torch.cat([text, aligned, text - aligned, text * aligned], -1)).relu()
+        return self.projection(
+            torch.cat([text, aligned, text - aligned, text * aligned], -1)
+        ).relu()
 
 
 def attention(alike: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
@@ -124,18 +169,25 @@ def average_and_maximum(values: torch.Tensor, lengths: torch.Tensor) -> torch.Te
 
 # ---- from files
 
+
 def read_config(model: Path) -> dict:
     """config.json of an ESIM model, with lower_case. Raises UserError for what it may not say."""
     file = model / "config.json"
     config = labels.read_config(model)
     if unknown := sorted(set(config) - KEYS):
-        raise UserError(f"{file}: unknown key {unknown[0]}; an ESIM model has {', '.join(sorted(KEYS))}")
+        raise UserError(
+            f"{file}: unknown key {unknown[0]}; an ESIM model has {', '.join(sorted(KEYS))}"
+        )
     hidden = config.get("hidden_size")
     if not isinstance(hidden, int) or isinstance(hidden, bool) or hidden < 1:
-        raise UserError(f"{file}: hidden_size is {hidden!r}; write a whole number above 0, as the published 300")
+        raise UserError(
+            f"{file}: hidden_size is {hidden!r}; write a whole number above 0, as the published 300"
+        )
     if ("vectors" in config) == bool(config.get("encoder")):
-        raise UserError(f"{file}: an ESIM model has either vectors (a file in its folder) or \"encoder\": true; "
-                        "write one of them")
+        raise UserError(
+            f'{file}: an ESIM model has either vectors (a file in its folder) or "encoder": true; '
+            "write one of them"
+        )
     return {"lower_case": True} | config
 
 
@@ -162,8 +214,10 @@ def load(model: Path, head: Head, training: dict, words: set[str] | None):
     if "vectors" in config:
         known, vectors = read_vectors(model / config["vectors"], words)
         if not known:
-            raise UserError(f"{model / config['vectors']}: has none of the {len(words)} words of the texts; name "
-                            "vectors of their language, and see whether lower_case in config.json fits them")
+            raise UserError(
+                f"{model / config['vectors']}: has none of the {len(words)} words of the texts; name "
+                "vectors of their language, and see whether lower_case in config.json fits them"
+            )
         tokenizer = build_tokenizer(words, config["lower_case"])
         tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
         embedded = WordVectors(initial_vectors(tokens, known, vectors))
@@ -177,5 +231,10 @@ class Paradigm(classify.Paradigm):
 
     def load(self, model: Path, training: dict, tables: dict[str, pa.Table]):
         """Tokenizer and network."""
-        texts = (text for table in tables.values() for name in self.inputs for text in table[name].to_pylist())
+        texts = (
+            text
+            for table in tables.values()
+            for name in self.inputs
+            for text in table[name].to_pylist()
+        )
         return load(model, self.head, training, words_of(model, texts))

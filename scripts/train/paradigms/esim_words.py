@@ -16,13 +16,21 @@ from transformers import AutoModel, PreTrainedTokenizerFast
 
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, log
-from scripts.train.paradigms.paradigm import check_whole, frame_of, read_config, read_network, read_tokenizer
+from scripts.train.paradigms.paradigm import (
+    check_whole,
+    frame_of,
+    read_config,
+    read_network,
+    read_tokenizer,
+)
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
 # Tokens as GloVe's corpora have them: abbreviations (a.m.), the number of a clock time (5 pm), other numbers (2.5,
 # 10:30) and contractions (do n't, it 's) in the Penn Treebank's way, then words, and every other sign alone.
-TOKENS = (r"(?i)(?:[a-z]\.){2,}|\d+(?:[.,:]\d+)*(?=[ap]\.?m\b)|\d+(?:[.,:]\d+)+"
-          r"|\w+?(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]")
+TOKENS = (
+    r"(?i)(?:[a-z]\.){2,}|\d+(?:[.,:]\d+)*(?=[ap]\.?m\b)|\d+(?:[.,:]\d+)+"
+    r"|\w+?(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]"
+)
 
 
 def positions(width: int, lengths: torch.Tensor) -> torch.Tensor:
@@ -32,11 +40,13 @@ def positions(width: int, lengths: torch.Tensor) -> torch.Tensor:
 
 # ---- word vectors
 
+
 def word_level(vocabulary: dict[str, int], lower_case: bool) -> Tokenizer:
     """A tokenizer of whole words; control signs and soft hyphens go, every kind of space is one."""
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
-    tokenizer.normalizer = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=False,
-                                                      lowercase=lower_case)
+    tokenizer.normalizer = normalizers.BertNormalizer(
+        handle_chinese_chars=False, strip_accents=False, lowercase=lower_case
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(TOKENS), behavior="removed", invert=True)
     return tokenizer
 
@@ -46,11 +56,21 @@ def build_tokenizer(words: Iterable[str], lower_case: bool = True) -> PreTrained
 
     A pair is its premise, of type 0, and its hypothesis, of type 1, with nothing between: the types divide them.
     """
-    vocabulary = {word: number for number, word in enumerate([PAD, UNKNOWN, *sorted(set(words) - {PAD, UNKNOWN})])}
+    vocabulary = {
+        word: number
+        for number, word in enumerate([PAD, UNKNOWN, *sorted(set(words) - {PAD, UNKNOWN})])
+    }
     tokenizer = word_level(vocabulary, lower_case)
-    tokenizer.post_processor = processors.TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=PAD, unk_token=UNKNOWN, padding_side="right",
-                                   model_input_names=["input_ids", "token_type_ids", "attention_mask"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A", pair="$A $B:1", special_tokens=[]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        unk_token=UNKNOWN,
+        padding_side="right",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
 
 
 def initial_vectors(tokens: list[str], known: list[str], vectors: np.ndarray) -> np.ndarray:
@@ -68,7 +88,9 @@ def initial_vectors(tokens: list[str], known: list[str], vectors: np.ndarray) ->
     names = pd.Series(np.array(tokens, dtype=object)[unknown])
     shares = keyed_uniform(names.repeat(dimension), np.tile(np.arange(dimension), len(names)))
     drawn = torch.special.ndtri(torch.from_numpy(shares.clip(1e-12, 1 - 1e-12))).numpy()
-    matrix[unknown] = vectors.mean(dtype=np.float64) + vectors.std(dtype=np.float64) * drawn.reshape(-1, dimension)
+    matrix[unknown] = vectors.mean(dtype=np.float64) + vectors.std(
+        dtype=np.float64
+    ) * drawn.reshape(-1, dimension)
     matrix[0] = 0
     return matrix
 
@@ -79,26 +101,44 @@ class WordVectors(torch.nn.Module):
     def __init__(self, vectors: np.ndarray):
         super().__init__()
         self.dimension = vectors.shape[1]
-        self.table = torch.nn.Embedding.from_pretrained(torch.from_numpy(vectors), freeze=False, padding_idx=0)
+        self.table = torch.nn.Embedding.from_pretrained(
+            torch.from_numpy(vectors), freeze=False, padding_idx=0
+        )
 
-    def forward(self, input_ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(
+        self, input_ids: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows, width) numbers → (rows, width, dimension) vectors, and the lengths as they are."""
         return self.table(input_ids), lengths
 
 
 # ---- a frozen encoder
 
+
 def write_apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
     """Make the tokenizer write a pair as two texts alone, the second of type 1, e.g. [CLS] a [SEP] [CLS] b [SEP].
 
     Returns how many special tokens stand before and after a text.
     """
-    first, last = (tokenizer.convert_ids_to_tokens(side) for side in frame_of(tokenizer, tokenizer.name_or_path))
-    texts = [[*(f"{token}:{kind}" for token in first), f"${name}:{kind}", *(f"{token}:{kind}" for token in last)]
-             for kind, name in enumerate("AB")]
+    first, last = (
+        tokenizer.convert_ids_to_tokens(side)
+        for side in frame_of(tokenizer, tokenizer.name_or_path)
+    )
+    texts = [
+        [
+            *(f"{token}:{kind}" for token in first),
+            f"${name}:{kind}",
+            *(f"{token}:{kind}" for token in last),
+        ]
+        for kind, name in enumerate("AB")
+    ]
     tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
-        single=texts[0], pair=[*texts[0], *texts[1]],
-        special_tokens=[(token, tokenizer.convert_tokens_to_ids(token)) for token in {*first, *last}])
+        single=texts[0],
+        pair=[*texts[0], *texts[1]],
+        special_tokens=[
+            (token, tokenizer.convert_tokens_to_ids(token)) for token in {*first, *last}
+        ],
+    )
     tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
     return len(first), len(last)
 
@@ -116,13 +156,20 @@ class FrozenEncoder(torch.nn.Module):
         """Nothing changes: no dropout in what does not learn."""
         return self
 
-    def forward(self, input_ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(
+        self, input_ids: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows, width) pieces → (rows, width without special tokens, dimension) states, and their lengths."""
-        input_ids = torch.nn.functional.pad(input_ids, (0, max(0, self.before + 1 - input_ids.shape[1])))
-        inside = positions(input_ids.shape[1], lengths.clamp(min=1))  # an encoder must have something to look at
+        input_ids = torch.nn.functional.pad(
+            input_ids, (0, max(0, self.before + 1 - input_ids.shape[1]))
+        )
+        inside = positions(
+            input_ids.shape[1], lengths.clamp(min=1)
+        )  # an encoder must have something to look at
         with torch.no_grad():
-            states = self.encoder(input_ids=input_ids.masked_fill(~inside, self.padding),
-                                  attention_mask=inside.long()).last_hidden_state.float()
+            states = self.encoder(
+                input_ids=input_ids.masked_fill(~inside, self.padding), attention_mask=inside.long()
+            ).last_hidden_state.float()
         lengths = (lengths - self.before - self.after).clamp(min=0)
         return states[:, self.before : self.before + max(1, int(lengths.max()))], lengths
 
@@ -130,15 +177,23 @@ class FrozenEncoder(torch.nn.Module):
 def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast, FrozenEncoder]:
     """A frozen encoder and its tokenizer, which writes a pair as two texts alone."""
     if not (folder / "model.safetensors").is_file():
-        raise UserError(f"{folder}: has no model.safetensors, but an encoder that stays frozen needs trained weights; "
-                        "name a model that has them")
+        raise UserError(
+            f"{folder}: has no model.safetensors, but an encoder that stays frozen needs trained weights; "
+            "name a model that has them"
+        )
     tokenizer = read_tokenizer(folder)
     config = read_config(folder, tokenizer, {"max_length": max_length})
     if config.is_encoder_decoder:
-        raise UserError(f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder alone")
+        raise UserError(
+            f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder alone"
+        )
     encoder, missing = read_network(AutoModel, folder, config)
     check_whole(folder, [key for key in missing if "pooler" not in key], "the encoder")
     before, after = write_apart(tokenizer)
-    log.info("%s: frozen, %.1f M weights, %d numbers a piece", folder, encoder.num_parameters() / 1e6,
-             config.hidden_size)
+    log.info(
+        "%s: frozen, %.1f M weights, %d numbers a piece",
+        folder,
+        encoder.num_parameters() / 1e6,
+        config.hidden_size,
+    )
     return tokenizer, FrozenEncoder(encoder, tokenizer.pad_token_id, before, after)

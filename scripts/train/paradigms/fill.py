@@ -12,7 +12,19 @@ from transformers import AutoModelForMaskedLM
 
 from scripts.train.batches import IGNORED, Batch, Examples, joined, repeated
 from scripts.train.paradigms.paradigm import (
-    Choosing, check_trained, check_whole, cloze_examples, contexts_and_candidates, fields_of, frame_of, mask_token, read_config, read_network, read_tokenizer, window)
+    Choosing,
+    check_trained,
+    check_whole,
+    cloze_examples,
+    contexts_and_candidates,
+    fields_of,
+    frame_of,
+    mask_token,
+    read_config,
+    read_network,
+    read_tokenizer,
+    window,
+)
 
 FIELDS = ("input_ids", "attention_mask")
 
@@ -28,9 +40,15 @@ def load(model: Path, training: dict, learns: bool, new_head: bool = False):
     check_trained(model, learns)
     network, missing = read_network(AutoModelForMaskedLM, model, config)
     encoder = f"{network.base_model_prefix}."
-    lost = [key for key in missing if "pooler" not in key and (not new_head or key.startswith(encoder))]
-    check_whole(model, lost, "the encoder" if lost and lost[0].startswith(encoder) else "the head that fills masks",
-                "name a model that fills masks, or one that learns it in an MLM stage (`mlm:` in resources/models.yaml)")
+    lost = [
+        key for key in missing if "pooler" not in key and (not new_head or key.startswith(encoder))
+    ]
+    check_whole(
+        model,
+        lost,
+        "the encoder" if lost and lost[0].startswith(encoder) else "the head that fills masks",
+        "name a model that fills masks, or one that learns it in an MLM stage (`mlm:` in resources/models.yaml)",
+    )
     return tokenizer, network
 
 
@@ -42,22 +60,31 @@ def of_targets(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tenso
     is_target = targets != IGNORED
     rows, wanted = is_target.nonzero()[:, 0], targets[is_target]
     found = torch.log_softmax(logits.float(), -1)
-    both = torch.stack([found.gather(1, wanted[:, None])[:, 0], (found.argmax(1) == wanted).float()], 1)
+    both = torch.stack(
+        [found.gather(1, wanted[:, None])[:, 0], (found.argmax(1) == wanted).float()], 1
+    )
     summed = torch.zeros(len(targets), 2, device=both.device).index_add(0, rows, both)
     return (summed / is_target.sum(1, keepdim=True).clamp(min=1)).unbind(1)
 
 
-def logits_at(network, places: torch.Tensor, batch: Batch, fields: tuple[str, ...] = FIELDS) -> torch.Tensor:
+def logits_at(
+    network, places: torch.Tensor, batch: Batch, fields: tuple[str, ...] = FIELDS
+) -> torch.Tensor:
     """(places, vocabulary) logits where places, (rows, columns) of booleans, is true.
 
     The head reads each place by itself, is as dear as a small encoder (a decoder's as many layers), and few places are asked for: it gets
     these only. fields: of the batch, for the network.
     """
+
     def only_these(module, given, output):
-        output["last_hidden_state"] = output["last_hidden_state"][places][None]  # a decoder's head wants rows
+        output["last_hidden_state"] = output["last_hidden_state"][places][
+            None
+        ]  # a decoder's head wants rows
         return output
 
-    body = getattr(network, "module", network).base_model  # module: of a network that several processes share
+    body = getattr(
+        network, "module", network
+    ).base_model  # module: of a network that several processes share
     hook = body.register_forward_hook(only_these)
     try:
         return network(**fields_of(batch, *fields)).logits[0]
@@ -82,9 +109,13 @@ class Paradigm(Choosing):
         """Contexts with as many masks as the candidate has tokens (input_ids), and those tokens (targets)."""
         left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
         n, mask = len(table), mask_token(self.tokenizer, self.model)
-        left, right, truncated = window(left, right, self.max_length - len(self.before + self.after) - candidate.lengths, table)
+        left, right, truncated = window(
+            left, right, self.max_length - len(self.before + self.after) - candidate.lengths, table
+        )
         sides = repeated(self.before, n), left, candidate.like(mask), right, repeated(self.after, n)
-        targets = [candidate if number == 2 else side.like(IGNORED) for number, side in enumerate(sides)]
+        targets = [
+            candidate if number == 2 else side.like(IGNORED) for number, side in enumerate(sides)
+        ]
         fields = {"input_ids": joined(*sides), "targets": joined(*targets)}
         return cloze_examples(table, fields, truncated)
 

@@ -18,7 +18,16 @@ from scripts.train.paradigms import fill
 from scripts.train.batches import IGNORED, Batch, Examples, joined, repeated
 from scripts.train.paradigms.causal import first_of_groups
 from scripts.train.paradigms.infilling import SENTINEL
-from scripts.train.paradigms.paradigm import check_trained, check_whole, cloze_examples, contexts_and_candidates, read_config, read_network, read_tokenizer, window
+from scripts.train.paradigms.paradigm import (
+    check_trained,
+    check_whole,
+    cloze_examples,
+    contexts_and_candidates,
+    read_config,
+    read_network,
+    read_tokenizer,
+    window,
+)
 
 
 def load(model: Path, training: dict, learns: bool):
@@ -29,10 +38,14 @@ def load(model: Path, training: dict, learns: bool):
     """
     tokenizer = read_tokenizer(model)
     if SENTINEL not in tokenizer.get_vocab():
-        raise UserError(f"{model}: its tokenizer has no {SENTINEL}; the method generate needs a model like T5")
+        raise UserError(
+            f"{model}: its tokenizer has no {SENTINEL}; the method generate needs a model like T5"
+        )
     config = read_config(model, tokenizer, training)
     if not config.is_encoder_decoder:
-        raise UserError(f"{model}: a {config.model_type} model has no decoder; the method generate needs a model like T5")
+        raise UserError(
+            f"{model}: a {config.model_type} model has no decoder; the method generate needs a model like T5"
+        )
     check_trained(model, learns)
     network, lost = read_network(AutoModelForSeq2SeqLM, model, config)
     check_whole(model, lost)
@@ -59,7 +72,13 @@ class Paradigm(fill.Paradigm):
         start = self.network.config.decoder_start_token_id
         all_but_last = candidate.cut(np.zeros_like(candidate.lengths), candidate.lengths - 1)
         fields = {
-            "input_ids": joined(repeated(self.before, n), left, repeated([sentinel], n), right, repeated(self.after, n)),
+            "input_ids": joined(
+                repeated(self.before, n),
+                left,
+                repeated([sentinel], n),
+                right,
+                repeated(self.after, n),
+            ),
             "decoder_input_ids": joined(repeated([start, sentinel], n), all_but_last),
             "targets": joined(repeated([IGNORED], n), candidate),
         }
@@ -67,11 +86,20 @@ class Paradigm(fill.Paradigm):
 
     def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
-        given = {"attention_mask": batch["attention_mask"], "decoder_input_ids": batch["decoder_input_ids"]}
+        given = {
+            "attention_mask": batch["attention_mask"],
+            "decoder_input_ids": batch["decoder_input_ids"],
+        }
         if network.training:
             given["input_ids"] = batch["input_ids"]
         else:  # candidates for one place share its context: the encoder reads it once
             first, place = first_of_groups(batch["choices"])
-            read = network.get_encoder()(input_ids=batch["input_ids"][first], attention_mask=batch["attention_mask"][first])
-            given["encoder_outputs"] = BaseModelOutput(last_hidden_state=read.last_hidden_state[place])
-        return fill.of_targets(network(**given).logits[batch["targets"] != IGNORED], batch["targets"])
+            read = network.get_encoder()(
+                input_ids=batch["input_ids"][first], attention_mask=batch["attention_mask"][first]
+            )
+            given["encoder_outputs"] = BaseModelOutput(
+                last_hidden_state=read.last_hidden_state[place]
+            )
+        return fill.of_targets(
+            network(**given).logits[batch["targets"] != IGNORED], batch["targets"]
+        )

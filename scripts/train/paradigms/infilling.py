@@ -13,7 +13,9 @@ from scripts.train.paradigms.causal import first_of_groups
 SENTINEL = "<extra_id_0>"
 
 
-def contexts(ids: torch.Tensor, length: torch.Tensor, after: list[int], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+def contexts(
+    ids: torch.Tensor, length: torch.Tensor, after: list[int], pad: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     """The first `length` tokens of each row and then those of `after`, padded on the right; and where there is text."""
     columns = torch.arange(int(length.max()) + len(after), device=ids.device)
     beyond = columns - length  # ≥ 0: after the context
@@ -36,11 +38,28 @@ def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> to
     columns = torch.arange(int((end - start).max()), device=ids.device)
     inside = columns < end - start
     targets = ids.gather(1, (start + columns).clamp(max=ids.shape[1] - 1))
-    begin = torch.tensor([[network.config.decoder_start_token_id, sentinel]], device=ids.device).expand(len(ids), -1)
+    begin = torch.tensor(
+        [[network.config.decoder_start_token_id, sentinel]], device=ids.device
+    ).expand(len(ids), -1)
     body = network.get_decoder()
-    output = body(input_ids=torch.cat([begin, torch.where(inside, targets, pad)[:, :-1]], 1), encoder_hidden_states=encoded[group],
-                  encoder_attention_mask=seen[group].long(), use_cache=False)
+    output = body(
+        input_ids=torch.cat([begin, torch.where(inside, targets, pad)[:, :-1]], 1),
+        encoder_hidden_states=encoded[group],
+        encoder_attention_mask=seen[group].long(),
+        use_cache=False,
+    )
     rows, places = inside.nonzero(as_tuple=True)
-    given = {"encoder_outputs": BaseModelOutput(last_hidden_state=encoded[:1, :1]), "decoder_input_ids": begin[:1, :1], "use_cache": False}
-    found = log_likelihoods(network, body, output, output.last_hidden_state[rows, places + 1], targets[rows, places], given)
+    given = {
+        "encoder_outputs": BaseModelOutput(last_hidden_state=encoded[:1, :1]),
+        "decoder_input_ids": begin[:1, :1],
+        "use_cache": False,
+    }
+    found = log_likelihoods(
+        network,
+        body,
+        output,
+        output.last_hidden_state[rows, places + 1],
+        targets[rows, places],
+        given,
+    )
     return summed(found, rows, len(ids))

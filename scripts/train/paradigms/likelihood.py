@@ -22,11 +22,25 @@ from scripts.running.program import UserError
 from scripts.text.placeholders import CANDIDATE
 from scripts.train.paradigms import causal, infilling, masking
 from scripts.train.batches import Batch, Examples, Ragged, joined, repeated
-from scripts.train.paradigms.paradigm import Choosing, check_trained, check_whole, frame_of, mask_token, measure_labels, read_config, read_network, read_tokenizer
+from scripts.train.paradigms.paradigm import (
+    Choosing,
+    check_trained,
+    check_whole,
+    frame_of,
+    mask_token,
+    measure_labels,
+    read_config,
+    read_network,
+    read_tokenizer,
+)
 from scripts.train.paradigms.prompts import groups_of, shots_of, texts_of
 from scripts.train.paradigms.scored_tokens import bytes_of, cut_to, of_group, shared_of, tokens_of
 
-NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2SeqLM, "encoder": AutoModelForMaskedLM}
+NETWORKS = {
+    "decoder": AutoModelForCausalLM,
+    "encoder_decoder": AutoModelForSeq2SeqLM,
+    "encoder": AutoModelForMaskedLM,
+}
 SCORING = {"decoder": causal, "encoder_decoder": infilling, "encoder": masking}
 
 
@@ -34,8 +48,10 @@ def known_kind(config, model: Path) -> str:
     """The kind of a model. Raises UserError for one that writes and fills no text."""
     kind = kind_of(config)
     if kind is None:
-        raise UserError(f"{model}: a {config.model_type} model (model_type in config.json) writes and fills no text that can be scored; "
-                        "choose a decoder, a T5 or an encoder with a head that fills masks")
+        raise UserError(
+            f"{model}: a {config.model_type} model (model_type in config.json) writes and fills no text that can be scored; "
+            "choose a decoder, a T5 or an encoder with a head that fills masks"
+        )
     return kind
 
 
@@ -47,18 +63,32 @@ def load(model: Path, training: dict):
     """
     tokenizer = read_tokenizer(model)
     if not tokenizer.is_fast:
-        raise UserError(f"{model}: its tokenizer does not tell which characters a token stands for; choose a model with a tokenizer.json")
+        raise UserError(
+            f"{model}: its tokenizer does not tell which characters a token stands for; choose a model with a tokenizer.json"
+        )
     config = read_config(model, tokenizer, training)
     kind = known_kind(config, model)
     check_trained(model, learns=False)
-    network, missing = read_network(NETWORKS[kind], model, config, torch.bfloat16 if training["precision"] == "bf16" else torch.float32)
+    network, missing = read_network(
+        NETWORKS[kind],
+        model,
+        config,
+        torch.bfloat16 if training["precision"] == "bf16" else torch.float32,
+    )
     lost = [key for key in missing if "pooler" not in key]
     of_head = kind == "encoder" and lost and not lost[0].startswith(f"{network.base_model_prefix}.")
-    check_whole(model, lost, "the head that fills masks" if of_head else "the model", "name a model that has kept them")
+    check_whole(
+        model,
+        lost,
+        "the head that fills masks" if of_head else "the model",
+        "name a model that has kept them",
+    )
     if kind == "encoder":
         mask_token(tokenizer, model)
     if kind == "encoder_decoder" and infilling.SENTINEL not in tokenizer.get_vocab():
-        raise UserError(f"{model}: its tokenizer has no {infilling.SENTINEL}; an encoder-decoder is asked as T5 was trained")
+        raise UserError(
+            f"{model}: its tokenizer has no {infilling.SENTINEL}; an encoder-decoder is asked as T5 was trained"
+        )
     return tokenizer, network, kind
 
 
@@ -82,7 +112,9 @@ def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
     """
     order = np.argsort(scores, kind="stable")
     ordered, labels = scores[order], right[order].astype(np.int64)
-    gained = np.concatenate([[0], np.cumsum(1 - 2 * labels)])  # wrong ones below it, less right ones below it
+    gained = np.concatenate(
+        [[0], np.cumsum(1 - 2 * labels)]
+    )  # wrong ones below it, less right ones below it
     possible = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
     best = int(np.where(possible, gained, np.iinfo(np.int64).min).argmax())
     edges = np.concatenate([[ordered[0] - 2], ordered, [ordered[-1] + 2]])
@@ -96,14 +128,30 @@ class Paradigm:
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         training = job["settings"]["training"]
-        self.model, self.prompt, self.labels, self.inputs = model, job["prompt"], job["labels"], job["inputs"]
+        self.model, self.prompt, self.labels, self.inputs = (
+            model,
+            job["prompt"],
+            job["labels"],
+            job["inputs"],
+        )
         self.tokenizer, self.network, self.kind = load(model, training)
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
         # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel, twice, and its start count.
-        self.room = training["max_length"] - len(self.before + self.after) - (3 if self.kind == "encoder_decoder" else 0)
+        self.room = (
+            training["max_length"]
+            - len(self.before + self.after)
+            - (3 if self.kind == "encoder_decoder" else 0)
+        )
         self.chooses = CANDIDATE in self.prompt["texts"]
         self.score_names = ["log_likelihood"] if self.chooses else self.labels
-        self.shots = shots_of(tables.get("learned"), self.prompt, self.labels, self.inputs, training.get("shots", 0), job["settings"]["seed"])
+        self.shots = shots_of(
+            tables.get("learned"),
+            self.prompt,
+            self.labels,
+            self.inputs,
+            training.get("shots", 0),
+            job["settings"]["seed"],
+        )
         self.threshold = None
         fields = "input_ids", "scored_from", "scored_to", "shared", "divisor"
         self.padding = dict.fromkeys(fields, 0) | {"input_ids": self.tokenizer.pad_token_id or 0}
@@ -119,22 +167,48 @@ class Paradigm:
         groups = groups_of(frame["context"])
         context, scored = cut_to(tokens, groups, self.room, frame)
         start = len(self.before) + context
-        ids = joined(repeated(self.before, n), tokens.ids.cut(tokens.context - context, context + scored), repeated([] if self.kind == "encoder_decoder" else self.after, n))
+        ids = joined(
+            repeated(self.before, n),
+            tokens.ids.cut(tokens.context - context, context + scored),
+            repeated([] if self.kind == "encoder_decoder" else self.after, n),
+        )
         first = np.maximum(start, 1) if self.kind == "decoder" else start
         if (start + scored == first).any():
             text = frame.iloc[int((start + scored == first).argmax())]
-            raise UserError(f"{self.model}: its tokenizer puts nothing before a text, so nothing says how likely {text['scored'][:80].strip()!r} is, "
-                            "which is one token; begin the wording with a word before its |, or leave this method out")
+            raise UserError(
+                f"{self.model}: its tokenizer puts nothing before a text, so nothing says how likely {text['scored'][:80].strip()!r} is, "
+                "which is one token; begin the wording with a word before its |, or leave this method out"
+            )
         divisors = {"sum": np.ones(n, np.int64), "token": start + scored - first}
-        divisor = divisors[self.prompt["score"]] if self.prompt["score"] in divisors else bytes_of(frame, tokens, scored)
+        divisor = (
+            divisors[self.prompt["score"]]
+            if self.prompt["score"] in divisors
+            else bytes_of(frame, tokens, scored)
+        )
         groups, shared = self.sharing(ids, groups, first)
-        fields = {"input_ids": ids, "scored_from": first, "scored_to": start + scored, "shared": shared, "divisor": np.maximum(divisor, 1)}
+        fields = {
+            "input_ids": ids,
+            "scored_from": first,
+            "scored_to": start + scored,
+            "shared": shared,
+            "divisor": np.maximum(divisor, 1),
+        }
         is_cut = (context + scored < tokens.ids.lengths)[texts.places].any(0)
         choices = len(np.unique(table["choice"].to_numpy()[is_cut])) if self.chooses else None
-        return Examples({name: values if name == "input_ids" else numbers(values) for name, values in fields.items()},
-                        np.zeros(n, np.int64), groups, int(is_cut.sum()), choices)
+        return Examples(
+            {
+                name: values if name == "input_ids" else numbers(values)
+                for name, values in fields.items()
+            },
+            np.zeros(n, np.int64),
+            groups,
+            int(is_cut.sum()),
+            choices,
+        )
 
-    def sharing(self, ids: Ragged, groups: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def sharing(
+        self, ids: Ragged, groups: np.ndarray, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The groups that are read together, and how many first tokens of each text are read once for its group.
 
         One of these at least stands before the scored ones, since it says the first of them. An encoder-decoder reads the context
@@ -142,25 +216,41 @@ class Paradigm:
         """
         alike = shared_of(ids, groups)
         if self.kind == "encoder_decoder":
-            one = (of_group(first, groups, "min") == of_group(first, groups, "max")) & (alike >= first)
-            return np.where(one, groups, groups.max() + 1 + np.arange(len(groups))), np.zeros_like(alike)
-        if self.kind == "encoder" or getattr(self.network, "_is_stateful", False):  # a state, unlike keys and values, is of paddings, too
+            one = (of_group(first, groups, "min") == of_group(first, groups, "max")) & (
+                alike >= first
+            )
+            return np.where(one, groups, groups.max() + 1 + np.arange(len(groups))), np.zeros_like(
+                alike
+            )
+        if self.kind == "encoder" or getattr(
+            self.network, "_is_stateful", False
+        ):  # a state, unlike keys and values, is of paddings, too
             return groups, np.zeros_like(alike)
         return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
 
     def scores(self, network, batch: Batch) -> torch.Tensor:
         """(texts, 1) scores."""
-        return (SCORING[self.kind].scored_likelihoods(network, batch, self.tokenizer, self.after) / batch["divisor"][:, 0])[:, None]
+        return (
+            SCORING[self.kind].scored_likelihoods(network, batch, self.tokenizer, self.after)
+            / batch["divisor"][:, 0]
+        )[:, None]
 
-    def finished(self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]) -> dict[str, tuple[torch.Tensor, Examples]]:
+    def finished(
+        self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]
+    ) -> dict[str, tuple[torch.Tensor, Examples]]:
         """By split, of the (texts, 1) scores: (n, labels) log-probabilities or (n, 1) scores, and the n examples.
 
         Log-probabilities over labels are the normalized scores, so that their differences are log-odds. With a threshold, which the
         training split (`learned`) chooses, they are those of a logistic curve around it.
         """
-        each = {split: self.of_examples(found[:, 0].double(), tables[split]) for split, found in scores.items()}
+        each = {
+            split: self.of_examples(found[:, 0].double(), tables[split])
+            for split, found in scores.items()
+        }
         if self.prompt["threshold"]:
-            self.threshold = best_threshold(self.margin(each["learned"]).numpy(), tables["learned"]["label"].to_numpy() == 1)
+            self.threshold = best_threshold(
+                self.margin(each["learned"]).numpy(), tables["learned"]["label"].to_numpy() == 1
+            )
         finished = {}
         for split, found in each.items():
             if self.threshold is not None:
@@ -177,8 +267,14 @@ class Paradigm:
         """(n, written texts) scores of the examples of a table, in the order of the labels, from those of its distinct texts."""
         places = torch.tensor(texts_of(table, self.prompt, self.inputs, self.shots).places)
         count = len(self.prompt["texts"])
-        each = found[places[:count]] - (found[places[count:]] if self.prompt["domain"] is not None else 0)
-        order = range(count) if self.chooses else np.argsort([self.labels.index(label) for label in self.prompt["texts"]])
+        each = found[places[:count]] - (
+            found[places[count:]] if self.prompt["domain"] is not None else 0
+        )
+        order = (
+            range(count)
+            if self.chooses
+            else np.argsort([self.labels.index(label) for label in self.prompt["texts"]])
+        )
         return each[list(order)].T
 
     def margin(self, each: torch.Tensor) -> torch.Tensor:

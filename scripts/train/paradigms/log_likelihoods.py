@@ -18,7 +18,9 @@ def saying(body: torch.nn.Module, output) -> Iterator[None]:
         del body.forward
 
 
-def log_likelihoods(network, body: torch.nn.Module, output, hidden: torch.Tensor, wanted: torch.Tensor, given: dict) -> torch.Tensor:
+def log_likelihoods(
+    network, body: torch.nn.Module, output, hidden: torch.Tensor, wanted: torch.Tensor, given: dict
+) -> torch.Tensor:
     """(places,) log-probability of the wanted token at each place, in fp32; what caps or scales logits in the network counts.
 
     body: the part of the network that the head stands on, which said `output`; hidden: (places, width) of its last states, at the
@@ -30,7 +32,9 @@ def log_likelihoods(network, body: torch.nn.Module, output, hidden: torch.Tensor
         output["last_hidden_state"] = hidden[None, start : start + step]
         with saying(body, output):
             logits = network(**given).logits[0].float()
-        found.append(logits.gather(1, wanted[start : start + step, None])[:, 0] - logits.logsumexp(1))
+        found.append(
+            logits.gather(1, wanted[start : start + step, None])[:, 0] - logits.logsumexp(1)
+        )
     return torch.cat(found)
 
 

@@ -16,12 +16,18 @@ def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> to
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, each masked alone."""
     ids, inside, body = batch["input_ids"], batch["attention_mask"], network.base_model
     places = torch.arange(ids.shape[1], device=ids.device)
-    rows, columns = ((places >= batch["scored_from"]) & (places < batch["scored_to"])).nonzero(as_tuple=True)
+    rows, columns = ((places >= batch["scored_from"]) & (places < batch["scored_to"])).nonzero(
+        as_tuple=True
+    )
     found, step = [], max(1, AT_ONCE // ids.shape[1])
     for start in range(0, len(rows), step):
         row, column = rows[start : start + step], columns[start : start + step]
         masked = ids[row].scatter(1, column[:, None], tokenizer.mask_token_id)
         output = body(input_ids=masked, attention_mask=inside[row])
         hidden = output.last_hidden_state[torch.arange(len(row), device=ids.device), column]
-        found.append(log_likelihoods(network, body, output, hidden, ids[row, column], {"input_ids": ids[:1, :1]}))
+        found.append(
+            log_likelihoods(
+                network, body, output, hidden, ids[row, column], {"input_ids": ids[:1, :1]}
+            )
+        )
     return summed(torch.cat(found), rows, len(ids))

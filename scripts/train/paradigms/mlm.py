@@ -35,32 +35,54 @@ class Paradigm(fill.Paradigm):
         """Each dialog once, with its own words in place of the mask."""
         right = table.filter(pc.equal(table["label"], 1))
         dialogs = right.take(np.flatnonzero(~right["group_id"].to_pandas().duplicated()))
-        texts = [context.replace("<MASK>", words)
-                 for context, words in zip(*(dialogs[name].to_pylist() for name in ("context", "candidate")))]
-        fields, truncated = pieces(self.tokenizer, texts, truncation=True, max_length=self.max_length)
+        texts = [
+            context.replace("<MASK>", words)
+            for context, words in zip(
+                *(dialogs[name].to_pylist() for name in ("context", "candidate"))
+            )
+        ]
+        fields, truncated = pieces(
+            self.tokenizer, texts, truncation=True, max_length=self.max_length
+        )
         n = len(dialogs)
-        return Examples({"input_ids": fields["input_ids"]}, np.ones(n, np.int64), np.arange(n), truncated)
+        return Examples(
+            {"input_ids": fields["input_ids"]}, np.ones(n, np.int64), np.arange(n), truncated
+        )
 
     def draws(self, batch: Batch, training: bool) -> torch.Tensor:
         """(rows, 3, width) random numbers from 0 to 1; in evaluation by the example alone, so always the same masks."""
         rows, width = batch["input_ids"].shape
         if training:
             return torch.rand(rows, 3, width)
-        return torch.stack([torch.rand(3, self.max_length, generator=torch.Generator().manual_seed(example))[:, :width]
-                            for example in batch["choices"].tolist()])
+        return torch.stack(
+            [
+                torch.rand(3, self.max_length, generator=torch.Generator().manual_seed(example))[
+                    :, :width
+                ]
+                for example in batch["choices"].tolist()
+            ]
+        )
 
     def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the model would write itself."""
-        ids, places = batch["input_ids"], torch.arange(batch["input_ids"].shape[1], device=batch["input_ids"].device)
+        ids, places = (
+            batch["input_ids"],
+            torch.arange(batch["input_ids"].shape[1], device=batch["input_ids"].device),
+        )
         inside = places < batch["attention_mask"].sum(1, keepdim=True) - len(self.after)
         inside &= places >= len(self.before)
         share, kind, other = self.draws(batch, network.training).to(ids.device).unbind(1)
         others = (other * len(self.tokenizer)).long()
         is_target = inside & (share < TARGETS)
-        is_target |= inside & (places == len(self.before)) & ~is_target.any(1, keepdim=True)  # something is asked of each
+        is_target |= (
+            inside & (places == len(self.before)) & ~is_target.any(1, keepdim=True)
+        )  # something is asked of each
         mask = mask_token(self.tokenizer, self.model)
         written = torch.where(kind < MASKED, mask, torch.where(kind < MASKED + OTHER, others, ids))
-        given = batch | {"input_ids": torch.where(is_target, written, ids), "targets": torch.where(is_target, ids, IGNORED)}
+        given = batch | {
+            "input_ids": torch.where(is_target, written, ids),
+            "targets": torch.where(is_target, ids, IGNORED),
+        }
         return super().likelihoods(network, given)
 
     def scores(self, network, batch: Batch) -> torch.Tensor:

@@ -27,19 +27,33 @@ def masked_model(model: Path, training: dict):
     with loading(model, "config.json"):
         kind = type(AutoConfig.from_pretrained(model, trust_remote_code=False))
     if kind not in AutoModelForMaskedLM._model_mapping:
-        raise UserError(f"{model}: a {kind.model_type} model fills no masks, so it learns no second objective; take `objectives` out")
+        raise UserError(
+            f"{model}: a {kind.model_type} model fills no masks, so it learns no second objective; take `objectives` out"
+        )
     tokenizer, masked = fill.load(model, training, learns=True, new_head=True)
     mask_token(tokenizer, model)
-    return masked, masked.lacked is None or any(not name.startswith(f"{masked.base_model_prefix}.") for name in masked.lacked)
+    return masked, masked.lacked is None or any(
+        not name.startswith(f"{masked.base_model_prefix}.") for name in masked.lacked
+    )
 
 
 def share_body(network, masked) -> None:
     """Let a model that fills masks read by the body of another network, which takes its head over."""
     setattr(masked, masked.base_model_prefix, network.base_model)
     masked.tie_weights()  # the head's words are those of the body
-    network.add_module("mask_head", nn.ModuleDict({name: module for name, module in masked.named_children()
-                                                   if name != masked.base_model_prefix}))
-    network._keys_to_ignore_on_save = {name for name in network.state_dict() if name.startswith("mask_head.")}
+    network.add_module(
+        "mask_head",
+        nn.ModuleDict(
+            {
+                name: module
+                for name, module in masked.named_children()
+                if name != masked.base_model_prefix
+            }
+        ),
+    )
+    network._keys_to_ignore_on_save = {
+        name for name in network.state_dict() if name.startswith("mask_head.")
+    }
 
 
 class Paradigm(classify.Paradigm):
@@ -57,7 +71,11 @@ class Paradigm(classify.Paradigm):
         tokenizer, network = super().load(model, training, tables)
         self.masked, is_new = masked_model(model, training)
         share_body(network, self.masked)
-        log.info("%s: the head that fills masks is %s", model, "new, drawn from the seed" if is_new else "the model's own")
+        log.info(
+            "%s: the head that fills masks is %s",
+            model,
+            "new, drawn from the seed" if is_new else "the model's own",
+        )
         return tokenizer, network
 
     def masked_batch(self, batch: Batch) -> Batch:
@@ -68,14 +86,23 @@ class Paradigm(classify.Paradigm):
         lowest = torch.where(inside, share, 2.0).min(1, keepdim=True).values
         is_target = inside & ((share < TARGETS) | (share == lowest))
         others = (other * len(self.tokenizer)).long()
-        written = torch.where(kind < MASKED, self.tokenizer.mask_token_id, torch.where(kind < MASKED + OTHER, others, ids))
-        return batch | {"input_ids": torch.where(is_target, written, ids), "targets": torch.where(is_target, ids, IGNORED)}
+        written = torch.where(
+            kind < MASKED,
+            self.tokenizer.mask_token_id,
+            torch.where(kind < MASKED + OTHER, others, ids),
+        )
+        return batch | {
+            "input_ids": torch.where(is_target, written, ids),
+            "targets": torch.where(is_target, ids, IGNORED),
+        }
 
     def of_masks(self, batch: Batch) -> torch.Tensor:
         """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now; the head gets their places only."""
         given = self.masked_batch(batch)
         is_target = given["targets"] != IGNORED
-        return -fill.of_targets(fill.logits_at(self.masked, is_target, given, FIELDS), given["targets"])[0].sum()
+        return -fill.of_targets(
+            fill.logits_at(self.masked, is_target, given, FIELDS), given["targets"]
+        )[0].sum()
 
     def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The weighted sum of both objectives over the rows, and how many rows' labels are right."""

@@ -26,7 +26,9 @@ def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
     lines = table[column].to_pandas().str.split("\n", expand=True)
     if lines.isna().to_numpy().any():
         row = int(np.flatnonzero(lines.isna().any(axis=1))[0])
-        raise UserError(f"example {table['example_id'][row].as_py()}: has fewer units than others, which are scored beside it; build the dataset again")
+        raise UserError(
+            f"example {table['example_id'][row].as_py()}: has fewer units than others, which are scored beside it; build the dataset again"
+        )
     codes, distinct = lines.stack().factorize()
     tokens = pieces(tokenizer, list(distinct), add_special_tokens=False)[0]["input_ids"]
     return [tokens.take(of_unit) for of_unit in codes.reshape(lines.shape).T]
@@ -37,8 +39,12 @@ def cut_to(units: list[Ragged], room: int) -> tuple[list[Ragged], int]:
     lengths = np.stack([unit.lengths for unit in units], axis=1)
     ascending = np.sort(lengths, axis=1)
     shorter = np.cumsum(ascending, axis=1) - ascending
-    longest = ((room - shorter) // (len(units) - np.arange(len(units)))).max(axis=1)  # with which the row fits, whichever units are shorter
-    cut = [unit.cut(np.zeros_like(unit.lengths), np.minimum(unit.lengths, longest)) for unit in units]
+    longest = ((room - shorter) // (len(units) - np.arange(len(units)))).max(
+        axis=1
+    )  # with which the row fits, whichever units are shorter
+    cut = [
+        unit.cut(np.zeros_like(unit.lengths), np.minimum(unit.lengths, longest)) for unit in units
+    ]
     return cut, int((lengths.sum(axis=1) > room).sum())
 
 
@@ -56,7 +62,9 @@ class Paradigm(classify.Paradigm):
         (before, between, after), types = pair_frame(self.tokenizer, self.model)
         room = self.max_length - len(before) - len(between) * (len(units) - 1) - len(after)
         if room < len(units):
-            raise UserError(f"max_length {self.max_length} leaves {max(room, 0)} tokens for {len(units)} units; raise it")
+            raise UserError(
+                f"max_length {self.max_length} leaves {max(room, 0)} tokens for {len(units)} units; raise it"
+            )
         units, truncated = cut_to(units, room)
         of_first, of_second = types[3], types[4]
         parts, kinds = [repeated(before, n), units[0]], [types[0], of_first]
@@ -64,4 +72,9 @@ class Paradigm(classify.Paradigm):
             parts, kinds = [*parts, repeated(between, n), unit], [*kinds, types[1], of_second]
         parts, kinds = [*parts, repeated(after, n)], [*kinds, types[2]]
         labels = np.array(self.head.columns)[table["label"].to_numpy()]
-        return Examples(fields_of_parts(self.tokenizer, parts, kinds), labels.astype(np.int64), np.arange(n), truncated)
+        return Examples(
+            fields_of_parts(self.tokenizer, parts, kinds),
+            labels.astype(np.int64),
+            np.arange(n),
+            truncated,
+        )

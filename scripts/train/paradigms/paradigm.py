@@ -28,8 +28,17 @@ from scripts.train.batches import Batch, Examples, Ragged, pieces
 from scripts.train.labels import read_config as config_of
 from scripts.train.early_end import ran_out
 
-DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob",
-            "dropout_rate", "attention_dropout", "attn_pdrop", "embd_pdrop", "resid_pdrop")
+DROPOUTS = (
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "classifier_dropout",
+    "classifier_dropout_prob",
+    "dropout_rate",
+    "attention_dropout",
+    "attn_pdrop",
+    "embd_pdrop",
+    "resid_pdrop",
+)
 BLANK = " ___"  # in a mask's place where a tokenizer has none
 
 
@@ -41,10 +50,14 @@ def loading(model: Path, files: str) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:  # of many kinds, which differ between versions of these libraries
-        if ran_out(error) or isinstance(error, OSError) and error.errno:  # permission, a failing disk: no fault of the files
+        if (
+            ran_out(error) or isinstance(error, OSError) and error.errno
+        ):  # permission, a failing disk: no fault of the files
             raise
-        raise UserError(f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); get the right files, or "
-                        "take another model") from error
+        raise UserError(
+            f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); get the right files, or "
+            "take another model"
+        ) from error
 
 
 def read_tokenizer(model: Path):
@@ -55,8 +68,12 @@ def read_tokenizer(model: Path):
     with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         tokenizer("a", "b")
-    if tokenizer.pad_token_id is None and not give_padding(tokenizer, config_of(model).get("model_type")):
-        raise UserError(f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one")
+    if tokenizer.pad_token_id is None and not give_padding(
+        tokenizer, config_of(model).get("model_type")
+    ):
+        raise UserError(
+            f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one"
+        )
     return tokenizer
 
 
@@ -64,27 +81,38 @@ def check_vocabulary(model: Path, tokenizer, config) -> None:
     """Raises UserError for a tokenizer that makes tokens which the model does not have."""
     if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
         token, number = beyond
-        raise UserError(f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
-                        "(vocab_size in config.json, counted from 0); get the right files, or take another model")
+        raise UserError(
+            f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
+            "(vocab_size in config.json, counted from 0); get the right files, or take another model"
+        )
 
 
 def read_config(model: Path, tokenizer, training: dict, **options):
     """The configuration of a model's folder, with the training's dropout. Raises UserError when max_length is too long."""
     with loading(model, "config.json"):
-        config = AutoConfig.from_pretrained(model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options)
+        config = AutoConfig.from_pretrained(
+            model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options
+        )
     check_vocabulary(model, tokenizer, config)
     if training.get("dropout") is not None:
         for name in DROPOUTS:
             if hasattr(config, name):
                 setattr(config, name, training["dropout"])
-    longest = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", training["max_length"]))
+    longest = min(
+        tokenizer.model_max_length,
+        getattr(config, "max_position_embeddings", training["max_length"]),
+    )
     if training["max_length"] > longest:
-        raise UserError(f"{model}: takes {longest} tokens at most, but max_length is {training['max_length']}; "
-                        f"write `training: {{max_length: {longest}}}`")
+        raise UserError(
+            f"{model}: takes {longest} tokens at most, but max_length is {training['max_length']}; "
+            f"write `training: {{max_length: {longest}}}`"
+        )
     return config
 
 
-def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
+def read_network(
+    kind, model: Path, config, dtype: torch.dtype = torch.float32
+) -> tuple[torch.nn.Module, list[str]]:
     """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks, or has in another shape; without
     a file, from scratch.
 
@@ -96,25 +124,41 @@ def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) 
             network.lacked = None
             return network, []
         network, report = kind.from_pretrained(
-            model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
-            output_loading_info=True, dtype=dtype,
+            model,
+            config=config,
+            use_safetensors=True,
+            trust_remote_code=False,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+            dtype=dtype,
         )
-        network.lacked = sorted({*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])})
+        network.lacked = sorted(
+            {*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])}
+        )
         return network, network.lacked
 
 
-def check_whole(model: Path, lost: list[str], part: str = "the model", remedy: str = "fetch the model again or choose another") -> None:
+def check_whole(
+    model: Path,
+    lost: list[str],
+    part: str = "the model",
+    remedy: str = "fetch the model again or choose another",
+) -> None:
     """Raises UserError where weights are lost that do not learn anew."""
     if lost:
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or of another shape than config.json says, "
-                        f"{lost[0]} first; {remedy}")
+        raise UserError(
+            f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or of another shape than config.json says, "
+            f"{lost[0]} first; {remedy}"
+        )
 
 
 def check_trained(model: Path, learns: bool) -> None:
     """Raises UserError for a model without weights that does not learn."""
     if not learns and not has_weights(model):
-        raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
-                        "name a trained model")
+        raise UserError(
+            f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
+            "name a trained model"
+        )
 
 
 def fields_of(batch: Batch, *names: str) -> Batch:
@@ -125,7 +169,11 @@ def fields_of(batch: Batch, *names: str) -> Batch:
 def measure_labels(scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
     """Mean cross-entropy and accuracy of (n, labels) log-probabilities, and n."""
     gold = torch.from_numpy(examples.labels)
-    return -scores[torch.arange(len(gold)), gold].mean().item(), (scores.argmax(1) == gold).float().mean().item(), len(gold)
+    return (
+        -scores[torch.arange(len(gold)), gold].mean().item(),
+        (scores.argmax(1) == gold).float().mean().item(),
+        len(gold),
+    )
 
 
 class Choosing:
@@ -142,12 +190,16 @@ class Choosing:
         """Of (n, 1) scores: minus the mean score of right candidates, the share of places whose best candidate is right,
         and the number of places."""
         score, right = scores[:, 0].numpy(), examples.labels == 1
-        order = np.lexsort((examples.labels, -score, examples.choices))  # of equals the wrong one first
+        order = np.lexsort(
+            (examples.labels, -score, examples.choices)
+        )  # of equals the wrong one first
         first = np.flatnonzero(np.diff(examples.choices[order], prepend=-1))
         return -float(score[right].mean()), float(right[order][first].mean()), len(first)
 
 
-def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ragged, Ragged, Ragged]:
+def contexts_and_candidates(
+    tokenizer, table: pa.Table, model: Path
+) -> tuple[Ragged, Ragged, Ragged]:
     """The parts of a cloze table as tokens without special ones, each distinct text tokenized once.
 
     Returns for each row the Ragged tokens left of <MASK>, right of it, and of the candidate. Raises UserError for a context
@@ -159,8 +211,10 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
     if (marks != 1).any():
         place = int(np.flatnonzero(marks != 1)[0])
         row = int(np.flatnonzero(codes == place)[0])
-        raise UserError(f"example {table['example_id'][row].as_py()}: its context has {marks[place]} <MASK>, not one; "
-                        "build the dataset again from mended dialogs")
+        raise UserError(
+            f"example {table['example_id'][row].as_py()}: its context has {marks[place]} <MASK>, not one; "
+            "build the dataset again from mended dialogs"
+        )
     halves = distinct.str.split("<MASK>", n=1)
     left = [half[0].rstrip() for half in halves]
     right = [half[1] for half in halves]
@@ -171,34 +225,50 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
     fillings = pieces(tokenizer, [f" {word}" for word in words], **cut)[0]["input_ids"]
     lost = fillings.lengths == 0
     if tokenizer.unk_token_id is not None:
-        unknown = np.repeat(np.arange(len(words)), fillings.lengths)[fillings.flat == tokenizer.unk_token_id]
+        unknown = np.repeat(np.arange(len(words)), fillings.lengths)[
+            fillings.flat == tokenizer.unk_token_id
+        ]
         lost[unknown] = True
     if lost.any():
-        raise UserError(f"{model}: its tokenizer cannot represent the candidate {words[int(np.flatnonzero(lost)[0])]!r}; "
-                        "take it out of the data, or choose another model")
+        raise UserError(
+            f"{model}: its tokenizer cannot represent the candidate {words[int(np.flatnonzero(lost)[0])]!r}; "
+            "take it out of the data, or choose another model"
+        )
     return *sides, fillings.take(numbers)
 
 
-def window(left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table) -> tuple[Ragged, Ragged, tuple[int, int]]:
+def window(
+    left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table
+) -> tuple[Ragged, Ragged, tuple[int, int]]:
     """Both sides of a mask cut to `room` (n,) tokens together, as much of each as the other leaves; and how many were cut:
     candidates, and the places that these are for.
 
     Raises UserError where a candidate leaves no room.
     """
     if len(room) and room.min() < 0:
-        raise UserError(f"the candidate {table['candidate'][int(room.argmin())].as_py()!r} leaves no room for its context; "
-                        "raise max_length")
+        raise UserError(
+            f"the candidate {table['candidate'][int(room.argmin())].as_py()!r} leaves no room for its context; "
+            "raise max_length"
+        )
     half = room // 2
     keep_left = np.minimum(left.lengths, np.maximum(half, room - right.lengths))
     keep_right = np.minimum(right.lengths, room - keep_left)
     is_cut = keep_left + keep_right < left.lengths + right.lengths
     truncated = int(is_cut.sum()), len(np.unique(table["choice"].to_numpy()[is_cut]))
-    return left.cut(left.lengths - keep_left, keep_left), right.cut(np.zeros_like(keep_right), keep_right), truncated
+    return (
+        left.cut(left.lengths - keep_left, keep_left),
+        right.cut(np.zeros_like(keep_right), keep_right),
+        truncated,
+    )
 
 
-def cloze_examples(table: pa.Table, fields: dict[str, Ragged], truncated: tuple[int, int]) -> Examples:
+def cloze_examples(
+    table: pa.Table, fields: dict[str, Ragged], truncated: tuple[int, int]
+) -> Examples:
     """The examples of a cloze table with these fields. truncated: of window()."""
-    return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
+    return Examples(
+        fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated
+    )
 
 
 def separate_pairs(tokenizer, model: Path) -> None:
@@ -214,13 +284,30 @@ def separate_pairs(tokenizer, model: Path) -> None:
         return  # BERT's, RoBERTa's and T5's
     newline = tokenizer("\n", add_special_tokens=False)["input_ids"]
     if not newline:
-        raise UserError(f"{model}: its tokenizer writes nothing between two texts, not even a newline; choose another model")
-    special = {name: ids for name, ids in (("before", before), ("newline", newline), ("after", after)) if ids}
-    template = [name for name in ("before", "$A", "newline", "$B", "after") if name[0] == "$" or name in special]
+        raise UserError(
+            f"{model}: its tokenizer writes nothing between two texts, not even a newline; choose another model"
+        )
+    special = {
+        name: ids
+        for name, ids in (("before", before), ("newline", newline), ("after", after))
+        if ids
+    }
+    template = [
+        name
+        for name in ("before", "$A", "newline", "$B", "after")
+        if name[0] == "$" or name in special
+    ]
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single=[name for name in template if name not in ("newline", "$B")], pair=template,
-        special_tokens=[{"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)} for name, ids in special.items()])
-    tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name != "token_type_ids"]  # it has no two kinds
+        single=[name for name in template if name not in ("newline", "$B")],
+        pair=template,
+        special_tokens=[
+            {"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)}
+            for name, ids in special.items()
+        ],
+    )
+    tokenizer.model_input_names = [
+        name for name in tokenizer.model_input_names if name != "token_type_ids"
+    ]  # it has no two kinds
 
 
 def blank(tokenizer) -> list[int]:
@@ -233,14 +320,21 @@ def blank(tokenizer) -> list[int]:
 def mask_token(tokenizer, model: Path) -> int:
     """The number of the mask. Raises UserError for a model that has none."""
     if tokenizer.mask_token_id is None:
-        raise UserError(f"{model}: its tokenizer has no mask; choose an encoder that was trained with one")
+        raise UserError(
+            f"{model}: its tokenizer has no mask; choose an encoder that was trained with one"
+        )
     return tokenizer.mask_token_id
 
 
 def frame_of(tokenizer, model: Path) -> tuple[list[int], list[int]]:
     """The special tokens before and after a text. Raises UserError for a tokenizer that changes the text itself."""
-    inside, whole = tokenizer("a", add_special_tokens=False)["input_ids"], tokenizer("a")["input_ids"]
+    inside, whole = (
+        tokenizer("a", add_special_tokens=False)["input_ids"],
+        tokenizer("a")["input_ids"],
+    )
     for place in range(len(whole) - len(inside) + 1):
         if whole[place : place + len(inside)] == inside:
             return whole[:place], whole[place + len(inside) :]
-    raise UserError(f"{model}: the tokenizer writes a text otherwise between its special tokens than alone; choose another model")
+    raise UserError(
+        f"{model}: the tokenizer writes a text otherwise between its special tokens than alone; choose another model"
+    )

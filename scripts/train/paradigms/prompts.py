@@ -39,8 +39,10 @@ def columns_of(table: pa.Table, inputs: list[str]) -> pd.DataFrame:
         marks = context.str.count(MASK)
         if (marks != 1).any():
             row = int((marks != 1).to_numpy().argmax())
-            raise UserError(f"example {table['example_id'][row].as_py()}: its context has {marks[row]} <MASK>, not one; "
-                            "build the dataset again from mended dialogs")
+            raise UserError(
+                f"example {table['example_id'][row].as_py()}: its context has {marks[row]} <MASK>, not one; "
+                "build the dataset again from mended dialogs"
+            )
         halves = context.str.split(MASK, n=1)
         left = halves.str[0].str.rstrip()
         columns["left"] = left.where(left == "", left + " ")
@@ -61,8 +63,13 @@ def scored_texts(text: str, columns: pd.DataFrame) -> pd.DataFrame:
     before, after = text.split("|")
     place = after.find(f"{{{CANDIDATE}}}")
     through = after[: place + len(CANDIDATE) + 2] if place >= 0 else ""
-    return pd.DataFrame({"context": filled(before, columns), "scored": filled(after, columns),
-                         "must_stay": filled(through, columns).str.len().astype(np.int64)})
+    return pd.DataFrame(
+        {
+            "context": filled(before, columns),
+            "scored": filled(after, columns),
+            "must_stay": filled(through, columns).str.len().astype(np.int64),
+        }
+    )
 
 
 def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Texts:
@@ -75,17 +82,26 @@ def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Te
     every = pd.concat(parts, ignore_index=True)
     every["context"] = shots + every["context"]
     codes = every.groupby(["context", "scored"], sort=False).ngroup().to_numpy()
-    return Texts(every[~pd.Series(codes).duplicated()].reset_index(drop=True), codes.reshape(len(parts), -1))
+    return Texts(
+        every[~pd.Series(codes).duplicated()].reset_index(drop=True), codes.reshape(len(parts), -1)
+    )
 
 
 def groups_of(context: pd.Series) -> np.ndarray:
     """A number for each text: equal for those that share a context, at most AT_ONCE of them; without one each has its own."""
     turn = context.groupby(context, sort=False).cumcount() // AT_ONCE
     turn = turn.where(context != "", np.arange(len(context)))
-    return pd.DataFrame({"context": context, "turn": turn}).groupby(["context", "turn"], sort=False).ngroup().to_numpy()
+    return (
+        pd.DataFrame({"context": context, "turn": turn})
+        .groupby(["context", "turn"], sort=False)
+        .ngroup()
+        .to_numpy()
+    )
 
 
-def shots_of(table: pa.Table, prompt: dict, labels: list[str], inputs: list[str], count: int, seed: int) -> str:
+def shots_of(
+    table: pa.Table, prompt: dict, labels: list[str], inputs: list[str], count: int, seed: int
+) -> str:
     """`count` examples of the training split in the same wording with their right labels, each with a blank line after it.
 
     Drawn by the seed, of each label as many as of the others (of candidates: right ones; where one label is written: those). Raises
@@ -95,14 +111,20 @@ def shots_of(table: pa.Table, prompt: dict, labels: list[str], inputs: list[str]
         return ""
     draw, label = np.random.default_rng(seed), table["label"].to_numpy()
     texts = prompt["texts"]
-    written = {1: texts[CANDIDATE]} if CANDIDATE in texts else {labels.index(name): text for name, text in texts.items()}
+    written = (
+        {1: texts[CANDIDATE]}
+        if CANDIDATE in texts
+        else {labels.index(name): text for name, text in texts.items()}
+    )
     numbers = draw.permutation(list(written))  # which label gets one more is drawn as well
     found = []
     for place, number in enumerate(numbers):
         wanted, rows = len(range(place, count, len(numbers))), np.flatnonzero(label == number)
         if len(rows) < wanted:
-            raise UserError(f"shots: {count} needs {wanted} training examples of the label {labels[number]}, but there are {len(rows)}; "
-                            "lower shots")
+            raise UserError(
+                f"shots: {count} needs {wanted} training examples of the label {labels[number]}, but there are {len(rows)}; "
+                "lower shots"
+            )
         chosen = table.take(draw.choice(rows, wanted, replace=False))
         found += filled(written[number].replace("|", ""), columns_of(chosen, inputs)).to_list()
     return "".join(f"{found[place].strip()}\n\n" for place in draw.permutation(len(found)))

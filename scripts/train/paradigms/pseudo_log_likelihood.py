@@ -9,7 +9,12 @@ import torch
 
 from scripts.train.paradigms import fill
 from scripts.train.batches import Batch, Examples, joined, repeated
-from scripts.train.paradigms.paradigm import cloze_examples, contexts_and_candidates, mask_token, window
+from scripts.train.paradigms.paradigm import (
+    cloze_examples,
+    contexts_and_candidates,
+    mask_token,
+    window,
+)
 
 AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
@@ -22,7 +27,11 @@ class Paradigm(fill.Paradigm):
         left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
         n, room = len(table), self.max_length - len(self.before + self.after) - candidate.lengths
         left, right, truncated = window(left, right, room, table)
-        fields = {"input_ids": joined(repeated(self.before, n), left, candidate, right, repeated(self.after, n))}
+        fields = {
+            "input_ids": joined(
+                repeated(self.before, n), left, candidate, right, repeated(self.after, n)
+            )
+        }
         return cloze_examples(table, fields, truncated)
 
     def scores(self, network, batch: Batch) -> torch.Tensor:
@@ -30,7 +39,9 @@ class Paradigm(fill.Paradigm):
         ids, inside = batch["input_ids"], batch["attention_mask"]
         mask, width = mask_token(self.tokenizer, self.model), ids.shape[1]
         places = torch.arange(width, device=ids.device)
-        is_scored = (places >= len(self.before)) & (places < inside.sum(1, keepdim=True) - len(self.after))
+        is_scored = (places >= len(self.before)) & (
+            places < inside.sum(1, keepdim=True) - len(self.after)
+        )
         rows, columns = is_scored.nonzero(as_tuple=True)
         total = torch.zeros(len(ids), device=ids.device)
         step = max(1, AT_ONCE // width)
@@ -38,7 +49,9 @@ class Paradigm(fill.Paradigm):
             row, column = rows[start : start + step], columns[start : start + step]
             masked = ids[row].scatter(1, column[:, None], mask)
             here = places == column[:, None]
-            logits = fill.logits_at(network, here, {"input_ids": masked, "attention_mask": inside[row]})
+            logits = fill.logits_at(
+                network, here, {"input_ids": masked, "attention_mask": inside[row]}
+            )
             found = torch.log_softmax(logits.float(), -1)
             total = total.index_add(0, row, found.gather(1, ids[row, column][:, None])[:, 0])
         return total[:, None]

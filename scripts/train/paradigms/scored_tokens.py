@@ -27,7 +27,9 @@ class Tokens:
 
 def count_true(marks: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """How many of each text's tokens are marked."""
-    return np.bincount(np.repeat(np.arange(len(lengths)), lengths), marks, len(lengths)).astype(np.int64)
+    return np.bincount(np.repeat(np.arange(len(lengths)), lengths), marks, len(lengths)).astype(
+        np.int64
+    )
 
 
 def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
@@ -38,24 +40,46 @@ def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
     parts = []
     for start in range(0, len(frame), CHUNK):
         texts = frame.iloc[start : start + CHUNK]
-        encoded = tokenizer((texts["context"] + texts["scored"]).to_list(), add_special_tokens=False, return_offsets_mapping=True,
-                            return_attention_mask=False, return_token_type_ids=False, verbose=False)
+        encoded = tokenizer(
+            (texts["context"] + texts["scored"]).to_list(),
+            add_special_tokens=False,
+            return_offsets_mapping=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
         lengths = np.fromiter(map(len, encoded["input_ids"]), np.int64, len(texts))
-        ids = np.fromiter((token for row in encoded["input_ids"] for token in row), np.int32, lengths.sum())
-        spans = np.fromiter((place for row in encoded["offset_mapping"] for span in row for place in span), np.int32, 2 * lengths.sum())
+        ids = np.fromiter(
+            (token for row in encoded["input_ids"] for token in row), np.int32, lengths.sum()
+        )
+        spans = np.fromiter(
+            (place for row in encoded["offset_mapping"] for span in row for place in span),
+            np.int32,
+            2 * lengths.sum(),
+        )
         border = texts["context"].str.len().to_numpy()
         last_to_stay = np.where(texts["must_stay"] > 0, border + texts["must_stay"], 0)
         context = count_true(spans[1::2] <= np.repeat(border, lengths), lengths)
-        must_stay = np.maximum(count_true(spans[::2] < np.repeat(last_to_stay, lengths), lengths) - context, 0)
+        must_stay = np.maximum(
+            count_true(spans[::2] < np.repeat(last_to_stay, lengths), lengths) - context, 0
+        )
         lost = np.flatnonzero((lengths == context) | (texts["must_stay"] > 0) & (must_stay == 0))
         if tokenizer.unk_token_id is not None:
-            place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths + context, lengths)
-            unknown = (ids == tokenizer.unk_token_id) & (place >= 0) & (place < np.repeat(must_stay, lengths))
+            place = np.arange(lengths.sum()) - np.repeat(
+                np.cumsum(lengths) - lengths + context, lengths
+            )
+            unknown = (
+                (ids == tokenizer.unk_token_id)
+                & (place >= 0)
+                & (place < np.repeat(must_stay, lengths))
+            )
             lost = np.append(lost, np.flatnonzero(count_true(unknown, lengths)))
         if len(lost):
             text = texts.iloc[lost[0]]
-            raise UserError(f"its tokenizer cannot represent {text['scored'][: text['must_stay'] or 80].strip()!r}; take it out of the data, or "
-                            "choose another model")
+            raise UserError(
+                f"its tokenizer cannot represent {text['scored'][: text['must_stay'] or 80].strip()!r}; take it out of the data, or "
+                "choose another model"
+            )
         parts.append((ids, lengths, context, must_stay, spans[1::2]))
     ids, lengths, context, must_stay, ends = (np.concatenate(part) for part in zip(*parts))
     return Tokens(Ragged.of(ids, lengths), context, must_stay, Ragged.of(ends, lengths))
@@ -66,7 +90,9 @@ def of_group(values: np.ndarray, groups: np.ndarray, how: str) -> np.ndarray:
     return pd.Series(values).groupby(groups).transform(how).to_numpy()
 
 
-def cut_to(tokens: Tokens, groups: np.ndarray, room: int, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def cut_to(
+    tokens: Tokens, groups: np.ndarray, room: int, frame: pd.DataFrame
+) -> tuple[np.ndarray, np.ndarray]:
     """How many context tokens, from its end, and how many scored tokens, from their beginning, fit into `room` together.
 
     The context is cut first, then the end of what is scored, of all texts of a group alike: no candidate is likelier for less to
@@ -75,8 +101,12 @@ def cut_to(tokens: Tokens, groups: np.ndarray, room: int, frame: pd.DataFrame) -
     needed = of_group(tokens.must_stay, groups, "max")
     if (needed > room).any():
         text = frame.iloc[int((tokens.must_stay > room).argmax())]
-        raise UserError(f"{text['scored'][: text['must_stay']].strip()!r} leaves no room for its context; raise max_length")
-    scored = tokens.must_stay + np.minimum(tokens.ids.lengths - tokens.context - tokens.must_stay, room - needed)
+        raise UserError(
+            f"{text['scored'][: text['must_stay']].strip()!r} leaves no room for its context; raise max_length"
+        )
+    scored = tokens.must_stay + np.minimum(
+        tokens.ids.lengths - tokens.context - tokens.must_stay, room - needed
+    )
     return np.minimum(tokens.context, room - of_group(scored, groups, "max")), scored
 
 
@@ -86,7 +116,9 @@ def bytes_of(frame: pd.DataFrame, tokens: Tokens, scored: np.ndarray) -> np.ndar
     last = tokens.context + scored - 1
     for row in np.flatnonzero(last + 1 < tokens.ids.lengths):  # few
         text, context = frame["scored"].iloc[row], len(frame["context"].iloc[row])
-        size[row] = len(text[: tokens.ends.flat[tokens.ends.starts[row] + last[row]] - context].encode())
+        size[row] = len(
+            text[: tokens.ends.flat[tokens.ends.starts[row] + last[row]] - context].encode()
+        )
     return size
 
 
@@ -106,6 +138,8 @@ def shared_of(ids: Ragged, groups: np.ndarray) -> np.ndarray:
     order = np.argsort(groups, kind="stable")
     with_next = np.append(groups[order][1:] == groups[order][:-1], False)
     alike = np.zeros(len(order), np.int64)
-    alike[order] = np.where(with_next, alike_with_next(ids, order), np.iinfo(np.int64).max)  # of the last of a group it says nothing
+    alike[order] = np.where(
+        with_next, alike_with_next(ids, order), np.iinfo(np.int64).max
+    )  # of the last of a group it says nothing
     least = of_group(alike, groups, "min")
     return np.where(least == np.iinfo(np.int64).max, 0, least)

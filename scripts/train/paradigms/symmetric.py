@@ -31,11 +31,19 @@ class Paradigm(classify.Paradigm):
     """Each of two labels gets its log-probability, whichever text is named first (scripts/train/paradigms/paradigm.py)."""
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
-        if len(job["labels"]) != 2 or len(job["inputs"]) != 2 or job["inputs"] == ["context", "candidate"]:
-            raise UserError(f"the method {job['settings']['method']} reads two texts both ways, for two labels, but has "
-                            f"{', '.join(job['inputs'])} and {len(job['labels'])} labels; choose another method")
+        if (
+            len(job["labels"]) != 2
+            or len(job["inputs"]) != 2
+            or job["inputs"] == ["context", "candidate"]
+        ):
+            raise UserError(
+                f"the method {job['settings']['method']} reads two texts both ways, for two labels, but has "
+                f"{', '.join(job['inputs'])} and {len(job['labels'])} labels; choose another method"
+            )
         super().__init__(model, job, tables)
-        self.padding |= {BACK + name: number for name, number in (self.padding | {"attention_mask": 0}).items()}
+        self.padding |= {
+            BACK + name: number for name, number in (self.padding | {"attention_mask": 0}).items()
+        }
 
     def learnable(self, table: pa.Table) -> pa.Table:
         """The rows to learn from: all, in both orders."""
@@ -45,13 +53,22 @@ class Paradigm(classify.Paradigm):
         """The examples of a table; the fields of the other order stand beside."""
         examples, back = super().encode(table), super().encode(turned(table, self.inputs)).fields
         fields = back | {"attention_mask": back["input_ids"].like(1)}
-        return Examples(examples.fields | {BACK + name: field for name, field in fields.items()}, examples.labels,
-                        examples.choices, examples.truncated, examples.truncated_choices)
+        return Examples(
+            examples.fields | {BACK + name: field for name, field in fields.items()},
+            examples.labels,
+            examples.choices,
+            examples.truncated,
+            examples.truncated_choices,
+        )
 
     def scores(self, network, batch: Batch) -> torch.Tensor:
         """(rows, 2) antisymmetrized log-probabilities."""
         there = log_probabilities(network, self.head, batch)
-        back = log_probabilities(network, self.head, {name: batch[BACK + name] for name in FIELDS if BACK + name in batch})
+        back = log_probabilities(
+            network,
+            self.head,
+            {name: batch[BACK + name] for name in FIELDS if BACK + name in batch},
+        )
         odds = ((there[:, 1] - there[:, 0]) - (back[:, 1] - back[:, 0])) / 2
         return torch.nn.functional.logsigmoid(torch.stack([-odds, odds], 1))
 

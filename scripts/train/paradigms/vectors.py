@@ -21,7 +21,14 @@ from scripts.running.program import UserError, log
 LONGEST_LINE = 1 << 20  # bytes; a longer one is no line of this format
 REPORT_SECONDS = 20
 AGAIN = "get the file again, or name another"
-DAMAGED = (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, NotImplementedError, RuntimeError)
+DAMAGED = (
+    EOFError,
+    zlib.error,
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 @contextmanager
@@ -41,17 +48,26 @@ def opened(file: Path) -> Iterator[tuple[io.BufferedIOBase, io.BufferedIOBase]]:
                 with zipfile.ZipFile(raw) as archive:
                     texts = [name for name in archive.namelist() if name.endswith(".txt")]
                     if len(texts) != 1:
-                        raise UserError(f"{file}: holds {len(texts)} .txt files ({', '.join(texts) or 'none'}), where "
-                                        "one is needed; unpack it and name the one with the vectors")
-                    with archive.open(texts[0]) as text, io.BufferedReader(text, 1 << 20) as buffered:
+                        raise UserError(
+                            f"{file}: holds {len(texts)} .txt files ({', '.join(texts) or 'none'}), where "
+                            "one is needed; unpack it and name the one with the vectors"
+                        )
+                    with (
+                        archive.open(texts[0]) as text,
+                        io.BufferedReader(text, 1 << 20) as buffered,
+                    ):
                         yield buffered, raw
             else:
                 yield raw, raw
     except (FileNotFoundError, IsADirectoryError):
-        raise UserError(f"{file}: no such file; it should hold the word vectors, `word v1 … vd` a line") from None
+        raise UserError(
+            f"{file}: no such file; it should hold the word vectors, `word v1 … vd` a line"
+        ) from None
     except DAMAGED as error:
         why = " ".join(str(error).split()) or type(error).__name__
-        raise UserError(f"{file}: cannot be unpacked ({why}), so it is cut off or damaged; {AGAIN}") from error
+        raise UserError(
+            f"{file}: cannot be unpacked ({why}), so it is cut off or damaged; {AGAIN}"
+        ) from error
 
 
 def is_number(field: bytes) -> bool:
@@ -79,7 +95,9 @@ def parse(fields: list[bytes], where: str) -> np.ndarray:
         vector = np.array([float(field) for field in fields], dtype=np.float32)
     except ValueError:
         wrong = next(field for field in fields if not is_number(field))
-        raise UserError(f"{where}: {wrong.decode(errors='replace')[:40]!r} is not a number; {AGAIN}") from None
+        raise UserError(
+            f"{where}: {wrong.decode(errors='replace')[:40]!r} is not a number; {AGAIN}"
+        ) from None
     if not np.isfinite(vector).all():
         raise UserError(f"{where}: a number is not finite; {AGAIN}")
     return vector
@@ -99,28 +117,46 @@ def read_vectors(file: Path, words: set[str]) -> tuple[list[str], np.ndarray]:
         for number, line in enumerate(iter(partial(text.readline, LONGEST_LINE), b""), 1):
             where = f"{file}, line {number}"
             if len(line) == LONGEST_LINE:
-                raise UserError(f"{where}: longer than {LONGEST_LINE:,} bytes, so this is no text of `word v1 … vd` a "
-                                f"line; {AGAIN}")
+                raise UserError(
+                    f"{where}: longer than {LONGEST_LINE:,} bytes, so this is no text of `word v1 … vd` a "
+                    f"line; {AGAIN}"
+                )
             line = line.rstrip()
             if number == 1:
                 dimension = count_numbers(line)
                 if dimension == 0:
-                    raise UserError(f"{where}: no word with numbers after it, separated by single spaces; {AGAIN}")
+                    raise UserError(
+                        f"{where}: no word with numbers after it, separated by single spaces; {AGAIN}"
+                    )
             if line.count(b" ") == dimension:
                 word = line[: line.index(b" ")]
             else:  # a word with spaces, or a line of another length
                 if (numbers := count_numbers(line)) != dimension:
-                    raise UserError(f"{where}: {numbers} numbers where the first line has {dimension}; {AGAIN}")
+                    raise UserError(
+                        f"{where}: {numbers} numbers where the first line has {dimension}; {AGAIN}"
+                    )
                 word = line.rsplit(b" ", dimension)[0]
             if word in wanted and word not in found:
                 found[word] = parse(line.rsplit(b" ", dimension)[1:], where)
             if number % 10_000 == 0 and time.monotonic() - reported > REPORT_SECONDS:
                 reported = time.monotonic()
-                log.info("%s: %.0f %% read, %d of %d words found", file, 100 * raw.tell() / file.stat().st_size,
-                         len(found), len(wanted))
+                log.info(
+                    "%s: %.0f %% read, %d of %d words found",
+                    file,
+                    100 * raw.tell() / file.stat().st_size,
+                    len(found),
+                    len(wanted),
+                )
     if number == 0:
         raise UserError(f"{file}: empty; {AGAIN}")
-    log.info("%s: %d of %d words found in %d lines of %d numbers, %.1f s", file, len(found), len(wanted), number,
-             dimension, time.monotonic() - started)
+    log.info(
+        "%s: %d of %d words found in %d lines of %d numbers, %.1f s",
+        file,
+        len(found),
+        len(wanted),
+        number,
+        dimension,
+        time.monotonic() - started,
+    )
     vectors = np.stack(list(found.values())) if found else np.zeros((0, dimension), np.float32)
     return [word.decode() for word in found], vectors

@@ -20,7 +20,12 @@ SAME = "A man waits. The man waits on."
 
 
 def captions_of(video: str) -> list[str]:
-    return [f"A man opens the box of {video}.", f"He takes a {video} out.", f"The man shows it, {video} style, to the camera.", f"He closes box {video}."]
+    return [
+        f"A man opens the box of {video}.",
+        f"He takes a {video} out.",
+        f"The man shows it, {video} style, to the camera.",
+        f"He closes box {video}.",
+    ]
 
 
 def items() -> list[dict]:
@@ -28,26 +33,76 @@ def items() -> list[dict]:
     found = []
     for video in ("t1", "t2", "v1", "v2"):
         first, second, third, _ = captions_of(video)
-        found.append({"activity": "Opening boxes", "context": f"{first} he", "right": second.removeprefix("He "), "video": video})
-        found.append({"activity": "Opening boxes", "context": f"{first} {second} the man", "right": third.removeprefix("The man "), "video": video})
-    found += [{"activity": "Waiting", "context": "A man waits. the man", "right": "waits on.", "video": "t1"},
-              {"activity": "Waiting", "context": "Nobody is there. nobody", "right": "was ever there.", "video": "x9"}]
-    found += [{"activity": "Health", "context": f"How to rest {number} hours. Lie down.", "right": "Close your eyes.", "video": None} for number in range(6)]
+        found.append(
+            {
+                "activity": "Opening boxes",
+                "context": f"{first} he",
+                "right": second.removeprefix("He "),
+                "video": video,
+            }
+        )
+        found.append(
+            {
+                "activity": "Opening boxes",
+                "context": f"{first} {second} the man",
+                "right": third.removeprefix("The man "),
+                "video": video,
+            }
+        )
+    found += [
+        {
+            "activity": "Waiting",
+            "context": "A man waits. the man",
+            "right": "waits on.",
+            "video": "t1",
+        },
+        {
+            "activity": "Waiting",
+            "context": "Nobody is there. nobody",
+            "right": "was ever there.",
+            "video": "x9",
+        },
+    ]
+    found += [
+        {
+            "activity": "Health",
+            "context": f"How to rest {number} hours. Lie down.",
+            "right": "Close your eyes.",
+            "video": None,
+        }
+        for number in range(6)
+    ]
     return [item | {"label": number % 4} for number, item in enumerate(found)]
 
 
 def endings_of(item: dict) -> list[str]:
-    return [*WRONG[: item["label"]], item["right"], *WRONG[item["label"]:]]
+    return [*WRONG[: item["label"]], item["right"], *WRONG[item["label"] :]]
 
 
 def text_of(found: list[dict]) -> str:
-    return "".join("\n".join([f"{item['activity']}: {item['context']}", str(item["label"]), *endings_of(item)]) + "\n" for item in found)
+    return "".join(
+        "\n".join([f"{item['activity']}: {item['context']}", str(item["label"]), *endings_of(item)])
+        + "\n"
+        for item in found
+    )
 
 
 def release_of(found: list[dict]) -> str:
-    rows = ({"ind": number, "activity_label": item["activity"], "ctx_a": "", "ctx_b": "", "ctx": item["context"], "split": "val", "split_type": "indomain",
-             "label": item["label"], "endings": endings_of(item),
-             "source_id": f"activitynet~v_{item['video']}" if item["video"] else "wikihow~1"} for number, item in enumerate(found))
+    rows = (
+        {
+            "ind": number,
+            "activity_label": item["activity"],
+            "ctx_a": "",
+            "ctx_b": "",
+            "ctx": item["context"],
+            "split": "val",
+            "split_type": "indomain",
+            "label": item["label"],
+            "endings": endings_of(item),
+            "source_id": f"activitynet~v_{item['video']}" if item["video"] else "wikihow~1",
+        }
+        for number, item in enumerate(found)
+    )
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
@@ -55,21 +110,48 @@ def release_of(found: list[dict]) -> str:
 def captions(tmp_path):
     folder = tmp_path / "captions"
     for split, videos in VIDEOS.items():
-        texts = {f"v_{video}": captions_of(video) + ([SAME.split(". ")[0] + ".", "The man waits on."] if video in ("t1", "v1") else []) for video in videos}
-        rows = [{"source": "a", "split": split, "video_id": video, "position": place, "text": text, "start_s": float(place), "end_s": place + 1.0}
-                for video, lines in texts.items() for place, text in enumerate(lines)]
-        write_table(pa.Table.from_pylist(rows, schema=CAPTIONS), folder / f"{split}.parquet", CAPTIONS, {})
+        texts = {
+            f"v_{video}": captions_of(video)
+            + ([SAME.split(". ")[0] + ".", "The man waits on."] if video in ("t1", "v1") else [])
+            for video in videos
+        }
+        rows = [
+            {
+                "source": "a",
+                "split": split,
+                "video_id": video,
+                "position": place,
+                "text": text,
+                "start_s": float(place),
+                "end_s": place + 1.0,
+            }
+            for video, lines in texts.items()
+            for place, text in enumerate(lines)
+        ]
+        write_table(
+            pa.Table.from_pylist(rows, schema=CAPTIONS), folder / f"{split}.parquet", CAPTIONS, {}
+        )
     return folder
 
 
 @pytest.fixture
 def clean(program, tmp_path):
     """Clean a file; returns the folder, or the one sentence of a refusal."""
+
     def call(name: str, content: bytes, refused: bool = False):
         (tmp_path / "fetched").mkdir(exist_ok=True)
         (tmp_path / "fetched" / name).write_bytes(content)
-        done = program("scripts.clean.hellaswag", "--source", "hellaswag", "--fetched", tmp_path / "fetched", "--output", tmp_path / "cleaned",
-                       "--provenance", '{"licence": "MIT"}')
+        done = program(
+            "scripts.clean.hellaswag",
+            "--source",
+            "hellaswag",
+            "--fetched",
+            tmp_path / "fetched",
+            "--output",
+            tmp_path / "cleaned",
+            "--provenance",
+            '{"licence": "MIT"}',
+        )
         assert (done.returncode != 0) == refused and "Traceback" not in done.stderr, done.stderr
         return done.stderr if refused else tmp_path / "cleaned"
 
@@ -80,51 +162,115 @@ def clean(program, tmp_path):
 def build(program, captions, tmp_path):
     def call(cleaned, **options):
         output = tmp_path / "built"
-        done = program("scripts.studies.hellaswag.build", "--cleaned", cleaned, "--splits", "train", "test", "--captions", captions, "--learnt", "train",
-                       "--measured", "val_1", "val_2", "--options", json.dumps(options), "--output", output)
+        done = program(
+            "scripts.studies.hellaswag.build",
+            "--cleaned",
+            cleaned,
+            "--splits",
+            "train",
+            "test",
+            "--captions",
+            captions,
+            "--learnt",
+            "train",
+            "--measured",
+            "val_1",
+            "val_2",
+            "--options",
+            json.dumps(options),
+            "--output",
+            output,
+        )
         assert done.returncode == 0, done.stderr
-        return {split: read_table(output / f"{split}.parquet", schema=CHOICES).to_pandas() for split in ("train", "test")}
+        return {
+            split: read_table(output / f"{split}.parquet", schema=CHOICES).to_pandas()
+            for split in ("train", "test")
+        }
 
     return call
 
 
-@pytest.mark.parametrize(("name", "write"), [
-    ("hellaswag_val_full.txt.bz2", lambda found: bz2.compress(text_of(found).encode())), ("hellaswag_val_full.txt", lambda found: text_of(found).encode()),
-    ("hellaswag_val.jsonl", lambda found: release_of(found).encode())])
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("hellaswag_val_full.txt.bz2", lambda found: bz2.compress(text_of(found).encode())),
+        ("hellaswag_val_full.txt", lambda found: text_of(found).encode()),
+        ("hellaswag_val.jsonl", lambda found: release_of(found).encode()),
+    ],
+)
 def test_no_video_of_what_is_measured_is_learnt_from(clean, build, tmp_path, name, write):
     cleaned = clean(name, write(items()))
     assert "hellaswag,val,items,noted,of wikihow,6" in (cleaned / "cleaning.csv").read_text()
     tables = build(cleaned)
-    videos = {split: set(table.loc[table["domain"] == "activitynet", "group_id"]) for split, table in tables.items()}
+    videos = {
+        split: set(table.loc[table["domain"] == "activitynet", "group_id"])
+        for split, table in tables.items()
+    }
     assert videos == {"train": {"v_t1", "v_t2"}, "test": {"v_v1", "v_v2"}}
-    articles = [set(table.loc[table["domain"] == "wikihow", "group_id"]) for table in tables.values()]
+    articles = [
+        set(table.loc[table["domain"] == "wikihow", "group_id"]) for table in tables.values()
+    ]
     assert not articles[0] & articles[1] and len(articles[0] | articles[1]) == 6
     told = pd.read_csv(tmp_path / "built/leakage.csv")
     named = name.endswith(".jsonl")  # a video that is named is believed
     assert told.loc[told["split"] == "dropped", ["reason", "items"]].to_numpy().tolist() == (
-        [["no video has its captions", 1]] if named else [["no video has its captions", 1], ["several videos have its captions", 1]])
+        [["no video has its captions", 1]]
+        if named
+        else [["no video has its captions", 1], ["several videos have its captions", 1]]
+    )
     assert told["items"].sum() == len(items())
     every = pd.concat(tables.values())
     right = every[every["label"] == 1].set_index("instance_id")
     assert (every.groupby("instance_id")["label"].agg(["sum", "size"]) == [1, 4]).all().all()
-    assert right.loc["val:0", "context"] == "A man opens the box of t1. he <MASK>" and right.loc["val:0", "candidate"] == "takes a t1 out."
+    assert (
+        right.loc["val:0", "context"] == "A man opens the box of t1. he <MASK>"
+        and right.loc["val:0", "candidate"] == "takes a t1 out."
+    )
 
 
 def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
     cleaned = clean("hellaswag_val_full.txt", text_of(items()).encode())
-    whole, cut = build(cleaned, domain="activitynet"), build(cleaned, domain="activitynet", train_items=2, limit=3)
-    assert {split: table["instance_id"].nunique() for split, table in whole.items()} == {"train": 4, "test": 4}
-    assert {split: table["instance_id"].nunique() for split, table in cut.items()} == {"train": 2, "test": 3}
+    whole, cut = (
+        build(cleaned, domain="activitynet"),
+        build(cleaned, domain="activitynet", train_items=2, limit=3),
+    )
+    assert {split: table["instance_id"].nunique() for split, table in whole.items()} == {
+        "train": 4,
+        "test": 4,
+    }
+    assert {split: table["instance_id"].nunique() for split, table in cut.items()} == {
+        "train": 2,
+        "test": 3,
+    }
     assert set(cut["train"]["example_id"]) < set(whole["train"]["example_id"])
 
 
-@pytest.mark.parametrize(("name", "content", "said"), [
-    ("hellaswag_val_full.txt", text_of(items()).rsplit("\n", 2)[0].encode(), "which are no items of 6 lines each"),
-    ("hellaswag_val_full.txt", text_of(items()).replace("\n3\n", "\n4\n").encode(), "the number of an ending (0 to 3) are wanted"),
-    ("hellaswag_val_full.txt.bz2", b"no archive", "cannot be opened"),
-    ("hellaswag_val.jsonl", release_of(items()).replace('"label": 3', '"label": 7').encode(), "has not 4 endings of which one is right"),
-    ("hellaswag_val.jsonl", release_of(items()).replace('"ctx"', '"text"').encode(), "line 1: Object missing required field `ctx`"),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "hellaswag_val_full.txt",
+            text_of(items()).rsplit("\n", 2)[0].encode(),
+            "which are no items of 6 lines each",
+        ),
+        (
+            "hellaswag_val_full.txt",
+            text_of(items()).replace("\n3\n", "\n4\n").encode(),
+            "the number of an ending (0 to 3) are wanted",
+        ),
+        ("hellaswag_val_full.txt.bz2", b"no archive", "cannot be opened"),
+        (
+            "hellaswag_val.jsonl",
+            release_of(items()).replace('"label": 3', '"label": 7').encode(),
+            "has not 4 endings of which one is right",
+        ),
+        (
+            "hellaswag_val.jsonl",
+            release_of(items()).replace('"ctx"', '"text"').encode(),
+            "line 1: Object missing required field `ctx`",
+        ),
+    ],
+)
 def test_what_is_no_hellaswag_is_one_sentence(clean, tmp_path, name, content, said):
     message = clean(name, content, refused=True)
     assert said in message and not (tmp_path / "cleaned").exists()
@@ -132,11 +278,21 @@ def test_what_is_no_hellaswag_is_one_sentence(clean, tmp_path, name, content, sa
 
 def run_of(folder, name: str, method: str, model: str, tables: dict, score, trained: int) -> str:
     rows = tables["test"]
-    return write_run(folder, name, [("test", "last", rows, score(rows))], study="hellaswag",
-                     source="hellaswag", dataset="default",
-                     model=model, method=method, seed=1, labels=["right"], train_examples=trained,
-                     held_out_examples=0,
-                     data_options={"domain": "all", "train_items": None, "limit": None})
+    return write_run(
+        folder,
+        name,
+        [("test", "last", rows, score(rows))],
+        study="hellaswag",
+        source="hellaswag",
+        dataset="default",
+        model=model,
+        method=method,
+        seed=1,
+        labels=["right"],
+        train_examples=trained,
+        held_out_examples=0,
+        data_options={"domain": "all", "train_items": None, "limit": None},
+    )
 
 
 @pytest.fixture
@@ -146,19 +302,48 @@ def measured(clean, build, program, tmp_path):
     (tmp_path / "all/hellaswag").mkdir(parents=True)
     (tmp_path / "built").rename(tmp_path / "all/hellaswag/default")
     of_video = lambda rows: (rows["domain"] == "activitynet") == (rows["label"] == 1)  # noqa: E731
-    runs = [run_of(tmp_path / "runs", *run) for run in [
-        ("perfect", "train", "minilm", tables, lambda rows: rows["label"], 40), ("ties", "likelihood", "tiny_gpt", tables, lambda rows: rows["label"] * 0, 0),
-        ("videos", "train", "bert_base", tables, of_video, 40), ("chance", "control", "random", tables, lambda rows: rows["label"] * 0, 0)]]
-    (tmp_path / "sources.yaml").write_text(json.dumps({"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}}))
-    done = program("scripts.studies.hellaswag.evaluate", "--experiment", "one", "--runs", *runs, "--trained", tmp_path / "runs", "--build", tmp_path / "all",
-                   "--sources", tmp_path / "sources.yaml", "--resamples", 200, "--output", tmp_path / "metrics.parquet")
+    runs = [
+        run_of(tmp_path / "runs", *run)
+        for run in [
+            ("perfect", "train", "minilm", tables, lambda rows: rows["label"], 40),
+            ("ties", "likelihood", "tiny_gpt", tables, lambda rows: rows["label"] * 0, 0),
+            ("videos", "train", "bert_base", tables, of_video, 40),
+            ("chance", "control", "random", tables, lambda rows: rows["label"] * 0, 0),
+        ]
+    ]
+    (tmp_path / "sources.yaml").write_text(
+        json.dumps({"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}})
+    )
+    done = program(
+        "scripts.studies.hellaswag.evaluate",
+        "--experiment",
+        "one",
+        "--runs",
+        *runs,
+        "--trained",
+        tmp_path / "runs",
+        "--build",
+        tmp_path / "all",
+        "--sources",
+        tmp_path / "sources.yaml",
+        "--resamples",
+        200,
+        "--output",
+        tmp_path / "metrics.parquet",
+    )
     assert done.returncode == 0, done.stderr
     return read_table(tmp_path / "metrics.parquet").to_pandas()
 
 
 def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measured):
-    rows = measured[(measured["metric"] == "accuracy") & measured["seed"].isna()].set_index(["model", "slice"])["value"]
-    assert rows["minilm", "all"] == 1 and rows["tiny_gpt", "all"] == 0 and rows["random", "all"] == pytest.approx(0.25)
+    rows = measured[(measured["metric"] == "accuracy") & measured["seed"].isna()].set_index(
+        ["model", "slice"]
+    )["value"]
+    assert (
+        rows["minilm", "all"] == 1
+        and rows["tiny_gpt", "all"] == 0
+        and rows["random", "all"] == pytest.approx(0.25)
+    )
     assert rows["bert_base", "domain=activitynet"] == 1 and rows["bert_base", "domain=wikihow"] == 0
     above = measured[measured["metric"] == "accuracy_above_control"].set_index("model")["value"]
     assert above["minilm"] == pytest.approx(0.75)
@@ -169,12 +354,24 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
 @pytest.fixture
 def publish(measured, program, tmp_path):
     """Run a program on the metrics; returns the output, without suffix, and what was given."""
+
     def call(module: str, name: str, *more):
-        (tmp_path / "models.yaml").write_text(json.dumps({"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}}))
+        (tmp_path / "models.yaml").write_text(
+            json.dumps({"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}})
+        )
         (tmp_path / "studies.yaml").write_text(json.dumps({"hellaswag": {"altered": []}}))
         output = tmp_path / f"hellaswag_{name}"
-        given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", *more,
-                 "--output", output]
+        given = [
+            "--metrics",
+            tmp_path / "metrics.parquet",
+            "--sources",
+            tmp_path / "sources.yaml",
+            "--models",
+            tmp_path / "models.yaml",
+            *more,
+            "--output",
+            output,
+        ]
         done = program(f"scripts.{module}", *given)
         assert done.returncode == 0, done.stderr
         return output, given
@@ -185,25 +382,58 @@ def publish(measured, program, tmp_path):
 @pytest.mark.slow
 def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
     figure, given = publish("studies.hellaswag.figures.accuracy", "accuracy")
-    table, leakage = publish("studies.hellaswag.figures.table", "table")[0], publish("studies.hellaswag.figures.leakage", "leakage", "--build", tmp_path / "all")[0]
+    table, leakage = (
+        publish("studies.hellaswag.figures.table", "table")[0],
+        publish("studies.hellaswag.figures.leakage", "leakage", "--build", tmp_path / "all")[0],
+    )
     assert faults_in(monkeypatch, "scripts.studies.hellaswag.figures.accuracy", *given) == []
     points = pd.read_csv(figure.with_suffix(".csv"))
-    assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"} and np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
-    assert "| 100.0 |" in table.with_suffix(".md").read_text() and "no video has its captions" in leakage.with_suffix(".md").read_text()
+    assert (
+        set(points["slice"]) == {"domain=activitynet", "domain=wikihow"}
+        and np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
+    )
+    assert (
+        "| 100.0 |" in table.with_suffix(".md").read_text()
+        and "no video has its captions" in leakage.with_suffix(".md").read_text()
+    )
 
 
 def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
     """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other items, which the note says."""
-    rows = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False).query("study == 'hellaswag'")
+    rows = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False).query(
+        "study == 'hellaswag'"
+    )
     rows.to_csv(tmp_path / "published.csv", index=False)
     (tmp_path / "claims.yaml").write_text((ROOT / "resources/claims.yaml").read_text())
     runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
-    outputs = [publish("studies.hellaswag.figures.examples", "examples", *runs, "--build", tmp_path / "all"), publish("publish.published_tables", "published", *runs, "--cleaned", tmp_path),
-               publish("publish.claims", "verdicts")]
-    cards, beside, verdicts = (pd.read_csv(output.with_suffix(".csv"), dtype=str, keep_default_na=False) for output, _ in outputs)
-    of_video, of_article = (cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow"))
+    outputs = [
+        publish(
+            "studies.hellaswag.figures.examples", "examples", *runs, "--build", tmp_path / "all"
+        ),
+        publish("publish.published_tables", "published", *runs, "--cleaned", tmp_path),
+        publish("publish.claims", "verdicts"),
+    ]
+    cards, beside, verdicts = (
+        pd.read_csv(output.with_suffix(".csv"), dtype=str, keep_default_na=False)
+        for output, _ in outputs
+    )
+    of_video, of_article = (
+        cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow")
+    )
     told = next(column for column in cards if column.startswith("model: BERT"))
-    assert set(of_video["Model right"]) == {"yes"} and set(of_article["Model right"]) == {"no"} and cards.groupby("Item").size().eq(4).all()
-    assert not of_video[told].str.contains("×").any() and of_article.groupby("Item")[told].agg(lambda cells: cells.str.contains("×").any()).all()
+    assert (
+        set(of_video["Model right"]) == {"yes"}
+        and set(of_article["Model right"]) == {"no"}
+        and cards.groupby("Item").size().eq(4).all()
+    )
+    assert (
+        not of_video[told].str.contains("×").any()
+        and of_article.groupby("Item")[told].agg(lambda cells: cells.str.contains("×").any()).all()
+    )
     here = beside.set_index("Row")["Here"]
-    assert here["BERT-Base"].startswith("57.1") and here["ESIM + ELMo"] == "" and here["Human"] == "" and len(verdicts) == 2
+    assert (
+        here["BERT-Base"].startswith("57.1")
+        and here["ESIM + ELMo"] == ""
+        and here["Human"] == ""
+        and len(verdicts) == 2
+    )

@@ -16,31 +16,85 @@ from scripts.studies.mctaco.evaluate import SCHEMA
 from tests.publish.publish_inputs import with_draws
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
-CATEGORIES = {"duration": 314, "ordering": 263, "typical_time": 266, "frequency": 300, "stationarity": 189}
-LIFT = {"duration": -0.08, "ordering": -0.04, "typical_time": 0, "frequency": 0.03, "stationarity": 0.14}
-RANDOM = {"duration": 0.031, "ordering": 0.084, "typical_time": 0.061, "frequency": 0.04, "stationarity": 0.247}
+CATEGORIES = {
+    "duration": 314,
+    "ordering": 263,
+    "typical_time": 266,
+    "frequency": 300,
+    "stationarity": 189,
+}
+LIFT = {
+    "duration": -0.08,
+    "ordering": -0.04,
+    "typical_time": 0,
+    "frequency": 0.03,
+    "stationarity": 0.14,
+}
+RANDOM = {
+    "duration": 0.031,
+    "ordering": 0.084,
+    "typical_time": 0.061,
+    "frequency": 0.04,
+    "stationarity": 0.247,
+}
 SIZES = {25: 169, 50: 338, 100: 676, 200: 1350, 370: 2495}
 # F1 and exact match of each system: made up.
-TRAINED = {("bert_base", False): (0.668, 0.402), ("bert_base", True): (0.688, 0.421), ("roberta_base", False): (0.716, 0.447),
-           ("esim_glove", False): (0.51, 0.213), ("esim_contextual", False): (0.552, 0.27)}
-FIXED = {"random": (0.362, 0.081), "always_yes": (0.498, 0.121), "always_no": (0.174, 0.174)}
-CONTROLS = {"bag_of_words": (0.45, 0.2), "answer_and_category": (0.64, 0.45)}  # one that is better than the best model
-SOURCES = {
-    "mctaco": {"title": "MC-TACO", "evaluate": ["test"], "predictions": {"told": {
-        "title": "BERT-base (released predictions)", "file": "told.txt", "split": "test", "of": "bert_base",
-        "unit_normalization": True}}},
-    "sample_mctaco": {"title": "Sample questions in the format of MC-TACO", "evaluate": ["test"],
-                      "sample": {"format": "mctaco", "questions": 300, "seed": 1}},
+TRAINED = {
+    ("bert_base", False): (0.668, 0.402),
+    ("bert_base", True): (0.688, 0.421),
+    ("roberta_base", False): (0.716, 0.447),
+    ("esim_glove", False): (0.51, 0.213),
+    ("esim_contextual", False): (0.552, 0.27),
 }
-MODELS = {name: {"title": title} for name, title in {
-    "bag_of_words": "bag of words", "answer_and_category": "answer and category",
-    "minilm": "MiniLM-L6 (a small model)", "esim_glove": "ESIM (GloVe)", "esim_contextual": "ESIM (frozen BERT)",
-    "bert_base": "BERT-base", "roberta_base": "RoBERTa-base", "hostile": HOSTILE}.items()}
-PAPER = {("Random", "random", False): (36.2, 8.1), ("Always positive", "always_yes", False): (49.8, 12.1),
-         ("Always negative", "always_no", False): (17.4, 17.4), ("ESIM + GloVe", "esim_glove", False): (50.3, 20.9),
-         ("ESIM + ELMo", "esim_contextual", False): (54.9, 26.4), ("BERT", "bert_base", False): (66.1, 39.6),
-         ("BERT + unit normalization", "bert_base", True): (69.9, 42.7), ("RoBERTa", "roberta_base", False): (72.3, 43.6),
-         ("Human", "human", False): (87.1, 75.8)}
+FIXED = {"random": (0.362, 0.081), "always_yes": (0.498, 0.121), "always_no": (0.174, 0.174)}
+CONTROLS = {
+    "bag_of_words": (0.45, 0.2),
+    "answer_and_category": (0.64, 0.45),
+}  # one that is better than the best model
+SOURCES = {
+    "mctaco": {
+        "title": "MC-TACO",
+        "evaluate": ["test"],
+        "predictions": {
+            "told": {
+                "title": "BERT-base (released predictions)",
+                "file": "told.txt",
+                "split": "test",
+                "of": "bert_base",
+                "unit_normalization": True,
+            }
+        },
+    },
+    "sample_mctaco": {
+        "title": "Sample questions in the format of MC-TACO",
+        "evaluate": ["test"],
+        "sample": {"format": "mctaco", "questions": 300, "seed": 1},
+    },
+}
+MODELS = {
+    name: {"title": title}
+    for name, title in {
+        "bag_of_words": "bag of words",
+        "answer_and_category": "answer and category",
+        "minilm": "MiniLM-L6 (a small model)",
+        "esim_glove": "ESIM (GloVe)",
+        "esim_contextual": "ESIM (frozen BERT)",
+        "bert_base": "BERT-base",
+        "roberta_base": "RoBERTa-base",
+        "hostile": HOSTILE,
+    }.items()
+}
+PAPER = {
+    ("Random", "random", False): (36.2, 8.1),
+    ("Always positive", "always_yes", False): (49.8, 12.1),
+    ("Always negative", "always_no", False): (17.4, 17.4),
+    ("ESIM + GloVe", "esim_glove", False): (50.3, 20.9),
+    ("ESIM + ELMo", "esim_contextual", False): (54.9, 26.4),
+    ("BERT", "bert_base", False): (66.1, 39.6),
+    ("BERT + unit normalization", "bert_base", True): (69.9, 42.7),
+    ("RoBERTa", "roberta_base", False): (72.3, 43.6),
+    ("Human", "human", False): (87.1, 75.8),
+}
 SEEDS = [1, 2, 3]
 TABLES = ["mctaco_table", "mctaco_statistics", "mctaco_errors"]
 NAMED = {False: "default", True: "unit_normalization-True"}
@@ -52,58 +106,131 @@ def measured(same: dict, value: float, seeds: list[int]) -> list[dict]:
     rows = [same | {"seed": seed, "value": one, "sd": None} for seed, one in zip(seeds, values)]
     sd = float(np.std(values, ddof=1)) if len(seeds) > 1 else None
     every_row = [*rows, same | {"seed": None, "value": float(np.mean(values or [value])), "sd": sd}]
-    return [row | {"ci_low": max(row["value"] - 0.026, 0), "ci_high": min(row["value"] + 0.026, 1)} for row in every_row]
+    return [
+        row | {"ci_low": max(row["value"] - 0.026, 0), "ci_high": min(row["value"] + 0.026, 1)}
+        for row in every_row
+    ]
 
 
-def of_system(same: dict, f1: float, exact: float, seeds: list[int], coherent: float | None) -> list[dict]:
+def of_system(
+    same: dict, f1: float, exact: float, seeds: list[int], coherent: float | None
+) -> list[dict]:
     """Every metric of one system: overall, by category, and consistency of duration and frequency."""
     rows = []
     both = {"f1": f1, "exact_match": exact, "f1_minus_exact_match": f1 - exact}
     if same["model"] != "random":
-        both |= {"f1_range": f1, "exact_match_range": exact + 0.02, "f1_minus_exact_match_range": f1 - exact - 0.02}
+        both |= {
+            "f1_range": f1,
+            "exact_match_range": exact + 0.02,
+            "f1_minus_exact_match_range": f1 - exact - 0.02,
+        }
     for metric, value in both.items():
         if metric not in ("f1", "exact_match"):
-            rows += [row for name, n in (("all", 1332), ("quantities=several", 507))
-                     for row in measured(same | {"slice": name, "metric": metric, "n": n, "groups": n}, value, seeds)]
+            rows += [
+                row
+                for name, n in (("all", 1332), ("quantities=several", 507))
+                for row in measured(
+                    same | {"slice": name, "metric": metric, "n": n, "groups": n}, value, seeds
+                )
+            ]
             continue
-        rows += measured(same | {"slice": "all", "metric": metric, "n": 1332, "groups": 1332}, value, seeds)
-        rows += measured(same | {"slice": "quantities=several", "metric": metric, "n": 507, "groups": 507}, value - 0.05, seeds)
+        rows += measured(
+            same | {"slice": "all", "metric": metric, "n": 1332, "groups": 1332}, value, seeds
+        )
+        rows += measured(
+            same | {"slice": "quantities=several", "metric": metric, "n": 507, "groups": 507},
+            value - 0.05,
+            seeds,
+        )
         for name, n in CATEGORIES.items():
-            lifted = RANDOM[name] if (same["model"], metric) == ("random", "exact_match") else value + LIFT[name]
-            rows += measured(same | {"slice": f"category={name}", "metric": metric, "n": n, "groups": n},
-                             min(max(lifted, 0), 1), seeds)
+            lifted = (
+                RANDOM[name]
+                if (same["model"], metric) == ("random", "exact_match")
+                else value + LIFT[name]
+            )
+            rows += measured(
+                same | {"slice": f"category={name}", "metric": metric, "n": n, "groups": n},
+                min(max(lifted, 0), 1),
+                seeds,
+            )
     if coherent is not None:
         for name, n in (("all", 421), ("category=duration", 205), ("category=frequency", 216)):
             shift = 0.04 if name.endswith("frequency") else 0
-            rows += measured(same | {"slice": name, "metric": "consistency", "n": n, "groups": n},
-                             min(coherent + shift, 1), seeds)
+            rows += measured(
+                same | {"slice": name, "metric": "consistency", "n": n, "groups": n},
+                min(coherent + shift, 1),
+                seeds,
+            )
     return rows
 
 
-def system(model: str, method: str, pairs: int | None, normalized: bool = False, source: str = "mctaco", **more) -> dict:
+def system(
+    model: str,
+    method: str,
+    pairs: int | None,
+    normalized: bool = False,
+    source: str = "mctaco",
+    **more,
+) -> dict:
     """What all rows of a system have."""
-    return {"experiment": "tried", "study": "mctaco", "source": source, "split": "test", "sample": source.startswith("sample"),
-            "draw": 0, "train_questions": None, "model": model, "method": method, "unit_normalization": normalized,
-            "train_pairs": pairs, "dataset": NAMED[normalized]} | more
+    return {
+        "experiment": "tried",
+        "study": "mctaco",
+        "source": source,
+        "split": "test",
+        "sample": source.startswith("sample"),
+        "draw": 0,
+        "train_questions": None,
+        "model": model,
+        "method": method,
+        "unit_normalization": normalized,
+        "train_pairs": pairs,
+        "dataset": NAMED[normalized],
+    } | more
 
 
-def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int] = SEEDS, curve: bool = True) -> list[dict]:
+def metric_rows(
+    source: str = "mctaco", trained: dict = TRAINED, seeds: list[int] = SEEDS, curve: bool = True
+) -> list[dict]:
     """Table 2 with its baselines and controls (once for each dataset, as they are evaluated); BERT's curve with five draws a size."""
     rows = []
     for normalized in sorted({False, *(normalized for _, normalized in trained)}):
         for model, values in FIXED.items():
-            rows += of_system(system(model, "baseline", None, normalized, source), *values, [], 1.0 if model == "always_yes" else None)
+            rows += of_system(
+                system(model, "baseline", None, normalized, source),
+                *values,
+                [],
+                1.0 if model == "always_yes" else None,
+            )
         for model, values in CONTROLS.items():
             rows += of_system(system(model, "control", 3783, normalized, source), *values, [], 0.4)
         gold = of_system(system("gold", "baseline", None, normalized, source), 1.0, 1.0, [], 0.87)
         rows += [row for row in gold if row["metric"] == "consistency"]
     for (model, normalized), (f1, exact) in trained.items():
-        rows += of_system(system(model, "train", 3783, normalized, source), f1, exact, seeds, 0.3 + exact / 2)
-    for (questions, pairs), draw in ((size, draw) for size in SIZES.items() for draw in range(5)) if curve else ():
-        same = system("bert_base", "train", pairs + 13 * draw - 26, source=source, experiment="curve", train_questions=questions,
-                      draw=draw, dataset=f"train_questions-{questions}-draw-{draw}")
+        rows += of_system(
+            system(model, "train", 3783, normalized, source), f1, exact, seeds, 0.3 + exact / 2
+        )
+    for (questions, pairs), draw in (
+        ((size, draw) for size in SIZES.items() for draw in range(5)) if curve else ()
+    ):
+        same = system(
+            "bert_base",
+            "train",
+            pairs + 13 * draw - 26,
+            source=source,
+            experiment="curve",
+            train_questions=questions,
+            draw=draw,
+            dataset=f"train_questions-{questions}-draw-{draw}",
+        )
         reached = 1 - np.exp(-pairs / 700)
-        rows += of_system(same, 0.37 + 0.295 * reached + 0.012 * (draw - 2), 0.1 + 0.3 * reached + 0.009 * (draw - 2), [1], 0.4)
+        rows += of_system(
+            same,
+            0.37 + 0.295 * reached + 0.012 * (draw - 2),
+            0.1 + 0.3 * reached + 0.009 * (draw - 2),
+            [1],
+            0.4,
+        )
     rows = with_draws(rows, 0.0133)
     return rows + above_controls(rows)
 
@@ -116,7 +243,12 @@ def untrained_rows() -> list[dict]:
 
 def released_rows(exact: float = 0.427) -> list[dict]:
     """Judgements that came with the corpus."""
-    return with_draws(of_system(system("told", "released", None, True, dataset="released"), 0.699, exact, [], 0.715), 0.0133)
+    return with_draws(
+        of_system(
+            system("told", "released", None, True, dataset="released"), 0.699, exact, [], 0.715
+        ),
+        0.0133,
+    )
 
 
 def hours(numbers: list[int]) -> list[str]:
@@ -125,9 +257,21 @@ def hours(numbers: list[int]) -> list[str]:
 
 # question id: category, text, candidates, labels, probabilities of likely
 QUESTIONS = {
-    "test:0": ("duration", "How long did the chairman speak?", hours([9, 1, 2, 3]), [0, 1, 1, 0], [0.9, 0.8, 0.3, 0.2]),
+    "test:0": (
+        "duration",
+        "How long did the chairman speak?",
+        hours([9, 1, 2, 3]),
+        [0, 1, 1, 0],
+        [0.9, 0.8, 0.3, 0.2],
+    ),
     "test:1": ("duration", HOSTILE, hours([1, 2, 400]), [1, 1, 0], [0.9, 0.8, 0.1]),
-    "test:2": ("frequency", "How often is there rain?", ["every day", "every week", "every year"], [1, 1, 0], [0.2, 0.9, 0.4]),
+    "test:2": (
+        "frequency",
+        "How often is there rain?",
+        ["every day", "every week", "every year"],
+        [1, 1, 0],
+        [0.2, 0.9, 0.4],
+    ),
     "test:3": ("ordering", "What happened after?", ["it fell", HOSTILE], [1, 0], [0.3, 0.95]),
     "test:4": ("typical_time", "When do they eat?", ["noon", "3 a.m."], [1, 0], [0.99, 0.02]),
     "test:5": ("stationarity", "Is it still there?", ["yes", "no"], [1, 0], [0.4, 0.6]),
@@ -144,19 +288,58 @@ def make_run(results: Path, model: str, seed: int, turned: bool = False) -> str:
         for candidate, label, probability in zip(candidates, labels, likely):
             probability = 1 - probability if turned else probability
             number = f"test:{len(answers)}"
-            answers.append({"example_id": number, "group_id": group, "text_a": f"{HOSTILE}. {question}", "text_b": candidate,
-                            "label": label, "category": category, "answer": candidate})
-            predictions.append({"run": name, "split": "test", "selection": "held_out", "epoch": 3, "label": label,
-                                "example_id": number, "group_id": group,
-                                "score": [float(np.log(1 - probability)), float(np.log(probability))]})
-    write_table(pa.Table.from_pylist(answers, schema=ANSWERS), results / f"build/mctaco/{source}/{dataset}/test.parquet",
-                ANSWERS, {})
+            answers.append(
+                {
+                    "example_id": number,
+                    "group_id": group,
+                    "text_a": f"{HOSTILE}. {question}",
+                    "text_b": candidate,
+                    "label": label,
+                    "category": category,
+                    "answer": candidate,
+                }
+            )
+            predictions.append(
+                {
+                    "run": name,
+                    "split": "test",
+                    "selection": "held_out",
+                    "epoch": 3,
+                    "label": label,
+                    "example_id": number,
+                    "group_id": group,
+                    "score": [float(np.log(1 - probability)), float(np.log(probability))],
+                }
+            )
+    write_table(
+        pa.Table.from_pylist(answers, schema=ANSWERS),
+        results / f"build/mctaco/{source}/{dataset}/test.parquet",
+        ANSWERS,
+        {},
+    )
     np.random.default_rng(seed).shuffle(predictions)
-    write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
-    (folder / "run.json").write_text(json.dumps({
-        "run": name, "study": "mctaco", "source": source, "dataset": dataset, "model": model, "method": "train", "seed": seed,
-        "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0}, "train_examples": 3400,
-        "held_out_examples": 383}))
+    write_table(
+        pa.Table.from_pylist(predictions, schema=PREDICTIONS),
+        folder / "predictions.parquet",
+        PREDICTIONS,
+        {},
+    )
+    (folder / "run.json").write_text(
+        json.dumps(
+            {
+                "run": name,
+                "study": "mctaco",
+                "source": source,
+                "dataset": dataset,
+                "model": model,
+                "method": "train",
+                "seed": seed,
+                "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0},
+                "train_examples": 3400,
+                "held_out_examples": 383,
+            }
+        )
+    )
     return name
 
 
@@ -165,7 +348,10 @@ class Study:
 
     def __init__(self, folder: Path, program, rows: list[dict]):
         self.folder, self.program, self.results = folder, program, folder / "results"
-        self.metrics, self.publish = self.results / "evaluate/metrics.parquet", self.results / "publish"
+        self.metrics, self.publish = (
+            self.results / "evaluate/metrics.parquet",
+            self.results / "publish",
+        )
         self.resources = folder / "resources"
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
@@ -177,19 +363,77 @@ class Study:
     def write_published(self) -> None:
         with (self.resources / "published.csv").open("w", newline="") as file:
             out = csv.writer(file)
-            out.writerow(["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"])
+            out.writerow(
+                ["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"]
+            )
             for (row, model, normalized), values in PAPER.items():
                 for metric, value in zip(("f1", "exact_match"), values):
-                    out.writerow(["mctaco", "Table 2", row, model, f"source=mctaco; slice=all; unit_normalization={normalized}",
-                                  metric, value, "%", ""])
+                    out.writerow(
+                        [
+                            "mctaco",
+                            "Table 2",
+                            row,
+                            model,
+                            f"source=mctaco; slice=all; unit_normalization={normalized}",
+                            metric,
+                            value,
+                            "%",
+                            "",
+                        ]
+                    )
             for name, value in zip(CATEGORIES, (34.4, 36.9, 42.9, 46.7, 58.2)):
-                out.writerow(["mctaco", "Released predictions (figure 2)", name, "bert_base",
-                              f"source=mctaco; slice=category={name}; unit_normalization=True", "exact_match", value, "%", ""])
-            out.writerow(["mctaco", "Table 1", "questions", "", "source=mctaco; slice=all", "statistics.questions", 7, "", ""])
-            out.writerow(["mctaco", "Appendix A.2, figure 3", "BERT", "bert_base", "source=mctaco", "plateau.train_pairs", 2500,
-                          "pairs", ""])
-            out.writerow(["strided_sop", "Figure 3", "x", "bert_base", "source=mctaco", "exact_match", "increases",
-                          "with stride", ""])
+                out.writerow(
+                    [
+                        "mctaco",
+                        "Released predictions (figure 2)",
+                        name,
+                        "bert_base",
+                        f"source=mctaco; slice=category={name}; unit_normalization=True",
+                        "exact_match",
+                        value,
+                        "%",
+                        "",
+                    ]
+                )
+            out.writerow(
+                [
+                    "mctaco",
+                    "Table 1",
+                    "questions",
+                    "",
+                    "source=mctaco; slice=all",
+                    "statistics.questions",
+                    7,
+                    "",
+                    "",
+                ]
+            )
+            out.writerow(
+                [
+                    "mctaco",
+                    "Appendix A.2, figure 3",
+                    "BERT",
+                    "bert_base",
+                    "source=mctaco",
+                    "plateau.train_pairs",
+                    2500,
+                    "pairs",
+                    "",
+                ]
+            )
+            out.writerow(
+                [
+                    "strided_sop",
+                    "Figure 3",
+                    "x",
+                    "bert_base",
+                    "source=mctaco",
+                    "exact_match",
+                    "increases",
+                    "with stride",
+                    "",
+                ]
+            )
 
     def write_released(self, words: list[str]) -> None:
         """The judgements that came with the corpus, one for each answer of QUESTIONS."""
@@ -199,25 +443,59 @@ class Study:
 
     def write_cleaned(self) -> None:
         """QUESTIONS as a cleaned corpus of two splits."""
-        rows = [{"source": "mctaco", "question_id": group, "sentence": "She spoke at length .", "question": question,
-                 "answer": candidate, "label": label, "category": category}
-                for group, (category, question, candidates, labels, _) in QUESTIONS.items()
-                for candidate, label in zip(candidates, labels)]
+        rows = [
+            {
+                "source": "mctaco",
+                "question_id": group,
+                "sentence": "She spoke at length .",
+                "question": question,
+                "answer": candidate,
+                "label": label,
+                "category": category,
+            }
+            for group, (category, question, candidates, labels, _) in QUESTIONS.items()
+            for candidate, label in zip(candidates, labels)
+        ]
         for split, part in (("train", rows[:7]), ("test", rows[7:])):
-            write_table(pa.Table.from_pylist([row | {"split": split} for row in part], schema=QUESTIONS_SCHEMA),
-                        self.results / f"clean/mctaco/{split}.parquet", QUESTIONS_SCHEMA, {})
+            write_table(
+                pa.Table.from_pylist(
+                    [row | {"split": split} for row in part], schema=QUESTIONS_SCHEMA
+                ),
+                self.results / f"clean/mctaco/{split}.parquet",
+                QUESTIONS_SCHEMA,
+                {},
+            )
 
     def call(self, name: str, ok: bool = True):
         """Run the program of a figure or table, which must end well, or not."""
         kind = "table" if name in TABLES else "figure"
-        given = ["--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
-                 "--models", self.resources / "models.yaml", "--output", self.publish / f"{kind}s" / name,
-                 "--log", self.results / f"logs/publish/{name}.log"]
+        given = [
+            "--metrics",
+            self.metrics,
+            "--sources",
+            self.resources / "sources.yaml",
+            "--models",
+            self.resources / "models.yaml",
+            "--output",
+            self.publish / f"{kind}s" / name,
+            "--log",
+            self.results / f"logs/publish/{name}.log",
+        ]
         if name == "mctaco_errors":
-            given += ["--train", self.results / "train/mctaco", "--runs", *self.runs, "--build", self.results / "build/mctaco",
-                      "--fetched", self.results / "fetch"]
+            given += [
+                "--train",
+                self.results / "train/mctaco",
+                "--runs",
+                *self.runs,
+                "--build",
+                self.results / "build/mctaco",
+                "--fetched",
+                self.results / "fetch",
+            ]
         if name == "mctaco_statistics":
             given += ["--cleaned", self.results / "clean"]
-        done = self.program(f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given)
+        done = self.program(
+            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given
+        )
         assert (done.returncode == 0) == ok, done.stderr
         return done

@@ -30,14 +30,20 @@ def slow_scores(candidates: list[tuple[int, int]]) -> tuple[int, float]:
     return int(all(gold == told for gold, told in candidates)), f1
 
 
-QUESTIONS = st.lists(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=6), min_size=1, max_size=8)
+QUESTIONS = st.lists(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=6),
+    min_size=1,
+    max_size=8,
+)
 
 
 @given(QUESTIONS)
 @settings(deadline=None)
 def test_metrics_equal_a_slow_reference(questions):
     question = np.repeat(np.arange(len(questions)), [len(pairs) for pairs in questions])
-    label, accepted = (np.array(column) for column in zip(*(pair for pairs in questions for pair in pairs)))
+    label, accepted = (
+        np.array(column) for column in zip(*(pair for pairs in questions for pair in pairs))
+    )
     exact, f1 = by_question(label, accepted, question)
     wanted = [slow_scores(pairs) for pairs in questions]
     np.testing.assert_allclose(exact, [one for one, _ in wanted])
@@ -49,23 +55,31 @@ def test_metrics_equal_a_slow_reference(questions):
 def test_chance_is_the_mean_over_all_answers(questions):
     """Every way to accept or not, one by one."""
     question = np.repeat(np.arange(len(questions)), [len(gold_labels) for gold_labels in questions])
-    exact, f1 = expected_at_random(np.array([gold for gold_labels in questions for gold in gold_labels]), question)
+    exact, f1 = expected_at_random(
+        np.array([gold for gold_labels in questions for gold in gold_labels]), question
+    )
     for place, gold_labels in enumerate(questions):
-        ways = [[(number >> bit) & 1 for bit in range(len(gold_labels))] for number in range(2 ** len(gold_labels))]
+        ways = [
+            [(number >> bit) & 1 for bit in range(len(gold_labels))]
+            for number in range(2 ** len(gold_labels))
+        ]
         scored = [slow_scores(list(zip(gold_labels, told))) for told in ways]
         assert exact[place] == pytest.approx(np.mean([one for one, _ in scored]))
         assert f1[place] == pytest.approx(np.mean([one for _, one in scored]))
 
 
-@each_row("seconds, accepted, wanted", [
-    ([1, 2, 3, 4], [0, 1, 1, 0], 1.0),
-    ([1, 2, 3, 4], [1, 0, 0, 1], 0.0),        # "1 hour" and "9 hours" without the hours between
-    ([4, 1, 3, 2], [1, 0, 1, 1], 1.0),        # in any order
-    ([1, 2, 3, 4], [0, 1, 0, 0], np.nan),     # nothing can lie between
-    ([1, np.nan, 3, 4], [1, 0, 1, 0], 1.0),   # what has no quantity does not count
-    ([1, 2, 2, 3], [1, 0, 1, 1], 1.0),        # one wording of the same quantity is enough
-    ([1, 1, 5, 9], [1, 1, 0, 0], np.nan),     # two wordings of one quantity are one
-])
+@each_row(
+    "seconds, accepted, wanted",
+    [
+        ([1, 2, 3, 4], [0, 1, 1, 0], 1.0),
+        ([1, 2, 3, 4], [1, 0, 0, 1], 0.0),  # "1 hour" and "9 hours" without the hours between
+        ([4, 1, 3, 2], [1, 0, 1, 1], 1.0),  # in any order
+        ([1, 2, 3, 4], [0, 1, 0, 0], np.nan),  # nothing can lie between
+        ([1, np.nan, 3, 4], [1, 0, 1, 0], 1.0),  # what has no quantity does not count
+        ([1, 2, 2, 3], [1, 0, 1, 1], 1.0),  # one wording of the same quantity is enough
+        ([1, 1, 5, 9], [1, 1, 0, 0], np.nan),  # two wordings of one quantity are one
+    ],
+)
 def test_consistency(seconds, accepted, wanted):
     found = consistency(np.array(accepted), np.array(seconds, float), np.zeros(4, int))
     np.testing.assert_equal(found, [wanted])
@@ -74,24 +88,40 @@ def test_consistency(seconds, accepted, wanted):
 @pytest.fixture(scope="session")
 def cleaned(mirror, program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mctaco")
-    done = program("scripts.clean.mctaco", "--source", "mctaco", "--fetched", mirror / AT / "dataset", "--output", folder,
-                   "--provenance", "{}")
+    done = program(
+        "scripts.clean.mctaco",
+        "--source",
+        "mctaco",
+        "--fetched",
+        mirror / AT / "dataset",
+        "--output",
+        folder,
+        "--provenance",
+        "{}",
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_the_real_files_are_counted(cleaned):
-    counts = pd.read_csv(cleaned / "cleaning.csv").set_index(["split", "unit", "action", "reason"])["count"]
+    counts = pd.read_csv(cleaned / "cleaning.csv").set_index(["split", "unit", "action", "reason"])[
+        "count"
+    ]
     kept = counts.xs("kept", level="action").droplevel("reason")
     assert kept["train", "answers"] == 3783 and kept["train", "questions"] == 561
     assert kept["test", "answers"] == 9442 and kept["test", "questions"] == 1332
-    assert counts["train", "answers", "noted", 'a " in a text'] == 145 and counts["test", "answers", "noted", 'a " in a text'] == 680
+    assert (
+        counts["train", "answers", "noted", 'a " in a text'] == 145
+        and counts["test", "answers", "noted", 'a " in a text'] == 680
+    )
     assert counts["test", "questions", "noted", "train has the question too"] == 0
     test = read_table(cleaned / "test.parquet").to_pandas()
     assert (test.groupby("question_id")["label"].sum() == 0).sum() == 232
     assert test.groupby("question_id").size().agg(["min", "max"]).tolist() == [1, 19]
     assert not test.groupby("question_id")["category"].nunique().max() > 1
-    assert test["answer"].str.contains("\u00ad").any() or test["sentence"].str.contains("\u00ad").any()
+    assert (
+        test["answer"].str.contains("\u00ad").any() or test["sentence"].str.contains("\u00ad").any()
+    )
 
 
 def printed(text: str) -> dict[str, list[str]]:
@@ -101,22 +131,33 @@ def printed(text: str) -> dict[str, list[str]]:
 
 def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
     """Beside a file that accepts every answer; a byte order mark counts for nothing."""
-    (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf"
-                                        + (mirror / AT / "dataset/test_9442.tsv").read_bytes())
+    (tmp_path / "gold.tsv").write_bytes(
+        b"\xef\xbb\xbf" + (mirror / AT / "dataset/test_9442.tsv").read_bytes()
+    )
     (tmp_path / "yes.txt").write_text("yes\n" * 9442)
-    done = program("scripts.studies.mctaco.evaluate", "--gold", tmp_path / "gold.tsv", "--predictions",
-                   mirror / AT / "experiments/bert/bert.norm.output.txt", tmp_path / "yes.txt")
+    done = program(
+        "scripts.studies.mctaco.evaluate",
+        "--gold",
+        tmp_path / "gold.tsv",
+        "--predictions",
+        mirror / AT / "experiments/bert/bert.norm.output.txt",
+        tmp_path / "yes.txt",
+    )
     assert done.returncode == 0 and "1 byte order mark" in done.stderr, done.stderr
     released, always_yes = map(printed, done.stdout.split(f"{tmp_path / 'yes.txt'}"))
     exact, low, _, high, count = released["exact match"]
     assert (exact, count) == ("42.72", "1,332")
-    assert [released[name][0] for name in ("f1", "exact match range", "f1 range")] == ["69.93",
-        "43.62", "69.62"]
+    assert [released[name][0] for name in ("f1", "exact match range", "f1 range")] == [
+        "69.93",
+        "43.62",
+        "69.62",
+    ]
     spread = 1.96 * np.sqrt(0.4272 * 0.5728 / 1332) * 100
     assert [float(low), float(high)] == pytest.approx([42.72 - spread, 42.72 + spread], abs=0.1)
-    assert {line for line in released
-            if line.startswith("exact match, ")} == {f"exact match, category={name}" for name in (
-        "duration", "ordering", "typical_time", "frequency", "stationarity")}
+    assert {line for line in released if line.startswith("exact match, ")} == {
+        f"exact match, category={name}"
+        for name in ("duration", "ordering", "typical_time", "frequency", "stationarity")
+    }
     assert [always_yes[name][0] for name in ("exact match", "f1")] == ["12.16", "49.84"]
 
 
@@ -124,34 +165,62 @@ def test_baselines_are_the_published_ones(cleaned):
     """Table 2: F1 and EM of always yes 49.8 / 12.1, always no 17.4 / 17.4, random 36.2 / 8.1 (one draw there)."""
     test = read_table(cleaned / "test.parquet").to_pandas()
     label, question = test["label"].to_numpy(), pd.factorize(test["question_id"])[0]
-    for accepted, exact, f1 in ((np.ones_like(label), 12.1, 49.8), (np.zeros_like(label), 17.4, 17.4)):
+    for accepted, exact, f1 in (
+        (np.ones_like(label), 12.1, 49.8),
+        (np.zeros_like(label), 17.4, 17.4),
+    ):
         found = [values.mean() * 100 for values in by_question(label, accepted, question)]
         assert found == pytest.approx([exact, f1], abs=0.07)
-    assert [values.mean() * 100 for values in expected_at_random(label, question)] == pytest.approx([8.1, 36.2], abs=0.2)
+    assert [values.mean() * 100 for values in expected_at_random(label, question)] == pytest.approx(
+        [8.1, 36.2], abs=0.2
+    )
 
 
-GOLD = "We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 \"year\tno\tEvent Duration\n"
+GOLD = 'We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 "year\tno\tEvent Duration\n'
 
 
-@pytest.mark.parametrize(("gold", "predictions", "said"), [
-    (GOLD, "yes\n", "has 1 lines, but"),
-    (GOLD, "yes\nno\nno\n", "line 3 is the first without its like"),
-    (GOLD, "yes\nmaybe\n", "line 2 is 'maybe'; write yes or no"),
-    (GOLD.replace("\tyes", "\tlikely"), "yes\nno\n", "line 1: label is 'likely', not one of yes, no"),
-    (GOLD.replace("Duration\nWe met.\t", "Duration\nWe met. "), "yes\nno\n", "line 2 has 4 columns, not 5"),
-    (GOLD.replace("Event Duration", "Event Length"), "yes\nno\n", "category is 'Event Length', not one of"),
-    (GOLD.encode("utf-16"), "yes\nno\n", "gold.tsv: not UTF-8 text at byte 0, but UTF-16"),
-    (GOLD.encode("utf-16-le"), "yes\nno\n", "gold.tsv: byte 1 is NUL"),
-    (GOLD.replace("\n", "\r"), "yes\nno\n", "gold.tsv: has carriage returns but no line feed"),
-    (GOLD, b"yes\n\xff\n", "predictions: not UTF-8 text at byte 4"),
-    ("", "yes\n", "gold.tsv: line 1 has 1 columns, not 5"),
-    (GOLD, "", "predictions: line 1 is ''; write yes or no"),
-])
+@pytest.mark.parametrize(
+    ("gold", "predictions", "said"),
+    [
+        (GOLD, "yes\n", "has 1 lines, but"),
+        (GOLD, "yes\nno\nno\n", "line 3 is the first without its like"),
+        (GOLD, "yes\nmaybe\n", "line 2 is 'maybe'; write yes or no"),
+        (
+            GOLD.replace("\tyes", "\tlikely"),
+            "yes\nno\n",
+            "line 1: label is 'likely', not one of yes, no",
+        ),
+        (
+            GOLD.replace("Duration\nWe met.\t", "Duration\nWe met. "),
+            "yes\nno\n",
+            "line 2 has 4 columns, not 5",
+        ),
+        (
+            GOLD.replace("Event Duration", "Event Length"),
+            "yes\nno\n",
+            "category is 'Event Length', not one of",
+        ),
+        (GOLD.encode("utf-16"), "yes\nno\n", "gold.tsv: not UTF-8 text at byte 0, but UTF-16"),
+        (GOLD.encode("utf-16-le"), "yes\nno\n", "gold.tsv: byte 1 is NUL"),
+        (GOLD.replace("\n", "\r"), "yes\nno\n", "gold.tsv: has carriage returns but no line feed"),
+        (GOLD, b"yes\n\xff\n", "predictions: not UTF-8 text at byte 4"),
+        ("", "yes\n", "gold.tsv: line 1 has 1 columns, not 5"),
+        (GOLD, "", "predictions: line 1 is ''; write yes or no"),
+    ],
+)
 def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predictions, said):
     for name, content in (("gold.tsv", gold), ("predictions", predictions)):
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    done = program("scripts.studies.mctaco.evaluate", "--gold", tmp_path / "gold.tsv", "--predictions", tmp_path / "predictions")
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    done = program(
+        "scripts.studies.mctaco.evaluate",
+        "--gold",
+        tmp_path / "gold.tsv",
+        "--predictions",
+        tmp_path / "predictions",
+    )
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
+        done.stderr
+    )
 
 
 def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
@@ -167,7 +236,9 @@ def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
 
 
 amounts = st.sampled_from([60.0, 3600.0, 7200.0, 86400.0, 604800.0, np.nan])
-margins = st.one_of(st.sampled_from([-1.0, 1.0]), st.floats(-9, 9).map(lambda value: round(value, 3)))
+margins = st.one_of(
+    st.sampled_from([-1.0, 1.0]), st.floats(-9, 9).map(lambda value: round(value, 3))
+)
 
 
 @settings(max_examples=3 * settings.default.max_examples // 2, deadline=None)
@@ -185,8 +256,18 @@ def build(program, cleaned, tmp_path):
     def call(ok=True, **options):
         given = {"unit_normalization": False, "train_questions": None, "draw": 0} | options
         output = tmp_path / json.dumps(given).replace('"', "").replace(" ", "")
-        done = program("scripts.studies.mctaco.build", "--cleaned", cleaned, "--splits", "train", "test", "--options", json.dumps(given),
-                       "--output", output)
+        done = program(
+            "scripts.studies.mctaco.build",
+            "--cleaned",
+            cleaned,
+            "--splits",
+            "train",
+            "test",
+            "--options",
+            json.dumps(given),
+            "--output",
+            output,
+        )
         assert (done.returncode == 0) == ok, done.stderr
         return output if ok else done.stderr
 
@@ -194,23 +275,41 @@ def build(program, cleaned, tmp_path):
 
 
 def test_sub_samples_are_of_whole_questions_and_grow(build):
-    tables = {size: read_table(build(train_questions=size) / "train.parquet").to_pandas() for size in (2, 50, 200)}
+    tables = {
+        size: read_table(build(train_questions=size) / "train.parquet").to_pandas()
+        for size in (2, 50, 200)
+    }
     assert [table["group_id"].nunique() for table in tables.values()] == [2, 50, 200]
     whole = read_table(build() / "train.parquet").to_pandas()
     assert set(tables[50]["example_id"]) < set(tables[200]["example_id"]) < set(whole["example_id"])
-    assert (tables[200].groupby("group_id").size() == whole.groupby("group_id").size()[tables[200]["group_id"].unique()].sort_index()).all()
+    assert (
+        tables[200].groupby("group_id").size()
+        == whole.groupby("group_id").size()[tables[200]["group_id"].unique()].sort_index()
+    ).all()
     other = read_table(build(train_questions=50, draw=1) / "train.parquet").to_pandas()
     assert len(set(other["group_id"]) & set(tables[50]["group_id"])) < 20
-    assert "train_questions is 999, but there are 561 questions" in build(ok=False, train_questions=999)
+    assert "train_questions is 999, but there are 561 questions" in build(
+        ok=False, train_questions=999
+    )
 
 
 def test_a_limit_keeps_whole_questions_of_the_test_split(build):
     whole, ten, forty = (build(limit=limit) for limit in (None, 10, 40))
     assert read_table(whole / "train.parquet").equals(read_table(ten / "train.parquet"))
-    test, few, more = (read_table(folder / "test.parquet").to_pandas() for folder in (whole, ten, forty))
-    assert few["group_id"].nunique() == 10 and more["group_id"].nunique() == 40 and set(few["group_id"]) < set(more["group_id"])
+    test, few, more = (
+        read_table(folder / "test.parquet").to_pandas() for folder in (whole, ten, forty)
+    )
+    assert (
+        few["group_id"].nunique() == 10
+        and more["group_id"].nunique() == 40
+        and set(few["group_id"]) < set(more["group_id"])
+    )
     assert few.equals(test[test["group_id"].isin(few["group_id"])].reset_index(drop=True))
-    assert provenance_of(ten / "test.parquet")["limited"] == {"items": "questions", "kept": 10, "of": 1332}
+    assert provenance_of(ten / "test.parquet")["limited"] == {
+        "items": "questions",
+        "kept": 10,
+        "of": 1332,
+    }
 
 
 def test_an_experiment_is_measured(program, build, mirror, tmp_path):
@@ -224,37 +323,110 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     test = read_table(folder / "test.parquet").to_pandas()
     for seed, accepted in ((1, test["label"]), (2, 1 - test["label"])):
         scores = np.where(np.arange(2) == accepted.to_numpy()[:, None], -0.1, -2.5)
-        write_run(tmp_path, f"run-{seed}", [("test", "held_out", test, scores)], study="mctaco",
-                  source="mctaco", dataset="default",
-                  model="m", method="train", seed=seed, train_examples=3400, held_out_examples=383,
-                  data_options={"unit_normalization": False, "train_questions": None, "draw": 0})
-    done = program("scripts.studies.mctaco.evaluate", "--experiment", "e", "--runs", "run-1", "run-2", "--trained", tmp_path,
-                   "--build", tmp_path / "build", "--fetched", fetched, "--sources", ROOT / "resources/sources.yaml",
-                   "--resamples", 200,
-                   "--output", tmp_path / "metrics.parquet")
+        write_run(
+            tmp_path,
+            f"run-{seed}",
+            [("test", "held_out", test, scores)],
+            study="mctaco",
+            source="mctaco",
+            dataset="default",
+            model="m",
+            method="train",
+            seed=seed,
+            train_examples=3400,
+            held_out_examples=383,
+            data_options={"unit_normalization": False, "train_questions": None, "draw": 0},
+        )
+    done = program(
+        "scripts.studies.mctaco.evaluate",
+        "--experiment",
+        "e",
+        "--runs",
+        "run-1",
+        "run-2",
+        "--trained",
+        tmp_path,
+        "--build",
+        tmp_path / "build",
+        "--fetched",
+        fetched,
+        "--sources",
+        ROOT / "resources/sources.yaml",
+        "--resamples",
+        200,
+        "--output",
+        tmp_path / "metrics.parquet",
+    )
     assert done.returncode == 0, done.stderr
     metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
-    rows = metrics[(metrics["model"] == "m") & (metrics["slice"] == "all")].set_index(["metric", "seed"])["value"]
+    rows = metrics[(metrics["model"] == "m") & (metrics["slice"] == "all")].set_index(
+        ["metric", "seed"]
+    )["value"]
     assert rows["exact_match", 1] == rows["f1", 1] == 1 and rows["exact_match", 2] == 0
-    mean = metrics[(metrics["model"] == "m") & metrics["seed"].isna() & (metrics["slice"] == "all")].set_index("metric")
-    assert mean.loc["exact_match", "value"] == 0.5 and mean.loc["exact_match", "sd"] == pytest.approx(np.sqrt(0.5))
+    mean = metrics[
+        (metrics["model"] == "m") & metrics["seed"].isna() & (metrics["slice"] == "all")
+    ].set_index("metric")
+    assert mean.loc["exact_match", "value"] == 0.5 and mean.loc[
+        "exact_match", "sd"
+    ] == pytest.approx(np.sqrt(0.5))
     assert (mean["n"]["exact_match"], mean["groups"]["f1"]) == (1332, 1332)
-    gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index("slice")
-    assert {"category=duration", "category=frequency"} < set(gold.index) and "category=ordering" not in gold.index
-    assert 0.5 < gold.loc["category=duration", "value"] <= 1 and gold.loc["category=duration", "n"] > 30
-    told = metrics[(metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")].set_index("metric")
-    assert (told["value"][["exact_match", "f1", "exact_match_range"]] * 100).round(2).tolist() == [42.72, 69.93, 43.62]
-    assert set(told["method"]) == {"released"} and told["unit_normalization"].all() and told["seed"].isna().all()
+    gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index(
+        "slice"
+    )
+    assert {"category=duration", "category=frequency"} < set(
+        gold.index
+    ) and "category=ordering" not in gold.index
+    assert (
+        0.5 < gold.loc["category=duration", "value"] <= 1
+        and gold.loc["category=duration", "n"] > 30
+    )
+    told = metrics[
+        (metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")
+    ].set_index("metric")
+    assert (told["value"][["exact_match", "f1", "exact_match_range"]] * 100).round(2).tolist() == [
+        42.72,
+        69.93,
+        43.62,
+    ]
+    assert (
+        set(told["method"]) == {"released"}
+        and told["unit_normalization"].all()
+        and told["seed"].isna().all()
+    )
     assert told.loc["f1_minus_exact_match", "value"] == pytest.approx(0.2721, abs=1e-4)
-    assert {"random", "always_yes", "always_no", "gold", "m", "bert_unit_normalization_released"} == set(metrics["model"])
-    ceiling = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "exact_match_range")].set_index("slice")["value"]
-    assert 0.98 < ceiling["quantities=several"] <= ceiling["all"] < 1, "nearly all questions have one range of right answers"
+    assert {
+        "random",
+        "always_yes",
+        "always_no",
+        "gold",
+        "m",
+        "bert_unit_normalization_released",
+    } == set(metrics["model"])
+    ceiling = metrics[
+        (metrics["model"] == "gold") & (metrics["metric"] == "exact_match_range")
+    ].set_index("slice")["value"]
+    assert 0.98 < ceiling["quantities=several"] <= ceiling["all"] < 1, (
+        "nearly all questions have one range of right answers"
+    )
 
 
 def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
-    for options, said in (({"train_questions": 1}, "train_questions: 1 is less than the minimum of 2"),
-                          ({"draw": True}, "draw: True is not of type 'integer'"),
-                          ({"drew": 1}, "mctaco: unknown key drew")):
-        done = program("scripts.studies.mctaco.build", "--cleaned", tmp_path, "--splits", "train", "--options", json.dumps(options),
-                       "--output", tmp_path / "out")
-        assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    for options, said in (
+        ({"train_questions": 1}, "train_questions: 1 is less than the minimum of 2"),
+        ({"draw": True}, "draw: True is not of type 'integer'"),
+        ({"drew": 1}, "mctaco: unknown key drew"),
+    ):
+        done = program(
+            "scripts.studies.mctaco.build",
+            "--cleaned",
+            tmp_path,
+            "--splits",
+            "train",
+            "--options",
+            json.dumps(options),
+            "--output",
+            tmp_path / "out",
+        )
+        assert (
+            done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
+        ), done.stderr

@@ -13,19 +13,36 @@ from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
 from tests.publish.publish_inputs import of_one_group
 from tests.studies.mctaco.publish_inputs_mctaco import (
-    HOSTILE, MODELS, QUESTIONS, Study, make_run, metric_rows, released_rows, untrained_rows)
+    HOSTILE,
+    MODELS,
+    QUESTIONS,
+    Study,
+    make_run,
+    metric_rows,
+    released_rows,
+    untrained_rows,
+)
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = ["mctaco_by_category", "mctaco_training_size", "mctaco_em_against_f1", "mctaco_consistency", "mctaco_ranges"]
+FIGURES = [
+    "mctaco_by_category",
+    "mctaco_training_size",
+    "mctaco_em_against_f1",
+    "mctaco_consistency",
+    "mctaco_ranges",
+]
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
     """Table 2 on the paper's corpus with the curve, beside a sample corpus with a model of a hostile name; all programs run."""
-    inputs = Study(tmp_path_factory.mktemp("study"), program,
-                   metric_rows() + untrained_rows() + metric_rows("sample_mctaco", SMALL, [1], False))
+    inputs = Study(
+        tmp_path_factory.mktemp("study"),
+        program,
+        metric_rows() + untrained_rows() + metric_rows("sample_mctaco", SMALL, [1], False),
+    )
     for name in [*FIGURES, "mctaco_table"]:
         assert len(inputs.call(name).stderr.splitlines()) == 1
     return inputs
@@ -35,9 +52,14 @@ def study(tmp_path_factory, program) -> Study:
 def errors(tmp_path_factory, program) -> Study:
     """RoBERTa has the highest exact match of the models, a control a higher one; BERT's run judges the other way round."""
     inputs = Study(tmp_path_factory.mktemp("errors"), program, metric_rows(curve=False))
-    inputs.runs = [make_run(inputs.results, "bert_base", 1, turned=True), make_run(inputs.results, "roberta_base", 2, turned=True),
-                   make_run(inputs.results, "roberta_base", 1)]
-    inputs.write_released(["no"] * sum(len(candidates) for _, _, candidates, *_ in QUESTIONS.values()))
+    inputs.runs = [
+        make_run(inputs.results, "bert_base", 1, turned=True),
+        make_run(inputs.results, "roberta_base", 2, turned=True),
+        make_run(inputs.results, "roberta_base", 1),
+    ]
+    inputs.write_released(
+        ["no"] * sum(len(candidates) for _, _, candidates, *_ in QUESTIONS.values())
+    )
     inputs.call("mctaco_errors")
     return inputs
 
@@ -53,13 +75,20 @@ def table(study: Study, name: str) -> pd.DataFrame:
 def test_a_figure_says_sample_on_its_face(study):
     for name in FIGURES:
         svg = (study.publish / f"figures/{name}.svg").read_text()
-        assert ("SAMPLE DATA" in svg) == (name != "mctaco_training_size"), "the sample corpus has no curve"
+        assert ("SAMPLE DATA" in svg) == (name != "mctaco_training_size"), (
+            "the sample corpus has no curve"
+        )
         assert "<script" not in svg
 
 
 def test_one_question_has_no_interval(tmp_path, program):
     one = Study(tmp_path, program, of_one_group(metric_rows()))
-    for name in ("mctaco_em_against_f1", "mctaco_by_category", "mctaco_training_size", "mctaco_table"):
+    for name in (
+        "mctaco_em_against_f1",
+        "mctaco_by_category",
+        "mctaco_training_size",
+        "mctaco_table",
+    ):
         one.call(name)
     assert "one group" in (one.publish / "tables/mctaco_table.md").read_text()
 
@@ -67,17 +96,52 @@ def test_one_question_has_no_interval(tmp_path, program):
 def test_the_table_holds_table_2_beside_the_published_numbers(study):
     rows = table(study, "mctaco_table")
     real = rows[rows["Corpus"] == "MC-TACO"].set_index("System")
-    controls = [f"{name}{way}" for name in ("bag of words", "answer and category") for way in ("", " + unit normalization")]
-    assert list(real.index) == ["random", "always yes", "always no", *controls, "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base",
-                                "BERT-base + unit normalization", "RoBERTa-base", "Human (in the paper only)"]
+    controls = [
+        f"{name}{way}"
+        for name in ("bag of words", "answer and category")
+        for way in ("", " + unit normalization")
+    ]
+    assert list(real.index) == [
+        "random",
+        "always yes",
+        "always no",
+        *controls,
+        "ESIM (GloVe)",
+        "ESIM (frozen BERT)",
+        "BERT-base",
+        "BERT-base + unit normalization",
+        "RoBERTa-base",
+        "Human (in the paper only)",
+    ]
     bert = real.loc["BERT-base + unit normalization"]
     assert bert[["Questions", "Training pairs", "Seeds"]].tolist() == ["1,332", "3,783", "3"]
-    assert bert[["F1 (%)", "F1 sd", "F1 95 % interval", "F1 in the paper"]].tolist() == ["68.8", "0.8", "66.2–71.4", "69.9"]
-    assert bert[["EM (%)", "EM sd", "EM 95 % interval", "EM in the paper"]].tolist() == ["42.1", "0.8", "39.5–44.7", "42.7"]
-    assert re.fullmatch(r"answer and category: −2\.9 \(−[\d.]+ to \+[\d.]+\)", bert[ABOVE]), "on its own dataset, the best control is better"
-    assert real.loc[controls, "EM (%)"].tolist() == ["20.0", "20.0", "45.0", "45.0"] and (real.loc[[*controls, "random"], ABOVE] == "").all()
+    assert bert[["F1 (%)", "F1 sd", "F1 95 % interval", "F1 in the paper"]].tolist() == [
+        "68.8",
+        "0.8",
+        "66.2–71.4",
+        "69.9",
+    ]
+    assert bert[["EM (%)", "EM sd", "EM 95 % interval", "EM in the paper"]].tolist() == [
+        "42.1",
+        "0.8",
+        "39.5–44.7",
+        "42.7",
+    ]
+    assert re.fullmatch(r"answer and category: −2\.9 \(−[\d.]+ to \+[\d.]+\)", bert[ABOVE]), (
+        "on its own dataset, the best control is better"
+    )
+    assert (
+        real.loc[controls, "EM (%)"].tolist() == ["20.0", "20.0", "45.0", "45.0"]
+        and (real.loc[[*controls, "random"], ABOVE] == "").all()
+    )
     random = real.loc["random"]
-    assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == ["36.2", "8.1", "36.2", "", ""]
+    assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == [
+        "36.2",
+        "8.1",
+        "36.2",
+        "",
+        "",
+    ]
     human = real.loc["Human (in the paper only)"]
     assert human[["F1 (%)", "F1 in the paper", "EM in the paper"]].tolist() == ["", "87.1", "75.8"]
 
@@ -85,7 +149,9 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
 def test_sample_numbers_never_stand_beside_published_ones(study):
     rows = table(study, "mctaco_table")
     sample = rows[rows["Corpus"].str.contains("sample data")]
-    assert len(sample) == 5 + 4 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
+    assert len(sample) == 5 + 4 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(
+        axis=None
+    )
     for name, count in (("mctaco_by_category", 5), ("mctaco_em_against_f1", 18)):
         published = points(study, name).query("origin == 'published'")
         assert len(published) == count and set(published["source"]) == {"mctaco"}
@@ -94,11 +160,27 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
 def test_every_model_and_random_has_a_point_in_each_category(study):
     drawn = points(study, "mctaco_by_category")
     here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
-    assert here.groupby("system").size().to_dict() == {name: 5 for name in (
-        "random", "bag of words", "bag of words + unit normalization", "answer and category", "answer and category + unit normalization",
-        "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base", "BERT-base + unit normalization", "RoBERTa-base")}
+    assert here.groupby("system").size().to_dict() == {
+        name: 5
+        for name in (
+            "random",
+            "bag of words",
+            "bag of words + unit normalization",
+            "answer and category",
+            "answer and category + unit normalization",
+            "ESIM (GloVe)",
+            "ESIM (frozen BERT)",
+            "BERT-base",
+            "BERT-base + unit normalization",
+            "RoBERTa-base",
+        )
+    }
     one = here[(here["system"] == "BERT-base") & (here["slice"] == "category=duration")].iloc[0]
-    assert one["value"] == pytest.approx(0.322) and one["n"] == 314 and one["ci_low"] < one["value"] < one["ci_high"]
+    assert (
+        one["value"] == pytest.approx(0.322)
+        and one["n"] == 314
+        and one["ci_low"] < one["value"] < one["ci_high"]
+    )
     published = drawn[drawn["origin"] == "published"].set_index("slice")["value"]
     assert len(published) == 5 and published["category=stationarity"] == pytest.approx(0.582)
 
@@ -107,17 +189,27 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
     drawn = points(study, "mctaco_training_size")
     mean = drawn[(drawn["origin"] == "mean over draws") & (drawn["metric"] == "f1")]
     assert set(mean["system"]) == {"BERT-base"}, "systems of one size are no curve"
-    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean["draws"].tolist() == [1, *[5] * 5, 1]
-    assert mean["value"].iloc[0] == pytest.approx(0.31), "measured without training, not random's expected value"
-    single = drawn[(drawn["origin"] == "one draw") & (drawn["metric"] == "f1") & (drawn["train_questions"] == 100)
-                   & drawn["seed"].isna()]
+    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean[
+        "draws"
+    ].tolist() == [1, *[5] * 5, 1]
+    assert mean["value"].iloc[0] == pytest.approx(0.31), (
+        "measured without training, not random's expected value"
+    )
+    single = drawn[
+        (drawn["origin"] == "one draw")
+        & (drawn["metric"] == "f1")
+        & (drawn["train_questions"] == 100)
+        & drawn["seed"].isna()
+    ]
     assert len(single) == 5
     at = mean[mean["train_questions"] == 100].iloc[0]
     for column in ("value", "train_pairs"):
         assert at[column] == pytest.approx(single[column].mean())
     # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the questions' alone at least.
     error = np.sqrt(0.0133**2 + single["value"].var() / 5)
-    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(1.97 * error, rel=0.15) and error > 0.015
+    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(
+        1.97 * error, rel=0.15
+    ) and error > 0.015
     last = mean[mean["draws"] == 1].iloc[0]
     assert last["ci_high"] - last["ci_low"] == pytest.approx(0.052), "of one draw, its own"
 
@@ -126,42 +218,70 @@ def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program
     inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
     inputs.call("mctaco_training_size")
     drawn = points(inputs, "mctaco_training_size")
-    assert set(drawn.loc[drawn["origin"] == "mean over draws", "system"]) == {HOSTILE, f"{HOSTILE} + unit normalization"}
+    assert set(drawn.loc[drawn["origin"] == "mean over draws", "system"]) == {
+        HOSTILE,
+        f"{HOSTILE} + unit normalization",
+    }
     assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
 
 
 def test_of_the_controls_the_best_is_drawn(study):
-    for name in ("mctaco_by_category", "mctaco_em_against_f1", "mctaco_consistency", "mctaco_training_size"):
+    for name in (
+        "mctaco_by_category",
+        "mctaco_em_against_f1",
+        "mctaco_consistency",
+        "mctaco_training_size",
+    ):
         svg = (study.publish / f"figures/{name}.svg").read_text()
         assert "answer and category" in svg and "bag of words" not in svg
-    assert {"bag_of_words", "answer_and_category"} <= set(points(study, "mctaco_by_category")["model"]), "all stand in the CSV"
-    assert set(points(study, "mctaco_training_size").query("model != 'bert_base'")["model"]) == {"random", "answer_and_category"}
+    assert {"bag_of_words", "answer_and_category"} <= set(
+        points(study, "mctaco_by_category")["model"]
+    ), "all stand in the CSV"
+    assert set(points(study, "mctaco_training_size").query("model != 'bert_base'")["model"]) == {
+        "random",
+        "answer_and_category",
+    }
 
 
 def test_the_best_control_is_that_of_each_corpus(tmp_path, program):
-    rows = [row | {"value": 0.01} if row["model"] == "answer_and_category" else row for row in metric_rows(curve=False)]
+    rows = [
+        row | {"value": 0.01} if row["model"] == "answer_and_category" else row
+        for row in metric_rows(curve=False)
+    ]
     inputs = Study(tmp_path, program, rows + metric_rows("sample_mctaco", SMALL, [1], False))
     files = {name: inputs.resources / f"{name}.yaml" for name in ("models", "sources")}
-    drawn = metrics_to_draw(Namespace(metrics=inputs.metrics, **files)).query("drawn and method == 'control'")
-    assert drawn.groupby("source")["model"].agg(set).to_dict() == {"mctaco": {"bag_of_words"}, "sample_mctaco": {"answer_and_category"}}
+    drawn = metrics_to_draw(Namespace(metrics=inputs.metrics, **files)).query(
+        "drawn and method == 'control'"
+    )
+    assert drawn.groupby("source")["model"].agg(set).to_dict() == {
+        "mctaco": {"bag_of_words"},
+        "sample_mctaco": {"answer_and_category"},
+    }
     assert drawn.groupby("source")["system"].nunique().eq(1).all()
 
 
 def test_consistency_and_ranges_have_models_and_the_labels(study):
     drawn = points(study, "mctaco_consistency")
     real = drawn[drawn["source"] == "mctaco"]
-    assert list(real.drop_duplicates("system")["system"])[-2:] == ["the data's own labels", "always yes"]
+    assert list(real.drop_duplicates("system")["system"])[-2:] == [
+        "the data's own labels",
+        "always yes",
+    ]
     bert = real[real["system"] == "BERT-base"].set_index("slice")
     assert bert["n"].to_dict() == {"category=duration": 205, "category=frequency": 216}
     assert bert["value"]["category=duration"] == pytest.approx(0.501)
     drawn = points(study, "mctaco_ranges")
     assert not {"random", "always yes"} & set(drawn["system"])
-    of = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")].set_index(["slice", "metric"])["value"]
+    of = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")].set_index(
+        ["slice", "metric"]
+    )["value"]
     assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
 
 
 def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
-    empty = Study(tmp_path, program, [row | {"study": "other"} for row in metric_rows(curve=False)[:3]])
+    empty = Study(
+        tmp_path, program, [row | {"study": "other"} for row in metric_rows(curve=False)[:3]]
+    )
     for name in ("mctaco_by_category", "mctaco_table", "mctaco_statistics"):
         done = empty.call(name, ok=False)
         assert "no rows of study mctaco" in done.stderr and len(done.stderr.splitlines()) == 1
@@ -184,25 +304,51 @@ def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tm
     rows = metric_rows(curve=False)
     again = [row | {"experiment": "again"} for row in rows]
     other = [row | {"value": row["value"] + 0.01} for row in again if row["model"] == "bert_base"]
-    once, twice, both = (mctaco_metrics(Study(tmp_path / name, program, table).metrics, MODELS)
-                         for name, table in (("once", rows), ("twice", rows + again), ("both", rows + other)))
+    once, twice, both = (
+        mctaco_metrics(Study(tmp_path / name, program, table).metrics, MODELS)
+        for name, table in (("once", rows), ("twice", rows + again), ("both", rows + other))
+    )
     assert len(once) == len(twice) and set(once["system"]) == set(twice["system"])
     assert (once[once["model"] == "random"].groupby(["slice", "metric"]).size() == 1).all()
-    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= set(both["system"])
+    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= set(
+        both["system"]
+    )
     assert "BERT-base" not in set(both["system"])
 
 
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
     rows = table(errors, "mctaco_errors")
-    assert set(rows["Corpus"]) == {"MC-TACO"} and set(rows["Dataset"]) == {"as written"} and (rows["Control"] == "").all()
-    assert set(rows["Item"]) == set(QUESTIONS) and len(rows) == sum(len(question[2]) for question in QUESTIONS.values())
-    assert set(rows["Model"]) == {"RoBERTa-base, seed 1"}, "it is right on more questions, and its first seed is read"
+    assert (
+        set(rows["Corpus"]) == {"MC-TACO"}
+        and set(rows["Dataset"]) == {"as written"}
+        and (rows["Control"] == "").all()
+    )
+    assert set(rows["Item"]) == set(QUESTIONS) and len(rows) == sum(
+        len(question[2]) for question in QUESTIONS.values()
+    )
+    assert set(rows["Model"]) == {"RoBERTa-base, seed 1"}, (
+        "it is right on more questions, and its first seed is read"
+    )
     gap = rows[rows["Item"] == "test:0"]
-    assert gap["Candidate"].tolist() == ["1 hours", "2 hours", "3 hours", "9 hours"], "in the order of their quantities"
+    assert gap["Candidate"].tolist() == ["1 hours", "2 hours", "3 hours", "9 hours"], (
+        "in the order of their quantities"
+    )
     assert gap["Gold"].tolist() == ["likely", "likely", "unlikely", "unlikely"]
-    assert gap["model: RoBERTa-base, seed 1"].tolist() == ["likely 0.80", "unlikely 0.70 ×", "unlikely 0.80", "likely 0.90 ×"]
-    assert gap["model: BERT-base, seed 1"].tolist() == ["unlikely 0.80 ×", "likely 0.70", "likely 0.80 ×", "unlikely 0.90"]
-    assert set(gap["slice: model's quantities"]) == {"with a gap"} and set(gap["slice: category"]) == {"duration"}
+    assert gap["model: RoBERTa-base, seed 1"].tolist() == [
+        "likely 0.80",
+        "unlikely 0.70 ×",
+        "unlikely 0.80",
+        "likely 0.90 ×",
+    ]
+    assert gap["model: BERT-base, seed 1"].tolist() == [
+        "unlikely 0.80 ×",
+        "likely 0.70",
+        "likely 0.80 ×",
+        "unlikely 0.90",
+    ]
+    assert set(gap["slice: model's quantities"]) == {"with a gap"} and set(
+        gap["slice: category"]
+    ) == {"duration"}
     right = rows.drop_duplicates("Item").set_index("Item")["Model right"]
     assert right.sort_index().tolist() == ["no", "yes", "no", "no", "yes", "no", "yes"]
     assert "Read as" not in rows and rows["Question"].str.startswith(HOSTILE).all()
@@ -211,17 +357,31 @@ def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
 @pytest.fixture(scope="module")
 def with_released(tmp_path_factory, program) -> Study:
     """Table 2 with judgements that came with the corpus, which have the highest exact match."""
-    inputs = Study(tmp_path_factory.mktemp("released"), program, metric_rows(curve=False) + released_rows(0.5))
+    inputs = Study(
+        tmp_path_factory.mktemp("released"), program, metric_rows(curve=False) + released_rows(0.5)
+    )
     inputs.runs = [make_run(inputs.results, "bert_base", 1)]
-    inputs.write_released(["yes"] * sum(len(candidates) for _, _, candidates, *_ in QUESTIONS.values()))
+    inputs.write_released(
+        ["yes"] * sum(len(candidates) for _, _, candidates, *_ in QUESTIONS.values())
+    )
     return inputs
 
 
 def test_released_judgements_are_a_system_beside_the_papers_number(with_released):
     for name in (*FIGURES, "mctaco_table"):
         with_released.call(name)
-    row = table(with_released, "mctaco_table").set_index("System").loc["BERT-base (released predictions) + unit normalization"]
-    assert row[["F1 (%)", "EM (%)", "F1 in the paper", "EM in the paper", "Seeds"]].tolist() == ["69.9", "50.0", "69.9", "42.7", ""]
+    row = (
+        table(with_released, "mctaco_table")
+        .set_index("System")
+        .loc["BERT-base (released predictions) + unit normalization"]
+    )
+    assert row[["F1 (%)", "EM (%)", "F1 in the paper", "EM in the paper", "Seeds"]].tolist() == [
+        "69.9",
+        "50.0",
+        "69.9",
+        "42.7",
+        "",
+    ]
     for name in set(FIGURES) - {"mctaco_training_size"}:
         assert "told" in set(points(with_released, name)["model"]), name
     drawn = points(with_released, "mctaco_by_category")
@@ -232,21 +392,39 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
     """Their distance to a control differs by experiment, since one may have no controls but the baselines; the least is told."""
     rows = released_rows(0.5)
     above = next(row for row in rows if row["metric"] == "exact_match")
-    told = [above | {"experiment": experiment, "metric": "exact_match_above_control", "value": value, "ci_low": value - 0.02, "ci_high": value + 0.02, "control": control}
-            for experiment, value, control in (("tried", 0.17, "bag_of_words"), ("without_controls", 0.33, "always_no"))]
+    told = [
+        above
+        | {
+            "experiment": experiment,
+            "metric": "exact_match_above_control",
+            "value": value,
+            "ci_low": value - 0.02,
+            "ci_high": value + 0.02,
+            "control": control,
+        }
+        for experiment, value, control in (
+            ("tried", 0.17, "bag_of_words"),
+            ("without_controls", 0.33, "always_no"),
+        )
+    ]
     again = [row | {"experiment": "without_controls"} for row in rows]
     inputs = Study(tmp_path, program, metric_rows(curve=False) + rows + again + told)
     inputs.call("mctaco_table")
     systems = table(inputs, "mctaco_table").set_index("System")
     assert systems.index.str.contains("released").sum() == 1
-    assert "+17.0" in " ".join(map(str, systems.loc["BERT-base (released predictions) + unit normalization"]))
+    assert "+17.0" in " ".join(
+        map(str, systems.loc["BERT-base (released predictions) + unit normalization"])
+    )
 
 
 def test_released_judgements_stand_beside_the_runs(with_released):
     with_released.call("mctaco_errors")
     rows = table(with_released, "mctaco_errors")
     released = rows["model: BERT-base (released predictions) + unit normalization"]
-    assert set(released) == {"likely", "likely ×"} and (released.eq("likely") == rows["Gold"].eq("likely")).all()
+    assert (
+        set(released) == {"likely", "likely ×"}
+        and (released.eq("likely") == rows["Gold"].eq("likely")).all()
+    )
 
 
 def test_statistics_stand_beside_table_1(tmp_path, program):
@@ -254,13 +432,23 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
     inputs.write_cleaned()
     inputs.call("mctaco_statistics")
     rows = table(inputs, "mctaco_statistics").set_index(["Of", "Number"])
-    assert rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist() == ["7", "5", "2", "7"]
-    assert rows.loc[("duration", "candidates of a question"), ["All", "In the paper"]].tolist() == ["3.5", ""]
+    assert rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist() == [
+        "7",
+        "5",
+        "2",
+        "7",
+    ]
+    assert rows.loc[("duration", "candidates of a question"), ["All", "In the paper"]].tolist() == [
+        "3.5",
+        "",
+    ]
     assert rows.loc[("all", "words of a sentence"), "All"] == "5.0"
 
 
 def test_the_published_numbers_of_the_project_are_those_of_table_2():
     paper = table_2(published_beside(ROOT / "resources/sources.yaml"), "mctaco")
     numbers = (paper.set_index("row")[["f1", "exact_match"]] * 100).round(1)
-    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7] and numbers.loc["Human"].tolist() == [87.1, 75.8]
+    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7] and numbers.loc[
+        "Human"
+    ].tolist() == [87.1, 75.8]
     assert len(numbers) == 9

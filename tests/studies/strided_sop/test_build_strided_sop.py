@@ -10,7 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.pairs import pair_table
-from scripts.text.bag_of_words import difference_features, fitted, fold_of, fold_weights, margins, words_and_bigrams
+from scripts.text.bag_of_words import (
+    difference_features,
+    fitted,
+    fold_of,
+    fold_weights,
+    margins,
+    words_and_bigrams,
+)
 from scripts.data.tables import CAPTIONS, provenance_of, read_table, write_table
 from tests.rows import each_row
 
@@ -18,18 +25,34 @@ from tests.rows import each_row
 PERMUTATIONS = {"order_by": "permutations"}
 NO_WINDOWS = [{"seconds": 0}, {"sentences": 1}, {"words": 3}, {}, {"seconds": 5, "sentences": 2}, 5]
 LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # of the videos of a cleaned source
-PUBLISHED = {"train": [7439, 5382, 3325, 2050], "val_1": [2882, 2044, 1206, 725], "val_2": [1507, 1011, 515, 296]}
+PUBLISHED = {
+    "train": [7439, 5382, 3325, 2050],
+    "val_1": [2882, 2044, 1206, 725],
+    "val_2": [1507, 1011, 515, 296],
+}
 
 
 def captions(lengths: list[int], split="train") -> pa.Table:
-    rows = [{"source": "s", "split": split, "video_id": f"v{video:03}", "position": position,
-             "text": f"{video} {position}", "start_s": float(position), "end_s": position + 1.0}
-            for video, length in enumerate(lengths) for position in range(length)]
+    rows = [
+        {
+            "source": "s",
+            "split": split,
+            "video_id": f"v{video:03}",
+            "position": position,
+            "text": f"{video} {position}",
+            "start_s": float(position),
+            "end_s": position + 1.0,
+        }
+        for video, length in enumerate(lengths)
+        for position in range(length)
+    ]
     return pa.Table.from_pylist(rows, schema=CAPTIONS)
 
 
 def options(**changed) -> str:
-    return json.dumps({"stride": 0, "size_matched": None, "max_videos": None, "label_seed": 0} | changed)
+    return json.dumps(
+        {"stride": 0, "size_matched": None, "max_videos": None, "label_seed": 0} | changed
+    )
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(0, 6), st.integers(0, 3))
@@ -50,9 +73,14 @@ def test_pairs_equal_a_slow_reference(lengths, stride, seed):
             if len(span) == stride + 2:
                 wanted.append((f"v{video:03}", span[0], span[-1]))
     pairs = pair_table(table, stride, seed).to_pylist()
-    assert [(pair["video_id"], pair["first_position"], pair["second_position"]) for pair in pairs] == wanted
+    assert [
+        (pair["video_id"], pair["first_position"], pair["second_position"]) for pair in pairs
+    ] == wanted
     for pair in pairs:
-        texts = [f"{int(pair['video_id'][1:])} {pair[key]}" for key in ("first_position", "second_position")]
+        texts = [
+            f"{int(pair['video_id'][1:])} {pair[key]}"
+            for key in ("first_position", "second_position")
+        ]
         assert [pair["text_a"], pair["text_b"]] == (texts if pair["label"] else texts[::-1])
 
 
@@ -61,7 +89,9 @@ def test_a_pair_keeps_its_coin_when_the_corpus_grows():
     many = pair_table(captions([8, 9, 30, 40]), 1, 0).to_pandas().set_index("pair_id")["label"]
     assert few.equals(many[few.index])
     assert abs(pair_table(captions([60] * 200), 0, 0)["label"].to_numpy().mean() - 0.5) < 0.02
-    assert not many.equals(pair_table(captions([8, 9, 30, 40]), 1, 1).to_pandas().set_index("pair_id")["label"])
+    assert not many.equals(
+        pair_table(captions([8, 9, 30, 40]), 1, 1).to_pandas().set_index("pair_id")["label"]
+    )
 
 
 @pytest.fixture
@@ -74,28 +104,49 @@ def cleaned(tmp_path):
         folder = tmp_path / "sharded" / split
         for number, part in enumerate([table[:cut], table[cut:]]):
             write_table(part, folder / f"part-{number:05}.parquet", CAPTIONS, {"licence": "MIT"})
-        (folder / "manifest.json").write_text(json.dumps(
-            {"shards": [{"file": "part-00000.parquet"}, {"file": "part-00001.parquet"}]}))
+        (folder / "manifest.json").write_text(
+            json.dumps({"shards": [{"file": "part-00000.parquet"}, {"file": "part-00001.parquet"}]})
+        )
     return tmp_path
 
 
 def build(program, cleaned, output, *, ok=True, **changed):
-    done = program("scripts.studies.strided_sop.build", "--cleaned", cleaned, "--splits", "train", "val",
-                   "--options", options(**changed), "--output", output)
+    done = program(
+        "scripts.studies.strided_sop.build",
+        "--cleaned",
+        cleaned,
+        "--splits",
+        "train",
+        "val",
+        "--options",
+        options(**changed),
+        "--output",
+        output,
+    )
     assert (done.returncode == 0) == ok, done.stderr
     return done
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changed",
-    [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}, {"same_videos": 4}, {"hard": True},
-                                     {"limit": 3, "hard": True}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"stride": 3},
+        {"size_matched": 3},
+        {"max_videos": 3},
+        {"same_videos": 4},
+        {"hard": True},
+        {"limit": 3, "hard": True},
+    ],
+)
 def test_shards_give_the_same_dataset(program, cleaned, changed):
     build(program, cleaned / "whole", cleaned / "a", **changed)
     build(program, cleaned / "sharded", cleaned / "b", **changed)
     tables = {split: read_table(cleaned / f"a/{split}.parquet") for split in ("train", "val")}
-    assert all(table.equals(read_table(cleaned / f"b/{split}.parquet"))
-               for split, table in tables.items())
+    assert all(
+        table.equals(read_table(cleaned / f"b/{split}.parquet")) for split, table in tables.items()
+    )
     assert 1 <= len(tables["train"]["video_id"].unique()) <= changed.get("max_videos", 99)
     assert len(tables["val"]) <= changed.get("limit", 99)
     stored = provenance_of(cleaned / "a/train.parquet")
@@ -105,13 +156,19 @@ def test_shards_give_the_same_dataset(program, cleaned, changed):
 def test_size_matched_cuts_training_only(program, cleaned):
     for stride in range(4):
         build(program, cleaned / "whole", cleaned / f"plain-{stride}", stride=stride)
-        build(program, cleaned / "whole", cleaned / f"matched-{stride}", stride=stride, size_matched=3)
+        build(
+            program, cleaned / "whole", cleaned / f"matched-{stride}", stride=stride, size_matched=3
+        )
     smallest = len(read_table(cleaned / "plain-3/train.parquet"))
     for stride in range(4):
-        matched, plain = (read_table(cleaned / f"{kind}-{stride}/train.parquet") for kind in ("matched", "plain"))
+        matched, plain = (
+            read_table(cleaned / f"{kind}-{stride}/train.parquet") for kind in ("matched", "plain")
+        )
         assert len(matched) == smallest
         assert set(matched["pair_id"].to_pylist()) <= set(plain["pair_id"].to_pylist())
-        assert read_table(cleaned / f"matched-{stride}/val.parquet") == read_table(cleaned / f"plain-{stride}/val.parquet")
+        assert read_table(cleaned / f"matched-{stride}/val.parquet") == read_table(
+            cleaned / f"plain-{stride}/val.parquet"
+        )
 
 
 def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
@@ -119,28 +176,70 @@ def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
     for stride, limit in ((0, None), (0, 5), (0, 9), (0, 10_000), (1, 9)):
         build(program, cleaned / "whole", cleaned / f"{stride}-{limit}", stride=stride, limit=limit)
     whole, five, nine, many, next_stride = (
-        read_table(cleaned / f"{name}/val.parquet").to_pandas() for name in ("0-None", "0-5", "0-9", "0-10000", "1-9"))
+        read_table(cleaned / f"{name}/val.parquet").to_pandas()
+        for name in ("0-None", "0-5", "0-9", "0-10000", "1-9")
+    )
     assert (len(five), len(nine), len(next_stride)) == (5, 9, 9) and len(whole) > 30
     assert set(five["pair_id"]) < set(nine["pair_id"]) and many.equals(whole)
-    assert nine.equals(whole[whole["pair_id"].isin(nine["pair_id"])].reset_index(drop=True)), "the same rows, in their order"
+    assert nine.equals(whole[whole["pair_id"].isin(nine["pair_id"])].reset_index(drop=True)), (
+        "the same rows, in their order"
+    )
     places = [set(zip(table["video_id"], table["first_position"])) for table in (nine, next_stride)]
     assert len(places[0] & places[1]) >= 6
     trained = [read_table(cleaned / f"{name}/train.parquet") for name in ("0-None", "0-5")]
     assert trained[0].equals(trained[1])
-    assert provenance_of(cleaned / "0-5/val.parquet")["limited"] == {"items": "pairs", "kept": 5, "of": len(whole)}
-    assert not any("limited" in provenance_of(cleaned / name) for name in ("0-5/train.parquet", "0-None/val.parquet"))
+    assert provenance_of(cleaned / "0-5/val.parquet")["limited"] == {
+        "items": "pairs",
+        "kept": 5,
+        "of": len(whole),
+    }
+    assert not any(
+        "limited" in provenance_of(cleaned / name)
+        for name in ("0-5/train.parquet", "0-None/val.parquet")
+    )
 
 
 def test_pair_counts_of_activitynet(program, mirror, tmp_path):
     fetched, clean = tmp_path / "fetched", tmp_path / "cleaned"
-    for done in (program("scripts.fetch.source", "--source", "activitynet", "--sources", "resources/sources.yaml",
-                         "--mirror", mirror, "--partial", tmp_path / "partial", "--output", fetched),
-                 program("scripts.clean.activitynet", "--source", "activitynet", "--fetched", fetched,
-                         "--provenance", "{}", "--output", clean)):
+    for done in (
+        program(
+            "scripts.fetch.source",
+            "--source",
+            "activitynet",
+            "--sources",
+            "resources/sources.yaml",
+            "--mirror",
+            mirror,
+            "--partial",
+            tmp_path / "partial",
+            "--output",
+            fetched,
+        ),
+        program(
+            "scripts.clean.activitynet",
+            "--source",
+            "activitynet",
+            "--fetched",
+            fetched,
+            "--provenance",
+            "{}",
+            "--output",
+            clean,
+        ),
+    ):
         assert done.returncode == 0, done.stderr
     for stride in range(4):
-        done = program("scripts.studies.strided_sop.build", "--cleaned", clean, "--splits", *PUBLISHED,
-                       "--options", options(stride=stride), "--output", tmp_path / "built")
+        done = program(
+            "scripts.studies.strided_sop.build",
+            "--cleaned",
+            clean,
+            "--splits",
+            *PUBLISHED,
+            "--options",
+            options(stride=stride),
+            "--output",
+            tmp_path / "built",
+        )
         assert done.returncode == 0, done.stderr
         videos = {}
         for split, counts in PUBLISHED.items():
@@ -152,50 +251,99 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
 
 # ---- what a pair is told apart by
 
+
 def timed(spans: list[tuple[float, float]]) -> pa.Table:
     """One video with these clips between a first and a last sentence."""
     times = [(0.0, 1.0), *spans, (90.0, 99.0)]
-    rows = [{"source": "s", "split": "train", "video_id": "v", "position": position, "text": "word " * position + "end",
-             "start_s": start, "end_s": end} for position, (start, end) in enumerate(times)]
+    rows = [
+        {
+            "source": "s",
+            "split": "train",
+            "video_id": "v",
+            "position": position,
+            "text": "word " * position + "end",
+            "start_s": start,
+            "end_s": end,
+        }
+        for position, (start, end) in enumerate(times)
+    ]
     return pa.Table.from_pylist(rows, schema=CAPTIONS)
 
 
-@each_row("first, second, overlap", [
-    ((1, 3), (3, 5), 0), ((1, 3), (4, 5), 0), ((1, 3), (2, 6), 0.5), ((1, 9), (2, 4), 1), ((2, 4), (1, 9), 1), ((1, 5), (2, 6), 0.75),
-    ((5, 1), (2, 6), 0.75),  # start after end
-    ((3, 3), (3, 8), 1), ((4, 4), (3, 8), 1), ((2, 2), (3, 8), 0), ((3, 3), (3, 3), 1),  # clips without length
-])
+@each_row(
+    "first, second, overlap",
+    [
+        ((1, 3), (3, 5), 0),
+        ((1, 3), (4, 5), 0),
+        ((1, 3), (2, 6), 0.5),
+        ((1, 9), (2, 4), 1),
+        ((2, 4), (1, 9), 1),
+        ((1, 5), (2, 6), 0.75),
+        ((5, 1), (2, 6), 0.75),  # start after end
+        ((3, 3), (3, 8), 1),
+        ((4, 4), (3, 8), 1),
+        ((2, 2), (3, 8), 0),
+        ((3, 3), (3, 3), 1),  # clips without length
+    ],
+)
 def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
     pair = pair_table(timed([first, second, (70, 80)]), 0, 0).to_pylist()[0]
-    assert pair["overlap"] == pytest.approx(overlap) and pair["same_start"] == (first[0] == second[0])
+    assert pair["overlap"] == pytest.approx(overlap) and pair["same_start"] == (
+        first[0] == second[0]
+    )
 
 
 def test_categories_are_those_of_the_cleaner(program, cleaned):
-    videos = pa.table({"video_id": ["v000", "v002", "v003", "other"], "category_1": ["Food", None, "Cars", "Pets"]})
+    videos = pa.table(
+        {
+            "video_id": ["v000", "v002", "v003", "other"],
+            "category_1": ["Food", None, "Cars", "Pets"],
+        }
+    )
     write_table(videos, cleaned / "sharded/videos.parquet", videos.schema, {})
     build(program, cleaned / "sharded", cleaned / "out")
     pairs = read_table(cleaned / "out/train.parquet").to_pandas()
-    known = {video: category for video, category in zip(pairs["video_id"], pairs["category"]) if pd.notna(category)}
-    assert known == {"v000": "Food", "v003": "Cars"} and {"v002", "v004", "v006"} <= set(pairs["video_id"])
+    known = {
+        video: category
+        for video, category in zip(pairs["video_id"], pairs["category"])
+        if pd.notna(category)
+    }
+    assert known == {"v000": "Food", "v003": "Cars"} and {"v002", "v004", "v006"} <= set(
+        pairs["video_id"]
+    )
     lengths = np.array(LENGTHS)[pairs["video_id"].str[1:].astype(int)]
-    assert (pairs["sentences"] == lengths).all() and (pairs["words_a"] == pairs["text_a"].str.split().str.len()).all()
-    assert pairs["relative_position"].to_numpy() == pytest.approx((pairs["first_position"] + pairs["second_position"]) / 2 / (lengths - 1))
+    assert (pairs["sentences"] == lengths).all() and (
+        pairs["words_a"] == pairs["text_a"].str.split().str.len()
+    ).all()
+    assert pairs["relative_position"].to_numpy() == pytest.approx(
+        (pairs["first_position"] + pairs["second_position"]) / 2 / (lengths - 1)
+    )
 
 
 # ---- same videos, and hard pairs
 
+
 def test_same_videos_keeps_those_that_reach_the_stride_in_every_split(program, cleaned):
     for stride in range(4):
         build(program, cleaned / "whole", cleaned / f"plain-{stride}", stride=stride)
-        build(program, cleaned / "sharded", cleaned / f"same-{stride}", stride=stride, same_videos=3)
+        build(
+            program, cleaned / "sharded", cleaned / f"same-{stride}", stride=stride, same_videos=3
+        )
     for split in ("train", "val"):
-        plain, same = ([read_table(cleaned / f"{kind}-{stride}/{split}.parquet").to_pandas() for stride in range(4)]
-                       for kind in ("plain", "same"))
+        plain, same = (
+            [
+                read_table(cleaned / f"{kind}-{stride}/{split}.parquet").to_pandas()
+                for stride in range(4)
+            ]
+            for kind in ("plain", "same")
+        )
         reaching = set(plain[3]["video_id"])
         assert reaching < set(plain[0]["video_id"])
         for all_pairs, kept in zip(plain, same):
             assert set(kept["video_id"]) == reaching
-            assert list(kept["pair_id"]) == list(all_pairs.loc[all_pairs["video_id"].isin(reaching), "pair_id"])
+            assert list(kept["pair_id"]) == list(
+                all_pairs.loc[all_pairs["video_id"].isin(reaching), "pair_id"]
+            )
         assert same[3].equals(plain[3])
 
 
@@ -206,8 +354,18 @@ def told_by_words(split: str, first: int) -> pa.Table:
     for video in range(first, first + 40):
         words = ["zero", "early", "early", "mid", "late", "late", "six"]
         words = words[::-1] if video % 5 == 0 else words
-        rows += [{"source": "s", "split": split, "video_id": f"v{video:03}", "position": position, "text": f"{word} own{video} {video * 7 + position}",
-                  "start_s": float(position), "end_s": position + 1.0} for position, word in enumerate(words)]
+        rows += [
+            {
+                "source": "s",
+                "split": split,
+                "video_id": f"v{video:03}",
+                "position": position,
+                "text": f"{word} own{video} {video * 7 + position}",
+                "start_s": float(position),
+                "end_s": position + 1.0,
+            }
+            for position, word in enumerate(words)
+        ]
     return pa.Table.from_pylist(rows, schema=CAPTIONS)
 
 
@@ -222,8 +380,12 @@ def test_hard_pairs_are_those_that_words_get_wrong(program, worded):
     """At stride 2 a pair is (early, late), turned round in every fifth video: those are hard, and learning is as it was."""
     build(program, worded / "worded", worded / "plain", stride=2)
     build(program, worded / "worded", worded / "hard", stride=2, hard=True)
-    assert read_table(worded / "hard/train.parquet").equals(read_table(worded / "plain/train.parquet"))
-    plain, hard = (read_table(worded / f"{kind}/val.parquet").to_pandas() for kind in ("plain", "hard"))
+    assert read_table(worded / "hard/train.parquet").equals(
+        read_table(worded / "plain/train.parquet")
+    )
+    plain, hard = (
+        read_table(worded / f"{kind}/val.parquet").to_pandas() for kind in ("plain", "hard")
+    )
     turned = plain[plain["video_id"].str[1:].astype(int) % 5 == 0].reset_index(drop=True)
     assert len(turned) == 16 and hard.equals(turned)
 
@@ -240,27 +402,46 @@ def without_text(folder) -> None:
     write_table(table, folder / "worded/train.parquet", table.schema, {})
 
 
-@pytest.mark.parametrize(("change", "options", "said"), [
-    (without_text, {}, ["no column text", "worded/train.parquet"]), (without_turned, {"stride": 2, "hard": True}, ["gets all 64 pairs", "hard: false"])])
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        (without_text, {}, ["no column text", "worded/train.parquet"]),
+        (without_turned, {"stride": 2, "hard": True}, ["gets all 64 pairs", "hard: false"]),
+    ],
+)
 def test_captions_without_pairs_are_refused(program, worded, change, options, said):
     change(worded)
     refused(program, worded, options, said)
 
 
-@each_row("options, said", [
-    ({"stride": 30}, ["no pair is left", "34 sentences"]), ({"stride": 3, "same_videos": 2}, ["same_videos is 2", "stride 3"]),
-    ({"stride": 3, "same_videos": 40}, ["no pair is left", "44 sentences", "same_videos 40"]), ({"stride": "up_to_0"}, ["strided_sop: stride: 'up_to_0' does not match"]),
-    ({"stride": "up_to_31"}, ["strided_sop: stride: "]), ({"train_stride": "all"}, ["strided_sop: train_stride: "]),
-    ({"same_videos": 2, "train_stride": 4}, ["may have no pair of stride 4"]), ({"stride": "up_to_25"}, ["stride up_to_25 mixes stride 25, which has no pairs"]),
-    *(({"context": context}, [" context"]) for context in NO_WINDOWS), (PERMUTATIONS | {"span": 5}, ["5 units have 120 orders"]),
-    (PERMUTATIONS, ["set span, and leave train_stride out"]), (PERMUTATIONS | {"span": 3, "train_stride": 1}, ["set span, and leave train_stride out"])])
+@each_row(
+    "options, said",
+    [
+        ({"stride": 30}, ["no pair is left", "34 sentences"]),
+        ({"stride": 3, "same_videos": 2}, ["same_videos is 2", "stride 3"]),
+        ({"stride": 3, "same_videos": 40}, ["no pair is left", "44 sentences", "same_videos 40"]),
+        ({"stride": "up_to_0"}, ["strided_sop: stride: 'up_to_0' does not match"]),
+        ({"stride": "up_to_31"}, ["strided_sop: stride: "]),
+        ({"train_stride": "all"}, ["strided_sop: train_stride: "]),
+        ({"same_videos": 2, "train_stride": 4}, ["may have no pair of stride 4"]),
+        ({"stride": "up_to_25"}, ["stride up_to_25 mixes stride 25, which has no pairs"]),
+        *(({"context": context}, [" context"]) for context in NO_WINDOWS),
+        (PERMUTATIONS | {"span": 5}, ["5 units have 120 orders"]),
+        (PERMUTATIONS, ["set span, and leave train_stride out"]),
+        (PERMUTATIONS | {"span": 3, "train_stride": 1}, ["set span, and leave train_stride out"]),
+    ],
+)
 def test_what_cannot_be_built_is_refused(program, worded, options, said):
     refused(program, worded, options, said)
 
 
 def refused(program, worded, options: dict, said: list[str]) -> None:
     error = build(program, worded / "worded", worded / "out", ok=False, **options).stderr
-    assert all(text in error for text in said) and "Traceback" not in error and not list((worded / "out").glob("*"))
+    assert (
+        all(text in error for text in said)
+        and "Traceback" not in error
+        and not list((worded / "out").glob("*"))
+    )
 
 
 @pytest.mark.slow
@@ -277,9 +458,15 @@ def test_a_pair_is_judged_by_models_that_saw_nothing_of_its_video():
     draw = np.random.default_rng(0)
     videos = np.repeat([f"v{number}" for number in range(60)], 6)
     labels = np.repeat(draw.integers(0, 2, 60), 6)
-    features = difference_features(["start"] * 360, [f"word{video}" for video in videos], words_and_bigrams())
+    features = difference_features(
+        ["start"] * 360, [f"word{video}" for video in videos], words_and_bigrams()
+    )
     folds = fold_of(pd.Series(videos))
     judged = margins(features, folds, fold_weights(features, labels, folds))
-    assert ((fitted(features, labels).decision_function(features) > 0) == labels).all(), "seen, they are known"
+    assert ((fitted(features, labels).decision_function(features) > 0) == labels).all(), (
+        "seen, they are known"
+    )
     shares = [labels[folds != fold].mean() > 0.5 for fold in range(5)]
-    assert set(folds) == set(range(5)) and ((judged > 0) == np.array(shares)[folds]).all(), "all that is left is what is most frequent"
+    assert set(folds) == set(range(5)) and ((judged > 0) == np.array(shares)[folds]).all(), (
+        "all that is left is what is most frequent"
+    )

@@ -14,26 +14,46 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 def told(pair: int) -> dict:
     """A pair of the dataset, at the borders of the slices."""
-    return {"pair_id": f"v{pair // 4}:0:{pair}", "video_id": f"v{pair // 4}", "stride": 0, "first_position": 1, "second_position": 2,
-            "text_a": "a", "text_b": "b", "label": pair % 2, "overlap": [0.0, 0.2, 0.999, 1.0][pair % 4], "same_start": pair % 3 == 0,
-            "relative_position": [0.1, 0.34, 0.5, 0.66, 0.67][pair % 5], "sentences": [5, 7, 10, 20, 100][pair % 5],
-            "words_a": pair % 20 + 1, "words_b": pair % 7 + 1, "seconds_apart": 2.0 + pair, "category": [None, "Food", "Cars"][pair // 4 % 3]}
+    return {
+        "pair_id": f"v{pair // 4}:0:{pair}",
+        "video_id": f"v{pair // 4}",
+        "stride": 0,
+        "first_position": 1,
+        "second_position": 2,
+        "text_a": "a",
+        "text_b": "b",
+        "label": pair % 2,
+        "overlap": [0.0, 0.2, 0.999, 1.0][pair % 4],
+        "same_start": pair % 3 == 0,
+        "relative_position": [0.1, 0.34, 0.5, 0.66, 0.67][pair % 5],
+        "sentences": [5, 7, 10, 20, 100][pair % 5],
+        "words_a": pair % 20 + 1,
+        "words_b": pair % 7 + 1,
+        "seconds_apart": 2.0 + pair,
+        "category": [None, "Food", "Cars"][pair // 4 % 3],
+    }
 
 
 # By slice, whether a pair is in it: written anew, from the meaning of the names.
 SLICES = {
-    "overlap=none": "overlap == 0", "overlap=partial": "0 < overlap < 1",
+    "overlap=none": "overlap == 0",
+    "overlap=partial": "0 < overlap < 1",
     "overlap=contained": "overlap == 1",
-    "same_start=false": "not same_start", "same_start=true": "same_start",
+    "same_start=false": "not same_start",
+    "same_start=true": "same_start",
     "position=first_third": "relative_position <= 1 / 3",
     "position=middle_third": "1 / 3 < relative_position <= 2 / 3",
     "position=last_third": "relative_position > 2 / 3",
-    "sentences=5-6": "5 <= sentences <= 6", "sentences=7-9": "7 <= sentences <= 9",
+    "sentences=5-6": "5 <= sentences <= 6",
+    "sentences=7-9": "7 <= sentences <= 9",
     "sentences=10-19": "10 <= sentences <= 19",
-    "sentences=20-99": "20 <= sentences <= 99", "sentences=100+": "sentences >= 100",
-    "words=1-10": "words_a + words_b <= 10", "words=11-20": "11 <= words_a + words_b <= 20",
+    "sentences=20-99": "20 <= sentences <= 99",
+    "sentences=100+": "sentences >= 100",
+    "words=1-10": "words_a + words_b <= 10",
+    "words=11-20": "11 <= words_a + words_b <= 20",
     "words=21-30": "21 <= words_a + words_b <= 30",
-    "category=unknown": "category.isna()", "category=Food": "category == 'Food'",
+    "category=unknown": "category.isna()",
+    "category=Food": "category == 'Food'",
     "category=Cars": "category == 'Cars'",
 }
 
@@ -42,31 +62,66 @@ SLICES = {
 def trained(tmp_path):
     """Two seeds of one dataset: 30 videos of 4 pairs; the right answers are known."""
     pairs = [told(pair) for pair in range(120)]
-    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS),
-                tmp_path / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS, {})
-    examples, right = pd.DataFrame(pairs).rename(columns={"pair_id": "example_id",
-                                                          "video_id": "group_id"}), {}
+    write_table(
+        pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS),
+        tmp_path / "build/sample_howto100m/stride-0/val.parquet",
+        STRIDED_PAIRS,
+        {},
+    )
+    examples, right = (
+        pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"}),
+        {},
+    )
     for seed in (1, 2):
         draw, parts = np.random.default_rng(seed), []
         for selection in ("held_out", "peak"):
             is_right = right[seed, selection] = draw.random(120) < 0.8
-            scores = np.where(np.arange(2)
-                              == np.where(is_right, examples["label"],
-                                          1 - examples["label"])[:, None], -0.1, -2.0)
+            scores = np.where(
+                np.arange(2)
+                == np.where(is_right, examples["label"], 1 - examples["label"])[:, None],
+                -0.1,
+                -2.0,
+            )
             splits = ["val", "held_out"] if selection == "held_out" else ["val"]
             parts += [(split, selection, examples, scores) for split in splits]
-        write_run(tmp_path, f"run-{seed}", parts, study="strided_sop", source="sample_howto100m",
-                  dataset="stride-0", model="m",
-                  method="train", seed=seed, labels=["swapped", "in_order"], train_examples=900,
-                  data_options={"stride": 0, "size_matched": None, "same_videos": None,
-                                "hard": False})
+        write_run(
+            tmp_path,
+            f"run-{seed}",
+            parts,
+            study="strided_sop",
+            source="sample_howto100m",
+            dataset="stride-0",
+            model="m",
+            method="train",
+            seed=seed,
+            labels=["swapped", "in_order"],
+            train_examples=900,
+            data_options={"stride": 0, "size_matched": None, "same_videos": None, "hard": False},
+        )
     return tmp_path, right
 
 
 def evaluate(program, trained, *more, ok=True):
     output = trained / "metrics.parquet"
-    done = program("scripts.studies.strided_sop.evaluate", "--experiment", "e", "--runs", "run-1", "run-2", "--trained", trained,
-                   "--build", trained / "build", "--sources", "resources/sources.yaml", "--resamples", 300, "--output", output, *more)
+    done = program(
+        "scripts.studies.strided_sop.evaluate",
+        "--experiment",
+        "e",
+        "--runs",
+        "run-1",
+        "run-2",
+        "--trained",
+        trained,
+        "--build",
+        trained / "build",
+        "--sources",
+        "resources/sources.yaml",
+        "--resamples",
+        300,
+        "--output",
+        output,
+        *more,
+    )
     assert (done.returncode == 0) == ok, done.stderr
     return read_table(output).to_pandas() if ok else done.stderr
 
@@ -74,18 +129,29 @@ def evaluate(program, trained, *more, ok=True):
 def test_every_number(program, trained):
     folder, right = trained
     metrics = evaluate(program, folder)
-    assert set(metrics["split"]) == {"val"} and metrics["sample"].all() and (metrics["stride"] == 0).all()
-    assert (metrics["seconds_apart"] == np.median([2.0 + pair for pair in range(120)])).all() and metrics["context"].isna().all()
+    assert (
+        set(metrics["split"]) == {"val"}
+        and metrics["sample"].all()
+        and (metrics["stride"] == 0).all()
+    )
+    assert (
+        metrics["seconds_apart"] == np.median([2.0 + pair for pair in range(120)])
+    ).all() and metrics["context"].isna().all()
     metrics = metrics[metrics["slice"] == "all"]
     for (seed, selection), answers in right.items():
         name = {"held_out": "accuracy", "peak": "peak_accuracy"}[selection]
         row = metrics[(metrics["seed"] == seed) & (metrics["metric"] == name)].iloc[0]
-        assert row["value"] == pytest.approx(sum(answers) / 120) and (row["n"], row["groups"]) == (120, 30)
+        assert row["value"] == pytest.approx(sum(answers) / 120) and (row["n"], row["groups"]) == (
+            120,
+            30,
+        )
         assert row["ci_low"] <= row["value"] <= row["ci_high"]
     for selection, name in (("held_out", "accuracy"), ("peak", "peak_accuracy")):
         row = metrics[metrics["seed"].isna() & (metrics["metric"] == name)].iloc[0]
         values = [np.mean(right[seed, selection]) for seed in (1, 2)]
-        assert row["value"] == pytest.approx(np.mean(values)) and row["sd"] == pytest.approx(np.std(values, ddof=1))
+        assert row["value"] == pytest.approx(np.mean(values)) and row["sd"] == pytest.approx(
+            np.std(values, ddof=1)
+        )
         assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
 
 
@@ -101,18 +167,28 @@ def test_wordings_are_replicates_as_seeds_are(program, trained):
     metrics = evaluate(program, folder)
     rows = metrics[(metrics["slice"] == "all") & (metrics["metric"] == "accuracy")]
     assert rows["method"].eq("likelihood").all() and rows["limit"].isna().all()
-    values = {wording: np.mean(right[seed, "held_out"]) for seed, wording in ((1, "plain"), (2, "then"))}
+    values = {
+        wording: np.mean(right[seed, "held_out"]) for seed, wording in ((1, "plain"), (2, "then"))
+    }
     for wording, value in values.items():
         row = rows[rows["wording"] == wording].iloc[0]
         assert (row["seed"], row["seeds"]) == (0, 1) and row["value"] == pytest.approx(value)
     mean = rows[rows["seed"].isna()].iloc[0]
-    assert pd.isna(mean["wording"]) and mean["seeds"] == 2 and mean["value"] == pytest.approx(np.mean(list(values.values())))
+    assert (
+        pd.isna(mean["wording"])
+        and mean["seeds"] == 2
+        and mean["value"] == pytest.approx(np.mean(list(values.values())))
+    )
     assert mean["sd"] == pytest.approx(np.std(list(values.values()), ddof=1)) and len(rows) == 3
     # Few-shot examples by seed, in two wordings: as many replicates as there are runs.
     for run, wording in (("run-1", "plain"), ("run-2", "then")):
         change_facts(folder, run, seed=7, wording=wording, shots=4)
     rows = evaluate(program, folder).query("slice == 'all' and metric == 'accuracy'")
-    assert set(zip(rows["seed"].fillna(-1), rows["wording"].fillna(""))) == {(7, "plain"), (7, "then"), (-1, "")}
+    assert set(zip(rows["seed"].fillna(-1), rows["wording"].fillna(""))) == {
+        (7, "plain"),
+        (7, "then"),
+        (-1, ""),
+    }
 
 
 def test_every_slice_and_their_n_add_up_to_all(program, trained):
@@ -121,13 +197,17 @@ def test_every_slice_and_their_n_add_up_to_all(program, trained):
     assert set(metrics.loc[metrics["metric"] == "peak_accuracy", "slice"]) == {"all"}
     metrics = metrics[metrics["metric"] == "accuracy"]
     assert set(metrics["slice"]) == {"all", *SLICES}
-    pairs = pd.DataFrame(map(told, range(120))).join(pd.DataFrame({seed: right[seed, "held_out"]
-        for seed in (1, 2)}))
+    pairs = pd.DataFrame(map(told, range(120))).join(
+        pd.DataFrame({seed: right[seed, "held_out"] for seed in (1, 2)})
+    )
     for seed in (1, 2):
         of_seed = metrics[metrics["seed"] == seed].set_index("slice")
         for name, holds in SLICES.items():
             inside = pairs.query(holds, engine="python")[seed]
-            assert (of_seed["n"][name], of_seed["value"][name]) == (len(inside), pytest.approx(np.mean(inside))), name
+            assert (of_seed["n"][name], of_seed["value"][name]) == (
+                len(inside),
+                pytest.approx(np.mean(inside)),
+            ), name
         partitions = of_seed.drop("all")["n"].groupby(lambda name: name.split("=")[0]).sum()
         assert (partitions == 120).all() and of_seed["n"]["all"] == 120
 
@@ -145,14 +225,19 @@ def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
     assert metrics.loc[metrics["metric"] == "accuracy", "value"].eq(0.5).all()
 
 
-@pytest.mark.parametrize(("changed", "said"), [
-    (lambda pairs: pairs[:-1], "not of the pairs that were built; run it again"),
-    (lambda pairs: [pairs[0] | {"overlap": None}, *pairs[1:]], "val.parquet: "),
-])
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (lambda pairs: pairs[:-1], "not of the pairs that were built; run it again"),
+        (lambda pairs: [pairs[0] | {"overlap": None}, *pairs[1:]], "val.parquet: "),
+    ],
+)
 def test_a_dataset_that_does_not_fit_is_refused(program, trained, changed, said):
     folder, _ = trained
     place = folder / "build/sample_howto100m/stride-0/val.parquet"
     pairs = changed([told(pair) for pair in range(120)])
     write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
     error = evaluate(program, folder, ok=False)
-    assert said in error and len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
+    assert (
+        said in error and len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
+    )

@@ -22,84 +22,214 @@ from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
 
 @pytest.mark.parametrize(("length", "stride", "wrong"), [(2, 0, 1), (3, 1, 3), (4, 0, 3)])
 def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "out", span=length, stride=stride, wrong_orders=3, **PERMUTATIONS)
-    measured, learnt = (read_table(cleaned / f"out/{split}.parquet").to_pandas() for split in ("val", "train"))
+    build(
+        program,
+        cleaned / "whole",
+        cleaned / "out",
+        span=length,
+        stride=stride,
+        wrong_orders=3,
+        **PERMUTATIONS,
+    )
+    measured, learnt = (
+        read_table(cleaned / f"out/{split}.parquet").to_pandas() for split in ("val", "train")
+    )
     spans = measured.groupby(["video_id", "first_position"])
-    assert set(spans.groups) == spans_by_a_loop(length, stride + 1) == set(learnt.groupby(["video_id", "first_position"]).groups)
+    assert (
+        set(spans.groups)
+        == spans_by_a_loop(length, stride + 1)
+        == set(learnt.groupby(["video_id", "first_position"]).groups)
+    )
     every = ["".join(map(str, order)) for order in permutations(range(length))]
     for (video, first), candidates in spans:
         units = [f"{int(video[1:])} {first + place * (stride + 1)}" for place in range(length)]
-        assert [name.rpartition(":")[2] for name in candidates["pair_id"]] == every and candidates["label"].tolist() == [1] + [0] * (len(every) - 1)
+        assert [name.rpartition(":")[2] for name in candidates["pair_id"]] == every and candidates[
+            "label"
+        ].tolist() == [1] + [0] * (len(every) - 1)
         for order, candidate in zip(permutations(range(length)), candidates.to_dict("records")):
             shown = [units[place] for place in order]
             assert candidate["units"].split("\n") == shown
-            pairs = list(combinations(shown, 2))  # what a bag of words sees: every pair of the order
-            assert Counter(candidate["text_a"].split("\n")) == Counter(before for before, _ in pairs)
+            pairs = list(
+                combinations(shown, 2)
+            )  # what a bag of words sees: every pair of the order
+            assert Counter(candidate["text_a"].split("\n")) == Counter(
+                before for before, _ in pairs
+            )
             assert Counter(candidate["text_b"].split("\n")) == Counter(after for _, after in pairs)
     by_span = learnt.groupby(["video_id", "first_position"])["label"]
-    assert set(by_span.sum()) == {1} and set(by_span.size()) == {1 + wrong} and learnt["pair_id"].is_unique
+    assert (
+        set(by_span.sum()) == {1}
+        and set(by_span.size()) == {1 + wrong}
+        and learnt["pair_id"].is_unique
+    )
 
 
 def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "few", span=3, limit=4, size_matched=4, **PERMUTATIONS)
-    build(program, cleaned / "sharded", cleaned / "parts", span=3, limit=4, size_matched=4, **PERMUTATIONS)
+    build(
+        program, cleaned / "whole", cleaned / "few", span=3, limit=4, size_matched=4, **PERMUTATIONS
+    )
+    build(
+        program,
+        cleaned / "sharded",
+        cleaned / "parts",
+        span=3,
+        limit=4,
+        size_matched=4,
+        **PERMUTATIONS,
+    )
     build(program, cleaned / "whole", cleaned / "pairs", stride=4)
     measured, learnt = (read_table(cleaned / f"few/{split}.parquet") for split in ("val", "train"))
-    assert len(measured) == 4 * 6 and len(learnt) == 2 * len(read_table(cleaned / "pairs/train.parquet"))
+    assert len(measured) == 4 * 6 and len(learnt) == 2 * len(
+        read_table(cleaned / "pairs/train.parquet")
+    )
     assert provenance_of(cleaned / "few/val.parquet")["limited"]["items"] == "spans"
-    assert measured.equals(read_table(cleaned / "parts/val.parquet")) and learnt.equals(read_table(cleaned / "parts/train.parquet"))
+    assert measured.equals(read_table(cleaned / "parts/val.parquet")) and learnt.equals(
+        read_table(cleaned / "parts/train.parquet")
+    )
 
 
 def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: F811
     place = tmp_path / "strided_sop/captions/orders"
     build(program, cleaned / "whole", place, span=3, **PERMUTATIONS)
-    done = program("scripts.people.labelling.page", "--dataset", place, "--split", "val", "--output", tmp_path / "page.html")
-    assert done.returncode != 0 and "people are asked about no dataset with order_by: permutations" in done.stderr and not (tmp_path / "page.html").exists()
+    done = program(
+        "scripts.people.labelling.page",
+        "--dataset",
+        place,
+        "--split",
+        "val",
+        "--output",
+        tmp_path / "page.html",
+    )
+    assert (
+        done.returncode != 0
+        and "people are asked about no dataset with order_by: permutations" in done.stderr
+        and not (tmp_path / "page.html").exists()
+    )
 
 
 def test_the_best_order_is_told():
     """Three spans in two videos: the right order is best; one that turns a pair around is; two tie, one of them right."""
     every = list(permutations(range(3)))
-    rows = [{"pair_id": f"{video}:1:{first}:{''.join(map(str, order))}", "video_id": video, "first_position": first} for video, first in (("v", 1), ("v", 2), ("w", 1))
-            for order in every]
+    rows = [
+        {
+            "pair_id": f"{video}:1:{first}:{''.join(map(str, order))}",
+            "video_id": video,
+            "first_position": first,
+        }
+        for video, first in (("v", 1), ("v", 2), ("w", 1))
+        for order in every
+    ]
     odds = np.zeros((3, len(every)))
-    odds[0, every.index((0, 1, 2))] = odds[1, every.index((1, 0, 2))] = odds[2, every.index((0, 1, 2))] = odds[2, every.index((2, 1, 0))] = 4.0
-    table, scores = pd.DataFrame(rows), pd.Series(list(np.stack([np.zeros(odds.size), odds.ravel()], axis=1)))
+    odds[0, every.index((0, 1, 2))] = odds[1, every.index((1, 0, 2))] = odds[
+        2, every.index((0, 1, 2))
+    ] = odds[2, every.index((2, 1, 0))] = 4.0
+    table, scores = (
+        pd.DataFrame(rows),
+        pd.Series(list(np.stack([np.zeros(odds.size), odds.ravel()], axis=1))),
+    )
     turned = np.random.default_rng(0).permutation(len(table))  # candidates may stand in any order
-    tallies, videos = span_tallies([pd.DataFrame({"scores": scores[turned].to_list()})], table.iloc[turned].reset_index(drop=True), 3, "here")
-    found = {(tally.slice, name): value[0] for tally in tallies for name, value in values_of(tally).items()}
+    tallies, videos = span_tallies(
+        [pd.DataFrame({"scores": scores[turned].to_list()})],
+        table.iloc[turned].reset_index(drop=True),
+        3,
+        "here",
+    )
+    found = {
+        (tally.slice, name): value[0]
+        for tally in tallies
+        for name, value in values_of(tally).items()
+    }
     taus = [1, kendalltau(range(3), (1, 0, 2)).statistic, 0]
     assert set(videos) == {"v", "w"} and found["all", "exact_order"] == pytest.approx(0.5)
     assert 2 * found["all", "concordance"] - 1 == pytest.approx(np.mean(taus))
-    assert found["distance=2", "concordance"] == pytest.approx((1 + 1 + 0.5) / 3) and found["distance=1", "concordance"] == pytest.approx((2 + 1 + 1) / 6)
+    assert found["distance=2", "concordance"] == pytest.approx((1 + 1 + 0.5) / 3) and found[
+        "distance=1", "concordance"
+    ] == pytest.approx((2 + 1 + 1) / 6)
     with pytest.raises(UserError, match="all 6 orders"):
         span_tallies([pd.DataFrame({"scores": scores[1:].to_list()})], table[1:], 3, "here")
 
 
 @pytest.mark.models
 def test_units_are_apart_as_the_texts_of_a_pair(bert):  # noqa: F811
-    texts = ["the man cuts", "bread", "and opens doors the man opens doors and cuts the bread and opens the doors and cuts bread and doors"]
-    table = pa.table({"example_id": ["a", "b"], "units": ["\n".join(texts), "\n".join(texts[::-1])], "label": [1, 0]})
+    texts = [
+        "the man cuts",
+        "bread",
+        "and opens doors the man opens doors and cuts the bread and opens the doors and cuts bread and doors",
+    ]
+    table = pa.table(
+        {
+            "example_id": ["a", "b"],
+            "units": ["\n".join(texts), "\n".join(texts[::-1])],
+            "label": [1, 0],
+        }
+    )
     paradigm = packed.Paradigm(bert, job(inputs=["units"]) | {"head": None}, {})
     examples, tokenizer = paradigm.encode(table), paradigm.tokenizer
     words = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
     start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
     room = 24 - 4 - len(words[0]) - len(words[1])
-    first, last = (examples.fields["input_ids"].take(np.array([at])).flat[examples.fields["input_ids"].starts[at]:][:24].tolist() for at in (0, 1))
-    assert first == [start, *words[0], end, *words[1], end, *words[2][:room], end] and last == [start, *words[2][:room], end, *words[1], end, *words[0], end]
+    first, last = (
+        examples.fields["input_ids"]
+        .take(np.array([at]))
+        .flat[examples.fields["input_ids"].starts[at] :][:24]
+        .tolist()
+        for at in (0, 1)
+    )
+    assert first == [start, *words[0], end, *words[1], end, *words[2][:room], end] and last == [
+        start,
+        *words[2][:room],
+        end,
+        *words[1],
+        end,
+        *words[0],
+        end,
+    ]
     assert examples.truncated == 2 and examples.labels.tolist() == [1, 0]
-    pair = paradigm.encode(table.set_column(1, "units", [["\n".join(texts[:2]), "\n".join(texts[1::-1])]]))
+    pair = paradigm.encode(
+        table.set_column(1, "units", [["\n".join(texts[:2]), "\n".join(texts[1::-1])]])
+    )
     whole = tokenizer(texts[:2], texts[1::-1])
-    assert {name: pair.fields[name].flat.tolist() for name in pair.fields} == {name: sum(whole[name], []) for name in pair.fields}
+    assert {name: pair.fields[name].flat.tolist() for name in pair.fields} == {
+        name: sum(whole[name], []) for name in pair.fields
+    }
 
 
 def test_both_ways_stand_in_the_figure(figure):  # noqa: F811
     rows = []
-    for model, method, order_by, right in (("tiny_bert", "train", "pairs", 0.4), ("tiny_bert", "packed", "permutations", 0.5), ("bag_of_words", "control", "pairs", 0.3),
-                                           ("bag_of_words", "control", "permutations", 0.35)):
+    for model, method, order_by, right in (
+        ("tiny_bert", "train", "pairs", 0.4),
+        ("tiny_bert", "packed", "permutations", 0.5),
+        ("bag_of_words", "control", "pairs", 0.3),
+        ("bag_of_words", "control", "permutations", 0.35),
+    ):
         for length in (2, 3):
-            rows += [row(None, 0, 4.0, value, metric=metric, model=model, method=method, span=length, order_by=order_by, slice=part) for metric, value, part in (
-                ("exact_order", right / length, "all"), ("concordance", 0.5 + right / 2, "all"), ("concordance", 0.6, "distance=1"))]
+            rows += [
+                row(
+                    None,
+                    0,
+                    4.0,
+                    value,
+                    metric=metric,
+                    model=model,
+                    method=method,
+                    span=length,
+                    order_by=order_by,
+                    slice=part,
+                )
+                for metric, value, part in (
+                    ("exact_order", right / length, "all"),
+                    ("concordance", 0.5 + right / 2, "all"),
+                    ("concordance", 0.6, "distance=1"),
+                )
+            ]
     points = figure("spans", rows)
-    exact = points[(points["metric"] == "exact_order") & (points["span"] == 2)].set_index(["model", "order_by"])["value"]
-    assert exact.to_dict() == pytest.approx({("tiny_bert", "pairs"): 0.2, ("tiny_bert", "permutations"): 0.25, ("bag_of_words", "permutations"): 0.175})
+    exact = points[(points["metric"] == "exact_order") & (points["span"] == 2)].set_index(
+        ["model", "order_by"]
+    )["value"]
+    assert exact.to_dict() == pytest.approx(
+        {
+            ("tiny_bert", "pairs"): 0.2,
+            ("tiny_bert", "permutations"): 0.25,
+            ("bag_of_words", "permutations"): 0.175,
+        }
+    )

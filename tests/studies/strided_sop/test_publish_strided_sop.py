@@ -29,32 +29,67 @@ def study(tmp_path_factory, program) -> Study:
 
 def test_rows_of_other_studies_and_settings(study, tmp_path, program):
     """What two experiments share stands once; what was trained or measured otherwise has another name; no interval of one group."""
-    other, plain = Study(tmp_path / "other", program), [row for row in metric_rows() if row["size_matched"] is None]
+    other, plain = (
+        Study(tmp_path / "other", program),
+        [row for row in metric_rows() if row["size_matched"] is None],
+    )
     other.write_metrics(plain + [row | {"experiment": "again"} for row in plain])
     assert len(strided_metrics(other.metrics, {})) == len(plain)
-    ways = {", same videos": {"same_videos": 3}, ", same videos, size-matched": {"same_videos": 3, "size_matched": 3},
-            ", hard pairs": {"hard": True}, ", both orders": {"method": "train_symmetric"}}
+    ways = {
+        ", same videos": {"same_videos": 3},
+        ", same videos, size-matched": {"same_videos": 3, "size_matched": 3},
+        ", hard pairs": {"hard": True},
+        ", both orders": {"method": "train_symmetric"},
+    }
     models = [row for row in plain if row["model"] == "minilm"]
     other.write_metrics([row | changed for changed in ({}, *ways.values()) for row in models])
-    assert set(strided_metrics(other.metrics, {})["series"]) == {"minilm", *(f"minilm{way}" for way in ways)}
-    other.write_metrics(models + [row | {"experiment": "again", "value": row["value"] + 0.01} for row in models])
+    assert set(strided_metrics(other.metrics, {})["series"]) == {
+        "minilm",
+        *(f"minilm{way}" for way in ways),
+    }
+    other.write_metrics(
+        models + [row | {"experiment": "again", "value": row["value"] + 0.01} for row in models]
+    )
     assert set(strided_metrics(other.metrics, {})["series"]) == {"minilm (tried)", "minilm (again)"}
     other.write_metrics(of_one_group(metric_rows()))
-    assert other.call(item_of(study, "strided_sop_table")).returncode == other.call(item_of(study, "accuracy_by_stride")).returncode == 0
-    table = pd.read_csv(other.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
+    assert (
+        other.call(item_of(study, "strided_sop_table")).returncode
+        == other.call(item_of(study, "accuracy_by_stride")).returncode
+        == 0
+    )
+    table = pd.read_csv(
+        other.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False
+    )
     assert set(table["95 % interval"]) == {"one group"} and set(table["Videos"]) == {"1"}
 
 
 def test_the_table_holds_every_number(study):
-    table = pd.read_csv(study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
+    table = pd.read_csv(
+        study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False
+    )
     assert len(table) == 3 * (4 * 2 * 2 + 4)
-    row = table[(table["Split"] == "validation 1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)].iloc[0]
-    assert row["Accuracy (%)"] == "66.5" and row["95 % interval"] == "63.5–69.5" and row["Peak (%)"] == "68.5"
-    assert row["SD"] == "0.7" and row["Training pairs"] == "6,698" and row["Seeds"] == "2" and row["Human (%)"] == "60.0"
+    row = table[
+        (table["Split"] == "validation 1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)
+    ].iloc[0]
+    assert (
+        row["Accuracy (%)"] == "66.5"
+        and row["95 % interval"] == "63.5–69.5"
+        and row["Peak (%)"] == "68.5"
+    )
+    assert (
+        row["SD"] == "0.7"
+        and row["Training pairs"] == "6,698"
+        and row["Seeds"] == "2"
+        and row["Human (%)"] == "60.0"
+    )
     assert table["Corpus"].str.contains("sample data").sum() == 3 * 4
     assert re.fullmatch(r"bag of words: \+12\.5 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
     controls = table[table["Model"].str.startswith(("bag of words", "first text"))]
-    assert len(controls) == 2 * 20 and (controls[[ABOVE, "Peak (%)", "Seeds"]] == "").all(axis=None) and set(controls["Accuracy (%)"]) == {"54.0", "51.0"}
+    assert (
+        len(controls) == 2 * 20
+        and (controls[[ABOVE, "Peak (%)", "Seeds"]] == "").all(axis=None)
+        and set(controls["Accuracy (%)"]) == {"54.0", "51.0"}
+    )
     tex = (study.publish / "tables/strided_sop_table.tex").read_text()
     cells = re.findall(r"& ([\d.,]+) (?=&|\\\\)", tex)
     assert set(table["Accuracy (%)"]) <= set(cells) and set(table["Pairs"]) <= set(cells)
@@ -65,8 +100,13 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     file = study.publish / "tables/strided_sop_examples.csv"
     table = read_csv(file)
     assert set(table["Shown first"]) | set(table["Shown second"]) >= {HOSTILE, "=then(7)"}
-    assert pd.read_csv(file)["Shown first"].str.startswith("'=then(").any(), "a spreadsheet shows it as text"
-    assert table.groupby(["Corpus", "Dataset"]).size().tolist() == [5] * 8 and (table["Human right"] == "").all()
+    assert pd.read_csv(file)["Shown first"].str.startswith("'=then(").any(), (
+        "a spreadsheet shows it as text"
+    )
+    assert (
+        table.groupby(["Corpus", "Dataset"]).size().tolist() == [5] * 8
+        and (table["Human right"] == "").all()
+    )
     pairs = table[table["Corpus"].str.startswith("ActivityNet") & (table["Dataset"] == "stride 0")]
     number = pairs["Item"].str.extract(r"v(\d+):0:1")[0].astype(int)
     # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The control says swapped of all.
@@ -77,13 +117,20 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     surely = np.maximum(0.02 + 0.08 * number, 0.98 - 0.08 * number).map("{:.2f}".format)
     said = pairs[f"model: {HOSTILE}, seed 1"].str.extract(r"^(in order|swapped) (\d\.\d\d)( ×)?$")
     assert (said[1] == surely).all() and (said[2].notna() == (number <= 6)).all()
-    assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, "where there is no control nobody was right"
+    assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, (
+        "where there is no control nobody was right"
+    )
 
 
 def test_pairs_that_people_answered_tell_who_was_right(study):
     answers = {"v1:0:1": "in_order", "v3:0:1": "swapped"}
-    study.human.write_text("study,source,dataset,split,item,person,answer,types\n" + "".join(
-        f"strided_sop,activitynet,stride-0,val_1,{item:016x},Ann,{answer},\n" for item, answer in zip(items_of(pd.Series(list(answers))), answers.values())))
+    study.human.write_text(
+        "study,source,dataset,split,item,person,answer,types\n"
+        + "".join(
+            f"strided_sop,activitynet,stride-0,val_1,{item:016x},Ann,{answer},\n"
+            for item, answer in zip(items_of(pd.Series(list(answers))), answers.values())
+        )
+    )
     before = (study.publish / "tables/strided_sop_examples.csv").read_bytes()
     done = study.call(item_of(study, "strided_sop_examples"))
     table = read_csv(study.publish / "tables/strided_sop_examples.csv")
@@ -91,7 +138,9 @@ def test_pairs_that_people_answered_tell_who_was_right(study):
     (study.publish / "tables/strided_sop_examples.csv").write_bytes(before)
     assert done.returncode == 0, done.stderr
     told = table[table["Human right"] != ""].set_index("Item")
-    assert told["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, "cells of few are drawn as well"
+    assert told["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, (
+        "cells of few are drawn as well"
+    )
     assert told["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
 
 
@@ -99,15 +148,44 @@ def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):  
     rows, compared = [], []
     for experiment, weight in (("alone", 0.0), ("both", 0.5)):
         for stride in (0, 3):
-            told = {"source": "sample_activitynet", "dataset": f"stride-{stride}", "split": "val_1", "stride": stride, "hard": False}
-            rows += [rows_of(SOP_METRICS, "strided_sop", metric, experiment, 0.5 + weight / 10 + stride / 100, np.full(50, 0.5), **told)
-                     for metric in ("accuracy", "peak_accuracy")]
-            compared.append({"study": "strided_sop", "source": "sample_activitynet", "dataset": f"stride-{stride}", "model": "tiny_bert", "method": "train",
-                             "experiment": experiment, "weight": weight})
+            told = {
+                "source": "sample_activitynet",
+                "dataset": f"stride-{stride}",
+                "split": "val_1",
+                "stride": stride,
+                "hard": False,
+            }
+            rows += [
+                rows_of(
+                    SOP_METRICS,
+                    "strided_sop",
+                    metric,
+                    experiment,
+                    0.5 + weight / 10 + stride / 100,
+                    np.full(50, 0.5),
+                    **told,
+                )
+                for metric in ("accuracy", "peak_accuracy")
+            ]
+            compared.append(
+                {
+                    "study": "strided_sop",
+                    "source": "sample_activitynet",
+                    "dataset": f"stride-{stride}",
+                    "model": "tiny_bert",
+                    "method": "train",
+                    "experiment": experiment,
+                    "weight": weight,
+                }
+            )
     rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
     arguments = [*given(rows, SOP_METRICS, compared), "--output", tmp_path / "figure"]
     done = program("scripts.studies.strided_sop.figures.objectives", *arguments)
     assert done.returncode == 0, done.stderr
-    assert faults_in(monkeypatch, "scripts.studies.strided_sop.figures.objectives", *arguments) == []
+    assert (
+        faults_in(monkeypatch, "scripts.studies.strided_sop.figures.objectives", *arguments) == []
+    )
     points = pd.read_csv(tmp_path / "figure.csv").set_index(["weight", "stride"])["value"]
-    assert points.to_dict() == pytest.approx({(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58})
+    assert points.to_dict() == pytest.approx(
+        {(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58}
+    )

@@ -16,9 +16,12 @@ from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, cle
 
 
 def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
-    return {(f"v{video:03}", start)
-            for video, sentences in enumerate(LENGTHS) for start in range(1, sentences)
-            if sentences >= 5 and start + (length - 1) * step <= sentences - 2}
+    return {
+        (f"v{video:03}", start)
+        for video, sentences in enumerate(LENGTHS)
+        for start in range(1, sentences)
+        if sentences >= 5 and start + (length - 1) * step <= sentences - 2
+    }
 
 
 @pytest.mark.parametrize(("length", "stride"), [(2, 0), (3, 0), (4, 0), (3, 1)])
@@ -27,25 +30,41 @@ def test_all_pairs_of_every_span_are_there(program, cleaned, length, stride):  #
     pairs, step = read_table(cleaned / "out/val.parquet").to_pandas(), stride + 1
     wanted = spans_by_a_loop(length, step)
     rows, starts = spans_of(pairs, length, step)
-    assert set(zip(pairs["video_id"].iloc[starts], pairs["first_position"].iloc[starts])) == wanted and len(rows) == len(wanted)
+    assert set(
+        zip(pairs["video_id"].iloc[starts], pairs["first_position"].iloc[starts])
+    ) == wanted and len(rows) == len(wanted)
     for span, start in zip(rows, starts):
         begin = pairs["first_position"].iloc[start]
-        assert [(pairs["first_position"].iloc[pair], pairs["second_position"].iloc[pair]) for pair in span] == [
-            (begin + first * step, begin + last * step) for first, last in combinations(range(length), 2)]
+        assert [
+            (pairs["first_position"].iloc[pair], pairs["second_position"].iloc[pair])
+            for pair in span
+        ] == [
+            (begin + first * step, begin + last * step)
+            for first, last in combinations(range(length), 2)
+        ]
     if length == 2:
         build(program, cleaned / "whole", cleaned / "pairs")
         plain = read_table(cleaned / "pairs/val.parquet")
         assert plain.equals(read_table(cleaned / "out/val.parquet"))
     learnt = read_table(cleaned / "out/train.parquet").to_pandas()["stride"].value_counts()
-    assert sorted(learnt.index) == [apart * step - 1 for apart in range(1, length)] and learnt.nunique() == 1
+    assert (
+        sorted(learnt.index) == [apart * step - 1 for apart in range(1, length)]
+        and learnt.nunique() == 1
+    )
 
 
 def test_a_limit_keeps_whole_spans(program, cleaned):  # noqa: F811
     build(program, cleaned / "whole", cleaned / "all", span=3, stride=1)
     build(program, cleaned / "whole", cleaned / "few", span=3, stride=1, limit=4)
-    whole, few = (read_table(cleaned / f"{name}/val.parquet").to_pandas() for name in ("all", "few"))
+    whole, few = (
+        read_table(cleaned / f"{name}/val.parquet").to_pandas() for name in ("all", "few")
+    )
     assert set(few["pair_id"]) < set(whole["pair_id"]) and 4 <= len(spans_of(few, 3, 2)[1]) <= 6
-    assert provenance_of(cleaned / "few/val.parquet")["limited"] == {"items": "spans", "kept": 4, "of": len(spans_by_a_loop(3, 2))}
+    assert provenance_of(cleaned / "few/val.parquet")["limited"] == {
+        "items": "spans",
+        "kept": 4,
+        "of": len(spans_by_a_loop(3, 2)),
+    }
 
 
 @given(st.integers(2, 5), st.integers(0, 1000))
@@ -58,13 +77,21 @@ def test_the_order_told_equals_brute_force(length, seed):
     for one, told in zip(odds, found):
         sums = {}
         for order in permutations(range(length)):
-            sums[order] = sum(log if order.index(first) < order.index(last) else -log for (first, last), log in zip(pairs, one))
+            sums[order] = sum(
+                log if order.index(first) < order.index(last) else -log
+                for (first, last), log in zip(pairs, one)
+            )
         best = [order for order, total in sums.items() if total == max(sums.values())]
         assert told[0] == pytest.approx(np.mean([order == tuple(range(length)) for order in best]))
-        taus = [kendalltau(range(length), [order.index(unit) for unit in range(length)]).statistic for order in best]
+        taus = [
+            kendalltau(range(length), [order.index(unit) for unit in range(length)]).statistic
+            for order in best
+        ]
         assert 2 * told[1:].mean() - 1 == pytest.approx(np.mean(taus))
         for (first, last), share in zip(pairs, told[1:]):
-            assert share == pytest.approx(np.mean([order.index(first) < order.index(last) for order in best]))
+            assert share == pytest.approx(
+                np.mean([order.index(first) < order.index(last) for order in best])
+            )
 
 
 def test_numbers_of_a_split():
@@ -73,10 +100,25 @@ def test_numbers_of_a_split():
     pairs = pd.DataFrame(places, columns=["video_id", "first_position", "stride"])
     right = np.array([2.0, 1.0, 1.0, -1.0, 3.0, 3.0])
     label = np.array([1, 0, 1, 0, 1, 0])
-    scores = [np.array([0.0, log]) if shown else np.array([log, 0.0]) for log, shown in zip(right, label)]
-    tallies, videos = pair_span_tallies([pd.DataFrame({"label": label, "scores": scores})], pairs, 3, 1)
-    found = {(tally.slice, name): value[0] for tally in tallies for name, value in values_of(tally).items()}
+    scores = [
+        np.array([0.0, log]) if shown else np.array([log, 0.0]) for log, shown in zip(right, label)
+    ]
+    tallies, videos = pair_span_tallies(
+        [pd.DataFrame({"label": label, "scores": scores})], pairs, 3, 1
+    )
+    found = {
+        (tally.slice, name): value[0]
+        for tally in tallies
+        for name, value in values_of(tally).items()
+    }
     # v: all in order. w: (1, 2) is the wrong way round, so units stand as 2, 1, 3.
-    assert list(videos) == ["v", "w"] and found["all", "exact_order"] == 0.5 and found["all", "concordance"] == pytest.approx(5 / 6)
+    assert (
+        list(videos) == ["v", "w"]
+        and found["all", "exact_order"] == 0.5
+        and found["all", "concordance"] == pytest.approx(5 / 6)
+    )
     assert found["distance=1", "concordance"] == 0.75 and found["distance=2", "concordance"] == 1
-    assert found["all", "pair_accuracy"] == pytest.approx(5 / 6) and found["distance=1", "pair_accuracy"] == 0.75
+    assert (
+        found["all", "pair_accuracy"] == pytest.approx(5 / 6)
+        and found["distance=1", "pair_accuracy"] == 0.75
+    )

@@ -16,7 +16,13 @@ from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.measure.tally import values_of
 from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a fixture)
-    LENGTHS, NO_WINDOWS, PERMUTATIONS, build, captions, cleaned)
+    LENGTHS,
+    NO_WINDOWS,
+    PERMUTATIONS,
+    build,
+    captions,
+    cleaned,
+)
 from tests.plan.test_configuration import plan
 from tests.publish.figure_faults import faults_in
 from tests.rows import each_row
@@ -32,7 +38,9 @@ def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: 
         mixed = read_table(cleaned / f"mixed/{split}.parquet")
         assert mixed.equals(read_table(cleaned / f"parts/{split}.parquet"))
         pairs = mixed.to_pandas()
-        tables = (pair_table(captions(LENGTHS, split), stride, 0).to_pandas() for stride in range(3))
+        tables = (
+            pair_table(captions(LENGTHS, split), stride, 0).to_pandas() for stride in range(3)
+        )
         of_each = {stride: table.set_index("pair_id") for stride, table in enumerate(tables)}
         assert pairs["stride"].value_counts().to_dict() == dict.fromkeys(range(3), len(of_each[2]))
         for pair in pairs.to_dict("records"):
@@ -45,11 +53,19 @@ def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: 
 def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned):  # noqa: F811
     build(program, cleaned / "whole", cleaned / "mixed", stride="up_to_2", size_matched=2)
     build(program, cleaned / "whole", cleaned / "plain", stride=2)
-    learnt, measured = (read_table(cleaned / f"mixed/{split}.parquet").to_pandas()["stride"].value_counts() for split in ("train", "val"))
+    learnt, measured = (
+        read_table(cleaned / f"mixed/{split}.parquet").to_pandas()["stride"].value_counts()
+        for split in ("train", "val")
+    )
     wanted = len(read_table(cleaned / "plain/train.parquet"))
-    assert set(learnt) == {-(-wanted // 3)} and set(measured) == {len(read_table(cleaned / "plain/val.parquet"))}
+    assert set(learnt) == {-(-wanted // 3)} and set(measured) == {
+        len(read_table(cleaned / "plain/val.parquet"))
+    }
     build(program, cleaned / "whole", cleaned / "limited", stride="up_to_2", limit=10)
-    assert len(read_table(cleaned / "limited/val.parquet")) == 10 and provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
+    assert (
+        len(read_table(cleaned / "limited/val.parquet")) == 10
+        and provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
+    )
 
 
 def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
@@ -57,20 +73,43 @@ def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # n
     build(program, cleaned / "whole", cleaned / "two", stride=2)
     build(program, cleaned / "whole", cleaned / "crossed", stride=0, train_stride=2)
     build(program, cleaned / "whole", cleaned / "none", stride=0)
-    digest = {name: {split: content_digest(cleaned / f"{name}/{split}.parquet", LEARNT) for split in ("train", "val")} for name in ("two", "crossed", "none")}
+    digest = {
+        name: {
+            split: content_digest(cleaned / f"{name}/{split}.parquet", LEARNT)
+            for split in ("train", "val")
+        }
+        for name in ("two", "crossed", "none")
+    }
     assert digest["crossed"]["train"] == digest["two"]["train"] != digest["none"]["train"]
     assert digest["crossed"]["val"] == digest["none"]["val"] != digest["two"]["val"]
 
 
 def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
     other = captions([9, 9], "elsewhere")
-    other = other.set_column(2, "video_id", pa.array([f"w{name}" for name in other["video_id"].to_pylist()]))
+    other = other.set_column(
+        2, "video_id", pa.array([f"w{name}" for name in other["video_id"].to_pylist()])
+    )
     write_table(other, tmp_path / "other/elsewhere.parquet", other.schema, {"licence": "CC0"})
-    done = program("scripts.studies.strided_sop.build", "--cleaned", cleaned / "whole", "--splits", "train", "val", "--learn-from", tmp_path / "other", "elsewhere",
-                   "--options", json.dumps({"stride": 1, "learn_from": "other"}), "--output", tmp_path / "out")
+    done = program(
+        "scripts.studies.strided_sop.build",
+        "--cleaned",
+        cleaned / "whole",
+        "--splits",
+        "train",
+        "val",
+        "--learn-from",
+        tmp_path / "other",
+        "elsewhere",
+        "--options",
+        json.dumps({"stride": 1, "learn_from": "other"}),
+        "--output",
+        tmp_path / "out",
+    )
     assert done.returncode == 0, done.stderr
     build(program, cleaned / "whole", tmp_path / "own", stride=1)
-    assert {video[0] for video in read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()} == {"w"}
+    assert {
+        video[0] for video in read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()
+    } == {"w"}
     assert provenance_of(tmp_path / "out/train.parquet")["licence"] == "CC0"
     assert read_table(tmp_path / "out/val.parquet").equals(read_table(tmp_path / "own/val.parquet"))
 
@@ -78,38 +117,84 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
 def test_the_label_is_what_is_told(program, cleaned):  # noqa: F811
     for predict in (None, "stride", "order_and_stride"):
         build(program, cleaned / "whole", cleaned / str(predict), stride="up_to_2", predict=predict)
-    order, stride, both = (read_table(cleaned / f"{predict}/val.parquet").to_pandas() for predict in (None, "stride", "order_and_stride"))
-    assert stride["label"].tolist() == order["stride"].tolist() and set(stride["label"]) == {0, 1, 2}
-    assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist() and both["text_a"].equals(order["text_a"])
+    order, stride, both = (
+        read_table(cleaned / f"{predict}/val.parquet").to_pandas()
+        for predict in (None, "stride", "order_and_stride")
+    )
+    assert stride["label"].tolist() == order["stride"].tolist() and set(stride["label"]) == {
+        0,
+        1,
+        2,
+    }
+    assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist() and both[
+        "text_a"
+    ].equals(order["text_a"])
     names = labels_of(["swapped", "in_order"], {"stride": "up_to_2", "predict": "order_and_stride"})
     assert names[2 * 2 + 1] == "in_order_2" and names[0] == "swapped_0" and len(names) == 6
 
 
 def names_of(data: dict, **more) -> list[str]:
-    return [folder.removeprefix("results/build/strided_sop/") for folder in plan(configured(["one"], one=SOP | {"data": data} | more)).datasets]
+    return [
+        folder.removeprefix("results/build/strided_sop/")
+        for folder in plan(configured(["one"], one=SOP | {"data": data} | more)).datasets
+    ]
 
 
 ACTIVITYNET, HOWTO100M = "sample_activitynet", "sample_howto100m"
 
 
-@each_row("data, more, names", [
-    ({"stride": "up_to_3", "train_stride": [0, None]}, {}, ["up_to_3-train_stride-0", "up_to_3"]),
-    ({"context": [None, {"seconds": 10}, {"sentences": 3}]}, {}, ["stride-0", "stride-0-context-seconds-10", "stride-0-context-sentences-3"]),
-    ({"span": [3, 5], "order_by": ["pairs"]}, {}, ["stride-0-span-3", "stride-0-span-5"]),
-    ({"span": 3, **PERMUTATIONS}, {"methods": ["packed"]}, ["stride-0-span-3-permutations"]),
-    ({"source": [ACTIVITYNET, HOWTO100M], "learn_from": [ACTIVITYNET, HOWTO100M]}, {},
-     ["stride-0", "stride-0-sample_howto100m", "../sample_howto100m/stride-0-sample_activitynet", "../sample_howto100m/stride-0"])])
+@each_row(
+    "data, more, names",
+    [
+        (
+            {"stride": "up_to_3", "train_stride": [0, None]},
+            {},
+            ["up_to_3-train_stride-0", "up_to_3"],
+        ),
+        (
+            {"context": [None, {"seconds": 10}, {"sentences": 3}]},
+            {},
+            ["stride-0", "stride-0-context-seconds-10", "stride-0-context-sentences-3"],
+        ),
+        ({"span": [3, 5], "order_by": ["pairs"]}, {}, ["stride-0-span-3", "stride-0-span-5"]),
+        ({"span": 3, **PERMUTATIONS}, {"methods": ["packed"]}, ["stride-0-span-3-permutations"]),
+        (
+            {"source": [ACTIVITYNET, HOWTO100M], "learn_from": [ACTIVITYNET, HOWTO100M]},
+            {},
+            [
+                "stride-0",
+                "stride-0-sample_howto100m",
+                "../sample_howto100m/stride-0-sample_activitynet",
+                "../sample_howto100m/stride-0",
+            ],
+        ),
+    ],
+)
 def test_names_of_datasets(data, more, names):
-    found = [os.path.relpath(name, ACTIVITYNET) for name in names_of({"source": ACTIVITYNET, "stride": 0} | data, **more)]
+    found = [
+        os.path.relpath(name, ACTIVITYNET)
+        for name in names_of({"source": ACTIVITYNET, "stride": 0} | data, **more)
+    ]
     assert found == names
 
 
-@each_row("data, more, says", [
-    ({"stride": "up_to_2", "predict": "stride"}, {"methods": ["train_symmetric"]}, "train_symmetric serves no data with predict: stride"),
-    ({"stride": 2, "predict": "stride"}, {}, "predict has no effect here"), ({"learn_from": "nowhere"}, {}, "no source nowhere"),
-    ({"learn_from": "sample_mctaco"}, {}, "holds questions"), ({"span": 3} | PERMUTATIONS, {}, "train serves no data with order_by: permutations"),
-    ({"span": 3}, {"methods": ["packed"]}, "packed serves no data with order_by"), *(({"context": context}, {}, "context") for context in NO_WINDOWS),
-    ({"span": 5} | PERMUTATIONS, {"methods": ["packed"]}, "order_by has no effect here")])
+@each_row(
+    "data, more, says",
+    [
+        (
+            {"stride": "up_to_2", "predict": "stride"},
+            {"methods": ["train_symmetric"]},
+            "train_symmetric serves no data with predict: stride",
+        ),
+        ({"stride": 2, "predict": "stride"}, {}, "predict has no effect here"),
+        ({"learn_from": "nowhere"}, {}, "no source nowhere"),
+        ({"learn_from": "sample_mctaco"}, {}, "holds questions"),
+        ({"span": 3} | PERMUTATIONS, {}, "train serves no data with order_by: permutations"),
+        ({"span": 3}, {"methods": ["packed"]}, "packed serves no data with order_by"),
+        *(({"context": context}, {}, "context") for context in NO_WINDOWS),
+        ({"span": 5} | PERMUTATIONS, {"methods": ["packed"]}, "order_by has no effect here"),
+    ],
+)
 def test_what_cannot_be_learnt_or_told_is_refused(data, more, says):
     with pytest.raises(UserError, match=says):
         names_of({"source": ACTIVITYNET, "stride": 0} | data, **more)
@@ -122,44 +207,100 @@ def test_numbers_equal_a_slow_reference(predict):
     label, video = random.integers(0, width, 40), random.integers(0, 7, 40)
     scores = np.log(random.dirichlet(np.ones(width), 40))
     judged = pd.DataFrame({"label": label, "scores": list(scores)})
-    found = {(tally.slice, name): value[0] for tally in stride_tallies([judged], pd.DataFrame({"video_id": video}), 3, predict == "order_and_stride")[0] for name, value in values_of(tally).items()}
+    found = {
+        (tally.slice, name): value[0]
+        for tally in stride_tallies(
+            [judged], pd.DataFrame({"video_id": video}), 3, predict == "order_and_stride"
+        )[0]
+        for name, value in values_of(tally).items()
+    }
     right, errors, orders, both, confusion = [], [], [], [], np.zeros((3, 3))
     for true, log in zip(label, scores):
         share = np.exp(log)
         stride = true if predict == "stride" else true // 2
-        by_stride = share if predict == "stride" else [share[2 * at] + share[2 * at + 1] for at in range(3)]
+        by_stride = (
+            share if predict == "stride" else [share[2 * at] + share[2 * at + 1] for at in range(3)]
+        )
         told = int(np.argmax(by_stride))
         right.append(told == stride)
         errors.append(abs(told - stride) / 2)
         confusion[stride, told] += 1
         orders.append((share[1::2].sum() > share[::2].sum()) == true % 2)
         both.append(np.argmax(share) == true)
-    assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right)) and found["all", "stride_error"] == pytest.approx(np.mean(errors))
+    assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right)) and found[
+        "all", "stride_error"
+    ] == pytest.approx(np.mean(errors))
     shares = confusion / confusion.sum(1, keepdims=True)
-    assert all(found[f"stride={true}; predicted={told}", "confusion"] == pytest.approx(shares[true, told]) for true in range(3) for told in range(3))
+    assert all(
+        found[f"stride={true}; predicted={told}", "confusion"] == pytest.approx(shares[true, told])
+        for true in range(3)
+        for told in range(3)
+    )
     if predict == "order_and_stride":
-        assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders)) and found["all", "both_accuracy"] == pytest.approx(np.mean(both))
+        assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders)) and found[
+            "all", "both_accuracy"
+        ] == pytest.approx(np.mean(both))
     else:
         assert ("all", "order_accuracy") not in found
 
 
 def row(context: str | None, stride: int, seconds: float, value: float, **told) -> dict:
-    return dict.fromkeys(SCHEMA.names) | {
-        "experiment": "tried", "study": "strided_sop", "model": "tiny_bert", "method": "train", "source": "howto100m", "split": "val", "slice": "all",
-        "dataset": f"stride-{stride}", "stride": stride, "hard": False, "context": context, "seconds_apart": seconds, "metric": "accuracy", "value": value,
-        "sd": 0.01, "seeds": 2, "ci_low": value - 0.02, "ci_high": value + 0.02, "n": 100, "groups": 40, "effective_groups": 40.0,
-        "draws": np.full(50, value, np.float32), "sample": False} | told
+    return (
+        dict.fromkeys(SCHEMA.names)
+        | {
+            "experiment": "tried",
+            "study": "strided_sop",
+            "model": "tiny_bert",
+            "method": "train",
+            "source": "howto100m",
+            "split": "val",
+            "slice": "all",
+            "dataset": f"stride-{stride}",
+            "stride": stride,
+            "hard": False,
+            "context": context,
+            "seconds_apart": seconds,
+            "metric": "accuracy",
+            "value": value,
+            "sd": 0.01,
+            "seeds": 2,
+            "ci_low": value - 0.02,
+            "ci_high": value + 0.02,
+            "n": 100,
+            "groups": 40,
+            "effective_groups": 40.0,
+            "draws": np.full(50, value, np.float32),
+            "sample": False,
+        }
+        | told
+    )
 
 
 @pytest.fixture
 def figure(program, tmp_path, monkeypatch):
     """Draw a figure of the study from rows of metrics, without faults; returns its points."""
+
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
-        (tmp_path / "sources.yaml").write_text("{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}")
+        write_table(
+            pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {}
+        )
+        (tmp_path / "sources.yaml").write_text(
+            "{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}"
+        )
         (tmp_path / "models.yaml").write_text("tiny_bert: {title: Tiny}")
-        given = [*(part for kind, file in (("metrics", "metrics.parquet"), ("sources", "sources.yaml"), ("models", "models.yaml"))
-                   for part in (f"--{kind}", tmp_path / file)), "--output", tmp_path / name]
+        given = [
+            *(
+                part
+                for kind, file in (
+                    ("metrics", "metrics.parquet"),
+                    ("sources", "sources.yaml"),
+                    ("models", "models.yaml"),
+                )
+                for part in (f"--{kind}", tmp_path / file)
+            ),
+            "--output",
+            tmp_path / name,
+        ]
         done = program(f"scripts.studies.strided_sop.figures.{name}", *given)
         assert done.returncode == 0, done.stderr
         assert faults_in(monkeypatch, f"scripts.studies.strided_sop.figures.{name}", *given) == []

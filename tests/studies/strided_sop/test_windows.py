@@ -12,16 +12,33 @@ from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a 
 
 def spoken(videos: list[list[float]]) -> pa.Table:
     """Captions that start at these seconds, each three seconds long."""
-    rows = [{"source": "s", "split": "train", "video_id": f"v{video}", "position": position, "text": f"{video} {position}", "start_s": start,
-             "end_s": start + 3} for video, starts in enumerate(videos) for position, start in enumerate(sorted(starts))]
+    rows = [
+        {
+            "source": "s",
+            "split": "train",
+            "video_id": f"v{video}",
+            "position": position,
+            "text": f"{video} {position}",
+            "start_s": start,
+            "end_s": start + 3,
+        }
+        for video, starts in enumerate(videos)
+        for position, start in enumerate(sorted(starts))
+    ]
     return pa.Table.from_pylist(rows, schema=CAPTIONS)
 
 
 def windows_by_a_loop(table: pa.Table, context: dict) -> list[dict]:
     found: dict[tuple, dict] = {}
     for caption in table.to_pylist():
-        number = caption["position"] // context["sentences"] if "sentences" in context else caption["start_s"] // context["seconds"]
-        window = found.setdefault((caption["video_id"], number), caption | {"text": "", "end_s": 0.0})
+        number = (
+            caption["position"] // context["sentences"]
+            if "sentences" in context
+            else caption["start_s"] // context["seconds"]
+        )
+        window = found.setdefault(
+            (caption["video_id"], number), caption | {"text": "", "end_s": 0.0}
+        )
         window["text"] = f"{window['text']} {caption['text']}".strip()
         window["end_s"] = max(window["end_s"], caption["end_s"])
     position: dict[str, int] = {}
@@ -30,35 +47,75 @@ def windows_by_a_loop(table: pa.Table, context: dict) -> list[dict]:
     return list(found.values())
 
 
-@given(st.lists(st.lists(st.floats(0, 90, allow_nan=False).map(lambda start: round(start, 1)), min_size=1, max_size=9), min_size=1, max_size=4),
-       st.sampled_from([{"seconds": 10.0}, {"seconds": 0.5}, {"seconds": 200.0}, {"sentences": 2}, {"sentences": 3}]))
+@given(
+    st.lists(
+        st.lists(
+            st.floats(0, 90, allow_nan=False).map(lambda start: round(start, 1)),
+            min_size=1,
+            max_size=9,
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from(
+        [
+            {"seconds": 10.0},
+            {"seconds": 0.5},
+            {"seconds": 200.0},
+            {"sentences": 2},
+            {"sentences": 3},
+        ]
+    ),
+)
 @settings(deadline=None)
 def test_windows_equal_a_slow_reference(videos, context):
-    assert windows(spoken(videos), context).to_pylist() == windows_by_a_loop(spoken(videos), context)
+    assert windows(spoken(videos), context).to_pylist() == windows_by_a_loop(
+        spoken(videos), context
+    )
 
 
 def test_pairs_of_windows(program, cleaned):  # noqa: F811
     """The captions of the fixture start a second apart: windows of two captions and of two seconds are the same."""
-    for name, changed in {"one": {}, "two": {"context": {"sentences": 2}}, "seconds": {"context": {"seconds": 2}}}.items():
+    for name, changed in {
+        "one": {},
+        "two": {"context": {"sentences": 2}},
+        "seconds": {"context": {"seconds": 2}},
+    }.items():
         build(program, cleaned / "whole", cleaned / name, **changed)
-    one, two, seconds = (read_table(cleaned / f"{name}/train.parquet") for name in ("one", "two", "seconds"))
+    one, two, seconds = (
+        read_table(cleaned / f"{name}/train.parquet") for name in ("one", "two", "seconds")
+    )
     assert two.equals(seconds) and 0 < len(two) < len(one)
-    assert set(one["seconds_apart"].to_pylist()) == {1.0} and set(two["seconds_apart"].to_pylist()) == {2.0}
+    assert set(one["seconds_apart"].to_pylist()) == {1.0} and set(
+        two["seconds_apart"].to_pylist()
+    ) == {2.0}
     first = two.to_pylist()[0]
-    assert {first["text_a"], first["text_b"]} == {f"{int(first['video_id'][1:])} {at} {int(first['video_id'][1:])} {at + 1}" for at in (2, 4)}
+    assert {first["text_a"], first["text_b"]} == {
+        f"{int(first['video_id'][1:])} {at} {int(first['video_id'][1:])} {at + 1}" for at in (2, 4)
+    }
     build(program, cleaned / "sharded", cleaned / "parts", context={"seconds": 2}, size_matched=1)
     build(program, cleaned / "whole", cleaned / "all", context={"seconds": 2}, size_matched=1)
-    assert read_table(cleaned / "parts/train.parquet").equals(read_table(cleaned / "all/train.parquet"))
+    assert read_table(cleaned / "parts/train.parquet").equals(
+        read_table(cleaned / "all/train.parquet")
+    )
 
 
 def test_the_figure_sets_windows_beside_seconds(figure):  # noqa: F811
-    rows = [row(context, stride, seconds * (stride + 1), 0.5 + 0.02 * stride) for context, seconds in ((None, 4.0), ("10 s", 10.0), ("3 sentences", 12.0))
-            for stride in (0, 2)]
-    rows += [one | {"model": name, "method": "control", "value": value, "seeds": 0, "sd": None} for one in rows for name, value in
-             (("bag_of_words", 0.52), ("first_text", 0.51))]
+    rows = [
+        row(context, stride, seconds * (stride + 1), 0.5 + 0.02 * stride)
+        for context, seconds in ((None, 4.0), ("10 s", 10.0), ("3 sentences", 12.0))
+        for stride in (0, 2)
+    ]
+    rows += [
+        one | {"model": name, "method": "control", "value": value, "seeds": 0, "sd": None}
+        for one in rows
+        for name, value in (("bag_of_words", 0.52), ("first_text", 0.51))
+    ]
     points = figure("windows", rows)
     assert "first_text" not in set(points["model"])
     points = points[points["model"] == "tiny_bert"]
-    assert list(points["window"].unique()) == ["one caption", "10 s", "3 sentences"] and set(points["system"]) == {"Tiny"}
+    assert list(points["window"].unique()) == ["one caption", "10 s", "3 sentences"] and set(
+        points["system"]
+    ) == {"Tiny"}
     at = points.set_index(["window", "stride"])["seconds_apart"]
     assert at["10 s", 2] == 30 and at["one caption", 0] == 4

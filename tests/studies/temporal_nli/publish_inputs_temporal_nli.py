@@ -31,22 +31,36 @@ SYSTEMS = [
 ]
 CONTROLS = {"bag_of_words": 0.62, "second_text": 0.47}  # the accuracy of each
 BASE = {"majority": 0.40, "direct": 0.50, "hypothesis_only": 0.45, "train": 0.90}
-CHOICES = {"temp_order": [name for name in VALUES["choice"] if not name.startswith("date_") or "my_" in name],
-           "temp_duration": [name for name in VALUES["choice"] if "my_" not in name]}
+CHOICES = {
+    "temp_order": [
+        name for name in VALUES["choice"] if not name.startswith("date_") or "my_" in name
+    ],
+    "temp_duration": [name for name in VALUES["choice"] if "my_" not in name],
+}
 
 
 def slices(challenge_set: str) -> list[str]:
     """Every slice that the evaluation makes of a set."""
     names = ["all"]
     for columns in map(str.split, SLICES[challenge_set]):
-        values = [CHOICES[challenge_set] if column == "choice" else list(VALUES[column]) for column in columns]
-        names += ["; ".join(f"{column}={value}" for column, value in zip(columns, one)) for one in itertools.product(*values)]
+        values = [
+            CHOICES[challenge_set] if column == "choice" else list(VALUES[column])
+            for column in columns
+        ]
+        names += [
+            "; ".join(f"{column}={value}" for column, value in zip(columns, one))
+            for one in itertools.product(*values)
+        ]
     return names
 
 
 def value_of(method: str, name: str) -> float:
     """The made-up accuracy of a slice: fixed premises are easier, intervals harder; method: of a control its name."""
-    return (BASE | CONTROLS)[method] + 0.08 * ("premise_type=fixed" in name) - 0.08 * ("premise_type=interval" in name)
+    return (
+        (BASE | CONTROLS)[method]
+        + 0.08 * ("premise_type=fixed" in name)
+        - 0.08 * ("premise_type=interval" in name)
+    )
 
 
 def metric_rows() -> list[dict]:
@@ -54,59 +68,163 @@ def metric_rows() -> list[dict]:
     rows = []
     baselines = {(source, name): None for source, names, *_ in SYSTEMS for name in names}
     fixed = [("majority", "majority"), *((name, "control") for name in CONTROLS)]
-    systems = [(source, name, *system, scoring) for source, name in baselines for system in fixed for scoring in ("ternary", "binary")]
-    systems += [(source, name, model, method, scoring) for source, names, model, method, labels in SYSTEMS for name in names
-                for scoring in (["ternary", "binary"] if labels is LABELS else ["binary"])]
+    systems = [
+        (source, name, *system, scoring)
+        for source, name in baselines
+        for system in fixed
+        for scoring in ("ternary", "binary")
+    ]
+    systems += [
+        (source, name, model, method, scoring)
+        for source, names, model, method, labels in SYSTEMS
+        for name in names
+        for scoring in (["ternary", "binary"] if labels is LABELS else ["binary"])
+    ]
     for source, challenge_set, model, method, scoring in systems:
-        same = {"experiment": "tried", "study": "temporal_nli", "source": source, "dataset": challenge_set,
-                "challenge_set": challenge_set, "model": model, "method": method, "split": "test", "scoring": scoring,
-                "groups": 18, "sample": False, "held_out": "template"}
+        same = {
+            "experiment": "tried",
+            "study": "temporal_nli",
+            "source": source,
+            "dataset": challenge_set,
+            "challenge_set": challenge_set,
+            "model": model,
+            "method": method,
+            "split": "test",
+            "scoring": scoring,
+            "groups": 18,
+            "sample": False,
+            "held_out": "template",
+        }
         for name in slices(challenge_set):
-            value = value_of(model if method == "control" else method, name) + 0.1 * (scoring == "binary")
+            value = value_of(model if method == "control" else method, name) + 0.1 * (
+                scoring == "binary"
+            )
             points = [(None, value, 0.01 if method in ("train", "hypothesis_only") else None)]
             if method in ("train", "hypothesis_only"):
-                points += [(seed, value + 0.01 * place, None) for place, seed in zip((-1, 0, 1), SEEDS)]
-            rows += [same | {"slice": name, "metric": metric, "seed": seed, "value": accuracy - lower, "sd": sd, "n": 6140,
-                             "ci_low": accuracy - lower - 0.03, "ci_high": accuracy - lower + 0.03}
-                     for seed, accuracy, sd in points for metric, lower in (("accuracy", 0), ("weighted_f1", 0.02))]
+                points += [
+                    (seed, value + 0.01 * place, None) for place, seed in zip((-1, 0, 1), SEEDS)
+                ]
+            rows += [
+                same
+                | {
+                    "slice": name,
+                    "metric": metric,
+                    "seed": seed,
+                    "value": accuracy - lower,
+                    "sd": sd,
+                    "n": 6140,
+                    "ci_low": accuracy - lower - 0.03,
+                    "ci_high": accuracy - lower + 0.03,
+                }
+                for seed, accuracy, sd in points
+                for metric, lower in (("accuracy", 0), ("weighted_f1", 0.02))
+            ]
         labels = LABELS if scoring == "ternary" else BINARY
-        if method not in ("majority", "control") and (scoring == "ternary" or model.startswith("uds")):
-            share = {"entailment": 0.35, "neutral": 0.25, "contradiction": 0.40, "not_entailment": 0.65}
-            rows += [same | {"slice": f"label={label}; predicted={told}", "metric": "confusion", "seed": None, "n": 6140,
-                             "value": share[label] * (0.6 if label == told else 0.4 / (len(labels) - 1))}
-                     for label in labels for told in labels]
+        if method not in ("majority", "control") and (
+            scoring == "ternary" or model.startswith("uds")
+        ):
+            share = {
+                "entailment": 0.35,
+                "neutral": 0.25,
+                "contradiction": 0.40,
+                "not_entailment": 0.65,
+            }
+            rows += [
+                same
+                | {
+                    "slice": f"label={label}; predicted={told}",
+                    "metric": "confusion",
+                    "seed": None,
+                    "n": 6140,
+                    "value": share[label] * (0.6 if label == told else 0.4 / (len(labels) - 1)),
+                }
+                for label in labels
+                for told in labels
+            ]
     rows = with_draws(rows + held_out_rows())
     return rows + above_controls(rows)
 
 
 def held_out_rows() -> list[dict]:
     """RoBERTa on set I without weekdays and without fronted sentences: as good as ever on the rest, at 0.6 where they stand."""
-    same = {"experiment": "held", "study": "temporal_nli", "source": "event_templates", "challenge_set": "temp_order",
-            "model": "roberta_large_mnli", "method": "train", "split": "test", "scoring": "ternary", "groups": 18, "sample": False,
-            "metric": "accuracy", "seed": None, "sd": None}
+    same = {
+        "experiment": "held",
+        "study": "temporal_nli",
+        "source": "event_templates",
+        "challenge_set": "temp_order",
+        "model": "roberta_large_mnli",
+        "method": "train",
+        "split": "test",
+        "scoring": "ternary",
+        "groups": 18,
+        "sample": False,
+        "metric": "accuracy",
+        "seed": None,
+        "sd": None,
+    }
     cells = [("template", "part=unseen", 0.9, 6140)]
     for kind, n in (("list", 560), ("form", 3070)):
-        cells += [(kind, "part=seen", 0.88, 6140 - n), (kind, "part=unseen", 0.6, n), ("template", f"withheld={kind}", 0.91, n)]
-    return [same | {"held_out": kind, "dataset": "temp_order" + (kind != "template") * f"-{kind}", "slice": name, "value": value,
-                    "ci_low": value - 0.03, "ci_high": value + 0.03, "n": n} for kind, name, value, n in cells
-            if (kind, name) != ("template", "part=unseen")]  # that one is among the slices above
+        cells += [
+            (kind, "part=seen", 0.88, 6140 - n),
+            (kind, "part=unseen", 0.6, n),
+            ("template", f"withheld={kind}", 0.91, n),
+        ]
+    return [
+        same
+        | {
+            "held_out": kind,
+            "dataset": "temp_order" + (kind != "template") * f"-{kind}",
+            "slice": name,
+            "value": value,
+            "ci_low": value - 0.03,
+            "ci_high": value + 0.03,
+            "n": n,
+        }
+        for kind, name, value, n in cells
+        if (kind, name) != ("template", "part=unseen")
+    ]  # that one is among the slices above
 
 
 def make_dataset(build: Path, source: str, challenge_set: str, dataset: str) -> list[dict]:
     """Twelve pairs of six templates; the premise is hostile text."""
-    kind, names = {"temp_order": ("choice", CHOICES["temp_order"]), "temp_duration": ("hypothesis_type", list(VALUES["hypothesis_type"])),
-                   "cross_unit": ("unit_pair", list(VALUES["unit_pair"]))}[challenge_set]
-    pairs = [{name: None for name in NLI.names} | {
-        "example_id": f"{challenge_set}:test:{number}", "group_id": f"t{number // 2}", "text_a": HOSTILE, "text_b": f"claim {number}",
-        "label": 2 if challenge_set == "temp_duration" else number % 3, "challenge_set": challenge_set,
-        kind: names[number % len(names)]} for number in range(12)]
+    kind, names = {
+        "temp_order": ("choice", CHOICES["temp_order"]),
+        "temp_duration": ("hypothesis_type", list(VALUES["hypothesis_type"])),
+        "cross_unit": ("unit_pair", list(VALUES["unit_pair"])),
+    }[challenge_set]
+    pairs = [
+        {name: None for name in NLI.names}
+        | {
+            "example_id": f"{challenge_set}:test:{number}",
+            "group_id": f"t{number // 2}",
+            "text_a": HOSTILE,
+            "text_b": f"claim {number}",
+            "label": 2 if challenge_set == "temp_duration" else number % 3,
+            "challenge_set": challenge_set,
+            kind: names[number % len(names)],
+        }
+        for number in range(12)
+    ]
     for split in ("train", "test"):
-        write_table(pa.Table.from_pylist(pairs, schema=NLI), build / source / dataset / f"{split}.parquet", NLI, {})
+        write_table(
+            pa.Table.from_pylist(pairs, schema=NLI),
+            build / source / dataset / f"{split}.parquet",
+            NLI,
+            {},
+        )
     return pairs
 
 
-def make_run(results: Path, source: str, challenge_set: str, model: str, method: str, labels: list[str], seed: int,
-             held_out: str = "template") -> str:
+def make_run(
+    results: Path,
+    source: str,
+    challenge_set: str,
+    model: str,
+    method: str,
+    labels: list[str],
+    seed: int,
+    held_out: str = "template",
+) -> str:
     """A run that is wrong on pairs 0 to 7, surest on pair 7, and right on the others; every other seed is always right."""
     dataset = challenge_set + (held_out != "template") * f"-{held_out}"
     pairs = make_dataset(results / "build/temporal_nli", source, challenge_set, dataset)
@@ -115,25 +233,81 @@ def make_run(results: Path, source: str, challenge_set: str, model: str, method:
     for number, pair in enumerate(pairs):
         right = min(pair["label"], len(labels) - 1)
         told = (right + 1) % len(labels) if number < 8 and seed in (0, SEEDS[0]) else right
-        score = np.full(len(labels), np.log((0.4 - 0.04 * number) / (len(labels) - 1)) if number < 8 else -3.0)
+        score = np.full(
+            len(labels), np.log((0.4 - 0.04 * number) / (len(labels) - 1)) if number < 8 else -3.0
+        )
         score[told] = np.log(0.6 + 0.04 * number) if number < 8 else -0.1
-        predictions.append({"run": name, "split": "test", "selection": "direct" if method == "direct" else "held_out", "epoch": 1,
-                            "example_id": pair["example_id"], "group_id": pair["group_id"], "label": pair["label"],
-                            "score": list(score)})
-    write_table(pa.Table.from_pylist(predictions[::-1], schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
+        predictions.append(
+            {
+                "run": name,
+                "split": "test",
+                "selection": "direct" if method == "direct" else "held_out",
+                "epoch": 1,
+                "example_id": pair["example_id"],
+                "group_id": pair["group_id"],
+                "label": pair["label"],
+                "score": list(score),
+            }
+        )
+    write_table(
+        pa.Table.from_pylist(predictions[::-1], schema=PREDICTIONS),
+        folder / "predictions.parquet",
+        PREDICTIONS,
+        {},
+    )
     training = {"max_length": 128, "precision": "auto"}
     if method != "direct":
-        training |= {"epochs": 10, "learning_rate": 2e-5, "weight_decay": 0.1, "batch_size": 16, "early_stopping_patience": 2}
-    write_table(HISTORY.empty_table(), folder / "history.parquet", HISTORY, {"settings": {"training": training}})
-    (folder / "run.json").write_text(json.dumps({
-        "run": name, "study": "temporal_nli", "source": source, "dataset": dataset, "model": model, "method": method,
-        "seed": seed, "splits": ["train", "test"], "labels": labels, "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
-        "data_options": {"challenge_set": challenge_set, "test_templates": None, "held_out": held_out}, "training": training,
-        "train_examples": 15000, "held_out_examples": 1700, "epochs": 7, "best_epoch": 5, "seconds": 90.0, "tokens_per_second": 9e3,
-        "digest": "d1", "code": "scripts.train.loop 123", "data": {"test": f"digest of {source} {challenge_set}"},
-        "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "bf16"},
-        "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
-    }))
+        training |= {
+            "epochs": 10,
+            "learning_rate": 2e-5,
+            "weight_decay": 0.1,
+            "batch_size": 16,
+            "early_stopping_patience": 2,
+        }
+    write_table(
+        HISTORY.empty_table(),
+        folder / "history.parquet",
+        HISTORY,
+        {"settings": {"training": training}},
+    )
+    (folder / "run.json").write_text(
+        json.dumps(
+            {
+                "run": name,
+                "study": "temporal_nli",
+                "source": source,
+                "dataset": dataset,
+                "model": model,
+                "method": method,
+                "seed": seed,
+                "splits": ["train", "test"],
+                "labels": labels,
+                "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
+                "data_options": {
+                    "challenge_set": challenge_set,
+                    "test_templates": None,
+                    "held_out": held_out,
+                },
+                "training": training,
+                "train_examples": 15000,
+                "held_out_examples": 1700,
+                "epochs": 7,
+                "best_epoch": 5,
+                "seconds": 90.0,
+                "tokens_per_second": 9e3,
+                "digest": "d1",
+                "code": "scripts.train.loop 123",
+                "data": {"test": f"digest of {source} {challenge_set}"},
+                "hardware": {
+                    "device": "a machine",
+                    "processes": 1,
+                    "threads": 2,
+                    "precision": "bf16",
+                },
+                "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
+            }
+        )
+    )
     return name
 
 
@@ -143,18 +317,40 @@ class NliStudy:
     def __init__(self, folder: Path, program):
         self.folder, self.program = folder, program
         self.results, self.resources = folder / "results", folder / "resources"
-        self.metrics, self.publish = self.results / "evaluate/metrics.parquet", self.results / "publish"
+        self.metrics, self.publish = (
+            self.results / "evaluate/metrics.parquet",
+            self.results / "publish",
+        )
         for name in ("resources", "report"):
             shutil.copytree(ROOT / name, folder / name)
         self.write_metrics(metric_rows())
-        self.runs = [make_run(self.results, source, name, model, method, labels, seed)
-                     for source, names, model, method, labels in SYSTEMS for name in names
-                     for seed in ([0] if method == "direct" else SEEDS)]
-        self.runs.append(make_run(self.results, "event_templates", "temp_order", "roberta_large_mnli", "train", LABELS, 3, "list"))
-        for source, action, how in (("event_templates", "noted", "with five iterations"), ("temporal_nli_release", "kept", "")):
+        self.runs = [
+            make_run(self.results, source, name, model, method, labels, seed)
+            for source, names, model, method, labels in SYSTEMS
+            for name in names
+            for seed in ([0] if method == "direct" else SEEDS)
+        ]
+        self.runs.append(
+            make_run(
+                self.results,
+                "event_templates",
+                "temp_order",
+                "roberta_large_mnli",
+                "train",
+                LABELS,
+                3,
+                "list",
+            )
+        )
+        for source, action, how in (
+            ("event_templates", "noted", "with five iterations"),
+            ("temporal_nli_release", "kept", ""),
+        ):
             place = self.results / "clean" / source / "cleaning.csv"
             place.parent.mkdir(parents=True)
-            place.write_text(f"source,split,unit,action,reason,count\n{source},train,temp_order pairs,{action},{how},16980\n")
+            place.write_text(
+                f"source,split,unit,action,reason,count\n{source},train,temp_order pairs,{action},{how},16980\n"
+            )
 
     def write_metrics(self, rows: list[dict]) -> None:
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
@@ -166,11 +362,22 @@ class NliStudy:
     def call(self, name: str, ok: bool = True, **more):
         """Run the program of an item, which must end well, or not; more: other values of its options."""
         item = next(item for item in self.items() if item["name"] == name)
-        given = {"metrics": self.metrics, "sources": self.resources / "sources.yaml", "models": self.resources / "models.yaml",
-                 "output": self.publish / f"{item['kind']}s" / name} | more
-        reads = {"runs": ["--train", self.results / "train/temporal_nli", "--runs", *self.runs], "datasets": ["--build", self.results / "build/temporal_nli"],
-                 "cleaned": ["--cleaned", self.results / "clean"]}
+        given = {
+            "metrics": self.metrics,
+            "sources": self.resources / "sources.yaml",
+            "models": self.resources / "models.yaml",
+            "output": self.publish / f"{item['kind']}s" / name,
+        } | more
+        reads = {
+            "runs": ["--train", self.results / "train/temporal_nli", "--runs", *self.runs],
+            "datasets": ["--build", self.results / "build/temporal_nli"],
+            "cleaned": ["--cleaned", self.results / "clean"],
+        }
         options = [word for key, value in given.items() for word in (f"--{key}", value)]
-        done = self.program(item["program"], *options, *(word for name in item["reads"] for word in reads.get(name, [])))
+        done = self.program(
+            item["program"],
+            *options,
+            *(word for name in item["reads"] for word in reads.get(name, [])),
+        )
         assert (done.returncode == 0) == ok, done.stderr
         return done

@@ -14,12 +14,20 @@ from tests.temporal_nli_reader import check
 EXPECT = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["event_templates"]["expect"]
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 WORDS = pd.Series(["entailment", "neutral", "contradiction"])
-OPTIONS = {"train_templates": None, "test_templates": None, "iterations": 5, "generation_seed": 0, "dev_fraction": 0.1,
-           "held_out": "template"}
+OPTIONS = {
+    "train_templates": None,
+    "test_templates": None,
+    "iterations": 5,
+    "generation_seed": 0,
+    "dev_fraction": 0.1,
+    "held_out": "template",
+}
 
 # Times of the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th, September to December, 1968 to 2000.
-LATE = (r"\b(?:[4-9]|1[01]) PM\b|\b(?:1[6-9]|2[0-3]):00\b|\bFriday|\bSaturday|\b2\d(?:th|st|nd|rd)\b|\b(?:Sep|Oct|Nov|Dec)|"
-        r"\b(?:19[7-9]\d|196[89]|2000)\b")
+LATE = (
+    r"\b(?:[4-9]|1[01]) PM\b|\b(?:1[6-9]|2[0-3]):00\b|\bFriday|\bSaturday|\b2\d(?:th|st|nd|rd)\b|\b(?:Sep|Oct|Nov|Dec)|"
+    r"\b(?:19[7-9]\d|196[89]|2000)\b"
+)
 
 
 @pytest.fixture(scope="session")
@@ -33,14 +41,40 @@ def generate(program, tmp_path_factory):
             table = pd.read_csv(folder / "templates.csv", dtype=str, keep_default_na=False)
             mend(table).to_csv(folder / "templates.csv", index=False)
         expect = [] if mend else ["--expect", json.dumps(EXPECT)]
-        done = program("scripts.clean.event_templates", "--source", "event_templates", "--fetched", folder,
-                       "--output", folder / "clean", "--provenance", "{}", *expect)
+        done = program(
+            "scripts.clean.event_templates",
+            "--source",
+            "event_templates",
+            "--fetched",
+            folder,
+            "--output",
+            folder / "clean",
+            "--provenance",
+            "{}",
+            *expect,
+        )
         assert done.returncode == 0, done.stderr
-        done = program("scripts.studies.temporal_nli.build", "--cleaned", folder / "clean", "--splits", "train", "test", "--options",
-                       json.dumps(OPTIONS | {"challenge_set": challenge_set} | options), "--output", folder / "built")
+        done = program(
+            "scripts.studies.temporal_nli.build",
+            "--cleaned",
+            folder / "clean",
+            "--splits",
+            "train",
+            "test",
+            "--options",
+            json.dumps(OPTIONS | {"challenge_set": challenge_set} | options),
+            "--output",
+            folder / "built",
+        )
         assert (done.returncode == 0) == ok, done.stderr
-        return done.stderr if not ok else {split: read_table(folder / f"built/{split}.parquet").to_pandas()
-                                           for split in ("train", "dev", "test")}
+        return (
+            done.stderr
+            if not ok
+            else {
+                split: read_table(folder / f"built/{split}.parquet").to_pandas()
+                for split in ("train", "dev", "test")
+            }
+        )
 
     return call
 
@@ -58,9 +92,15 @@ def test_sizes_are_the_papers(generated, challenge_set):
     assert len(splits["train"]) + len(splits["dev"]) == EXPECT["train"]["pairs"][challenge_set]
     assert len(splits["test"]) == EXPECT["test"]["pairs"][challenge_set]
     groups = {split: set(table["group_id"]) for split, table in splits.items()}
-    assert not groups["train"] & groups["dev"] and not groups["train"] & groups["test"] and groups["dev"]
+    assert (
+        not groups["train"] & groups["dev"]
+        and not groups["train"] & groups["test"]
+        and groups["dev"]
+    )
     everything = pd.concat(splits.values())
-    assert everything["example_id"].is_unique and not everything.duplicated(["text_a", "text_b"]).any()
+    assert (
+        everything["example_id"].is_unique and not everything.duplicated(["text_a", "text_b"]).any()
+    )
 
 
 @pytest.mark.parametrize("challenge_set", SETS)
@@ -87,25 +127,42 @@ def test_variations_are_crossed_in_full(generated):
     """Each template has as many pairs of each form, and the paper's 20, 60 and 48 for each list, list and T1."""
     order = generated["temp_order"]["test"]
     assert set(order.groupby(["group_id", "tense", "choice"]).size()) == {20}
-    assert set(order.groupby(["group_id", "tense", "choice", "premise_type", "premise_position"]).size()) == {5}
+    assert set(
+        order.groupby(["group_id", "tense", "choice", "premise_type", "premise_position"]).size()
+    ) == {5}
     assert (order["difference"][~order["choice"].str.contains("year|date")] <= 0.5).all()
     lasting = generated["temp_duration"]["test"]
-    assert set(lasting.groupby(["group_id", "choice", "duration_format", "next_cycle"], dropna=False).size()) == {60}
-    assert lasting.loc[lasting["next_cycle"], "choice"].isin(["year", "month_day", "date_full"]).sum() == 0
+    assert set(
+        lasting.groupby(
+            ["group_id", "choice", "duration_format", "next_cycle"], dropna=False
+        ).size()
+    ) == {60}
+    assert (
+        lasting.loc[lasting["next_cycle"], "choice"].isin(["year", "month_day", "date_full"]).sum()
+        == 0
+    )
     cross = generated["cross_unit"]["test"]
     assert set(cross.groupby(["group_id", "unit_pair"]).size()) == {480}
-    assert cross["difference"].abs().max() < 5.1 and ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
+    assert (
+        cross["difference"].abs().max() < 5.1
+        and ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
+    )
 
 
 # What no sentence to learn from may hold, and every unseen one must.
 DAY_WORDS = r"\bdays?\b"
 LEAKS = {
-    ("temp_order", "list"): r"day\b", ("temp_duration", "list"): r"\b(?:Sun|Mon|Tues|Wednes|Thurs|Fri|Satur)day",
+    ("temp_order", "list"): r"day\b",
+    ("temp_duration", "list"): r"\b(?:Sun|Mon|Tues|Wednes|Thurs|Fri|Satur)day",
     ("temp_order", "spelling"): r"\d\d:00|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b",
     ("temp_duration", "spelling"): r"\d\d:00|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b",
-    ("temp_duration", "unit"): DAY_WORDS, ("cross_unit", "unit"): DAY_WORDS,
-    ("temp_order", "range"): LATE, ("temp_duration", "range"): LATE, ("cross_unit", "range"): r"\b(?:8|9|10) (?:hour|day|month|year)s",
-    ("temp_order", "form"): r"^(?:At|On|In|Before|After) ", ("temp_duration", "form"): r"^(?!.* from .* to )",
+    ("temp_duration", "unit"): DAY_WORDS,
+    ("cross_unit", "unit"): DAY_WORDS,
+    ("temp_order", "range"): LATE,
+    ("temp_duration", "range"): LATE,
+    ("cross_unit", "range"): r"\b(?:8|9|10) (?:hour|day|month|year)s",
+    ("temp_order", "form"): r"^(?:At|On|In|Before|After) ",
+    ("temp_duration", "form"): r"^(?!.* from .* to )",
     ("cross_unit", "form"): r"^(?:In|Before|After) \d",
 }
 
@@ -115,20 +172,39 @@ LEAKS = {
 def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, kind):
     """What is held out is looked for in the sentences themselves: in none of train and dev, in each unseen pair of test."""
     splits, whole = generate(challenge_set, held_out=kind), generated[challenge_set]
-    where = ["text_a"] if (challenge_set, kind) in (("cross_unit", "range"), ("temp_duration", "form")) else ["text_a", "text_b"]
-    has = {split: pd.concat([table[name].str.contains(LEAKS[challenge_set, kind]) for name in where], axis=1).any(axis=1)
-           for split, table in splits.items()}
-    assert not has["train"].any() and not has["dev"].any(), splits["train"].loc[has["train"], where].head().to_string()
-    assert len(splits["train"]) and len(splits["dev"]) and set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
+    where = (
+        ["text_a"]
+        if (challenge_set, kind) in (("cross_unit", "range"), ("temp_duration", "form"))
+        else ["text_a", "text_b"]
+    )
+    has = {
+        split: pd.concat(
+            [table[name].str.contains(LEAKS[challenge_set, kind]) for name in where], axis=1
+        ).any(axis=1)
+        for split, table in splits.items()
+    }
+    assert not has["train"].any() and not has["dev"].any(), (
+        splits["train"].loc[has["train"], where].head().to_string()
+    )
+    assert (
+        len(splits["train"])
+        and len(splits["dev"])
+        and set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
+    )
     test = splits["test"]
     assert set(test["part"]) == {"seen", "unseen"}
-    spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains("May")  # both spellings of it are one
+    spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains(
+        "May"
+    )  # both spellings of it are one
     assert (has["test"] == (test["part"] == "unseen"))[~spelt | (kind != "spelling")].all()
     # The test pairs are those of the whole set, and what is learnt from is a part of it.
     pd.testing.assert_frame_equal(test.drop(columns="part"), whole["test"].drop(columns="part"))
     known = pd.concat([whole["train"], whole["dev"]])["example_id"]
     assert set(splits["train"]["example_id"]) | set(splits["dev"]["example_id"]) < set(known)
-    assert (whole["test"]["withheld"].str.split().map(lambda kinds: kind in kinds) == (test["part"] == "unseen")).all()
+    assert (
+        whole["test"]["withheld"].str.split().map(lambda kinds: kind in kinds)
+        == (test["part"] == "unseen")
+    ).all()
     assert set(whole["test"]["part"]) == {"unseen"} and set(whole["train"]["part"]) == {"seen"}
 
 
@@ -136,17 +212,33 @@ def test_bins_of_difference_and_size_hold_what_they_say(generated):
     """Read from the sentences: T1 and T2 of set III, and equal times of set I."""
     cross = pd.concat(generated["cross_unit"].values())
     seconds = {"minute": 60, "hour": 3600, "day": 86_400, "month": 2.628e6, "year": 3.154e7}
-    (first, above), (second, below) = ((said[0].astype(float), said[1].map(seconds)) for said in (
-        cross[text].str.extract(r"(?i)\b(?:in|before|after) (\d+) (minute|hour|day|month|year)s?\b") for text in ("text_a", "text_b")))
+    (first, above), (second, below) = (
+        (said[0].astype(float), said[1].map(seconds))
+        for said in (
+            cross[text].str.extract(
+                r"(?i)\b(?:in|before|after) (\d+) (minute|hour|day|month|year)s?\b"
+            )
+            for text in ("text_a", "text_b")
+        )
+    )
     size = second * below / above
     bins = size.groupby(cross["hypothesis_size"]).agg(["min", "max"])
-    assert bins["max"]["to_3"] <= 3 < bins["min"]["to_6"] and bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
+    assert (
+        bins["max"]["to_3"] <= 3 < bins["min"]["to_6"]
+        and bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
+    )
     apart = (size - first).abs().groupby(cross["distance"]).agg(["min", "max"])
-    assert apart["max"]["to_1"] <= 1 < apart["min"]["to_2"] and apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
+    assert (
+        apart["max"]["to_1"] <= 1 < apart["min"]["to_2"]
+        and apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
+    )
     for challenge_set in ("temp_order", "temp_duration"):
         table = pd.concat(generated[challenge_set].values())
         shares = table["difference"].groupby(table["distance"]).agg(["min", "max"])
-        assert shares["max"]["to_eighth"] <= 0.125 < shares["min"]["to_quarter"] and shares["min"]["over_half"] > 0.5
+        assert (
+            shares["max"]["to_eighth"] <= 0.125 < shares["min"]["to_quarter"]
+            and shares["min"]["over_half"] > 0.5
+        )
         assert table["distance"].notna().all() and table["hypothesis_size"].isna().all()
 
 
@@ -164,12 +256,21 @@ def test_a_template_keeps_its_sentences_when_the_list_changes(generated, generat
     whole = generated["temp_order"]["test"]
     pd.testing.assert_frame_equal(
         fewer[["text_a", "text_b", "label"]].reset_index(drop=True),
-        whole.loc[whole["group_id"].isin(fewer["group_id"]), ["text_a", "text_b", "label"]].reset_index(drop=True))
+        whole.loc[
+            whole["group_id"].isin(fewer["group_id"]), ["text_a", "text_b", "label"]
+        ].reset_index(drop=True),
+    )
 
 
 def test_sizes_are_settings(generated, generate):
-    one = generate("temp_order", iterations=1, train_templates=8, test_templates=3, dev_fraction=0.25)
-    assert {split: table["group_id"].nunique() for split, table in one.items()} == {"train": 6, "dev": 2, "test": 3}
+    one = generate(
+        "temp_order", iterations=1, train_templates=8, test_templates=3, dev_fraction=0.25
+    )
+    assert {split: table["group_id"].nunique() for split, table in one.items()} == {
+        "train": 6,
+        "dev": 2,
+        "test": 3,
+    }
     whole = generated["temp_order"]["test"]
     assert len(one["test"]) * 5 == whole["group_id"].isin(one["test"]["group_id"]).sum()
 
@@ -177,11 +278,18 @@ def test_sizes_are_settings(generated, generate):
 @pytest.mark.slow
 @pytest.mark.parametrize("held_out", ["template", "list"])
 def test_a_limit_cuts_what_is_measured_and_nothing_else(generate, held_out):
-    whole, fifty, ninety = (generate("temp_order", iterations=1, held_out=held_out, limit=limit) for limit in (None, 50, 90))
+    whole, fifty, ninety = (
+        generate("temp_order", iterations=1, held_out=held_out, limit=limit)
+        for limit in (None, 50, 90)
+    )
     assert whole["train"].equals(fifty["train"]) and whole["dev"].equals(fifty["dev"])
     assert len(fifty["test"]) == 50 and len(ninety["test"]) == 90
     assert set(fifty["test"]["example_id"]) < set(ninety["test"]["example_id"])
-    assert fifty["test"].equals(whole["test"][whole["test"]["example_id"].isin(fifty["test"]["example_id"])].reset_index(drop=True))
+    assert fifty["test"].equals(
+        whole["test"][whole["test"]["example_id"].isin(fifty["test"]["example_id"])].reset_index(
+            drop=True
+        )
+    )
 
 
 def changed(row: int, **cells):
@@ -196,43 +304,96 @@ def changed(row: int, **cells):
 
 
 def only_years(table: pd.DataFrame) -> pd.DataFrame:
-    cells = {"future": "They will leave", "future_fronted": "they will leave", "future_units": "year"}
+    cells = {
+        "future": "They will leave",
+        "future_fronted": "they will leave",
+        "future_units": "year",
+    }
     table.loc[table["split"] == "test", list(cells)] = list(cells.values())
     return table
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("challenge_set", "mend", "options", "said"), [
-    ("temp_order", None, {"train_templates": 999}, "train_templates: 999 templates were asked for"),
-    ("temp_order", None, {"held_out": "unit"}, "held_out: unit has no meaning here"),
-    ("cross_unit", None, {"held_out": "spelling"}, "held_out: spelling has no meaning here"),
-    ("temp_duration", lambda table: table[::10], {"iterations": 100}, "lower iterations (now 100)"),
-    ("temp_order", lambda table: table.groupby("split").head(1), {},
-     "1 template(s) give pairs, but dev is held out of train by template"),
-    ("temp_duration", lambda table: table[(table["split"] == "train")
-                                          | (table["duration_units"] == "point")], {},
-     "test.parquet: no pairs of temp_duration; add templates"),
-    ("cross_unit", only_years, {}, "test.parquet: no pairs of cross_unit; add templates"),
-])
+@pytest.mark.parametrize(
+    ("challenge_set", "mend", "options", "said"),
+    [
+        (
+            "temp_order",
+            None,
+            {"train_templates": 999},
+            "train_templates: 999 templates were asked for",
+        ),
+        ("temp_order", None, {"held_out": "unit"}, "held_out: unit has no meaning here"),
+        ("cross_unit", None, {"held_out": "spelling"}, "held_out: spelling has no meaning here"),
+        (
+            "temp_duration",
+            lambda table: table[::10],
+            {"iterations": 100},
+            "lower iterations (now 100)",
+        ),
+        (
+            "temp_order",
+            lambda table: table.groupby("split").head(1),
+            {},
+            "1 template(s) give pairs, but dev is held out of train by template",
+        ),
+        (
+            "temp_duration",
+            lambda table: table[(table["split"] == "train") | (table["duration_units"] == "point")],
+            {},
+            "test.parquet: no pairs of temp_duration; add templates",
+        ),
+        ("cross_unit", only_years, {}, "test.parquet: no pairs of cross_unit; add templates"),
+    ],
+)
 def test_a_set_that_cannot_be_made_is_refused(generate, challenge_set, mend, options, said):
     told = generate(challenge_set, mend, ok=False, **options)
     assert said in told and "Traceback" not in told
 
 
 def clean(program, folder, templates, expect: dict):
-    return program("scripts.clean.event_templates", "--source", "event_templates", "--fetched", templates,
-                   "--output", folder / "clean", "--provenance", "{}", "--expect", json.dumps(expect))
+    return program(
+        "scripts.clean.event_templates",
+        "--source",
+        "event_templates",
+        "--fetched",
+        templates,
+        "--output",
+        folder / "clean",
+        "--provenance",
+        "{}",
+        "--expect",
+        json.dumps(expect),
+    )
 
 
-@pytest.mark.parametrize(("mend", "said"), [
-    (lambda table: table.drop(columns="past_fronted"), "column past_fronted is missing; the columns are template, split"),
-    (changed(2, past_units="day, fortnight"), "row 4 ({name}): past_units has fortnight; the units are hours, day, month, year"),
-    (changed(3, future=""), "row 5 ({name}): future is empty, but future_units is not; give both or neither"),
-    (changed(1, split="dev"), "row 3 ({name}): split is neither train nor test; write one of them"),
-    (changed(1, template=""), "row 3 (no name): column template is empty"),
-    (changed(0, past_units="day, day"), "row 2 ({name}): past_units names a unit twice"),
-    (changed(3, past="The fog rolled in"), "row 5 ({name}): past ends in 'in', but a preposition and a time follow it"),
-])
+@pytest.mark.parametrize(
+    ("mend", "said"),
+    [
+        (
+            lambda table: table.drop(columns="past_fronted"),
+            "column past_fronted is missing; the columns are template, split",
+        ),
+        (
+            changed(2, past_units="day, fortnight"),
+            "row 4 ({name}): past_units has fortnight; the units are hours, day, month, year",
+        ),
+        (
+            changed(3, future=""),
+            "row 5 ({name}): future is empty, but future_units is not; give both or neither",
+        ),
+        (
+            changed(1, split="dev"),
+            "row 3 ({name}): split is neither train nor test; write one of them",
+        ),
+        (changed(1, template=""), "row 3 (no name): column template is empty"),
+        (changed(0, past_units="day, day"), "row 2 ({name}): past_units names a unit twice"),
+        (
+            changed(3, past="The fog rolled in"),
+            "row 5 ({name}): past ends in 'in', but a preposition and a time follow it",
+        ),
+    ],
+)
 def test_a_wrong_list_is_refused(program, tmp_path, mend, said):
     table = pd.read_csv(ROOT / "resources/templates.csv", dtype=str, keep_default_na=False)
     names = table["template"].copy()
@@ -254,9 +415,17 @@ def test_wrong_marginals_are_told_with_the_difference(program, tmp_path):
 
 def test_content_is_the_same_on_every_machine(generated, tmp_path):
     """The digest of the texts and labels of each test set, as they came out where the list was last changed."""
-    pinned = yaml.safe_load((ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml").read_text())
+    pinned = yaml.safe_load(
+        (ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml").read_text()
+    )
     found = {}
     for challenge_set, splits in generated.items():
-        splits["test"][["text_a", "text_b", "label"]].to_parquet(tmp_path / f"{challenge_set}.parquet")
-        found[challenge_set] = content_digest(tmp_path / f"{challenge_set}.parquet", ["text_a", "text_b", "label"])
-    assert found == pinned, "if templates.csv or the generator was changed on purpose, write these digests into the file"
+        splits["test"][["text_a", "text_b", "label"]].to_parquet(
+            tmp_path / f"{challenge_set}.parquet"
+        )
+        found[challenge_set] = content_digest(
+            tmp_path / f"{challenge_set}.parquet", ["text_a", "text_b", "label"]
+        )
+    assert found == pinned, (
+        "if templates.csv or the generator was changed on purpose, write these digests into the file"
+    )

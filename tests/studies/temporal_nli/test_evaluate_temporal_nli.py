@@ -28,67 +28,138 @@ def slow_weighted_f1(gold: list[int], told: list[int]) -> float:
     return total
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=60))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=60
+    )
+)
 @settings(deadline=None)
 def test_metrics_equal_a_slow_reference(rows):
     gold, told, group = (np.array(column) for column in zip(*rows))
     counts = confusions(gold, told, group, 3, 5)
     assert counts.sum() == len(rows)
     assert accuracy(counts.sum(0), counts.sum()) == pytest.approx(np.mean(gold == told))
-    assert weighted_f1(counts.sum(0), counts.sum()) == pytest.approx(slow_weighted_f1(list(gold), list(told)))
+    assert weighted_f1(counts.sum(0), counts.sum()) == pytest.approx(
+        slow_weighted_f1(list(gold), list(told))
+    )
 
 
-def write_nli_run(folder, dataset, pairs: pd.DataFrame, predicted: np.ndarray, method: str,
-                  seed: int, labels=tuple(LABELS),
-                  held_out: str = "template") -> str:
+def write_nli_run(
+    folder,
+    dataset,
+    pairs: pd.DataFrame,
+    predicted: np.ndarray,
+    method: str,
+    seed: int,
+    labels=tuple(LABELS),
+    held_out: str = "template",
+) -> str:
     """A run whose predictions are given, as the training loop leaves it."""
     scores = np.where(np.arange(len(labels)) == predicted[:, None], -0.1, -3.0)
     direct = method == "direct"
-    return write_run(folder, f"{dataset}-{method}-{seed}",
-                     [("test", "direct" if direct else "held_out", pairs, scores)],
-                     study="temporal_nli", source="temporal_nli_release", dataset=dataset,
-                     model="m", method=method, seed=seed,
-                     labels=list(labels), train_examples=0 if direct else 9,
-                     data_options={"test_templates": None, "held_out": held_out})
+    return write_run(
+        folder,
+        f"{dataset}-{method}-{seed}",
+        [("test", "direct" if direct else "held_out", pairs, scores)],
+        study="temporal_nli",
+        source="temporal_nli_release",
+        dataset=dataset,
+        model="m",
+        method=method,
+        seed=seed,
+        labels=list(labels),
+        train_examples=0 if direct else 9,
+        data_options={"test_templates": None, "held_out": held_out},
+    )
 
 
 @pytest.fixture(scope="session")
 def released(mirror, program, tmp_path_factory):
     """The released sets, cleaned and built by the programs; {set: test pairs}, and the folder of the datasets."""
     folder = tmp_path_factory.mktemp("released")
-    done = program("scripts.clean.temporal_nli_release", "--source", "temporal_nli_release", "--fetched", mirror / RELEASE,
-                   "--output", folder / "clean", "--provenance", "{}")
+    done = program(
+        "scripts.clean.temporal_nli_release",
+        "--source",
+        "temporal_nli_release",
+        "--fetched",
+        mirror / RELEASE,
+        "--output",
+        folder / "clean",
+        "--provenance",
+        "{}",
+    )
     assert done.returncode == 0, done.stderr
     pairs = {}
     for challenge_set in ("temp_order", "temp_duration", "cross_unit"):
-        options = {"challenge_set": challenge_set, "train_templates": None, "test_templates": None, "iterations": 5,
-                   "generation_seed": 0, "dev_fraction": 0.1}
+        options = {
+            "challenge_set": challenge_set,
+            "train_templates": None,
+            "test_templates": None,
+            "iterations": 5,
+            "generation_seed": 0,
+            "dev_fraction": 0.1,
+        }
         output = folder / "build/temporal_nli_release" / challenge_set
-        done = program("scripts.studies.temporal_nli.build", "--cleaned", folder / "clean", "--splits", "train", "test",
-                       "--options", json.dumps(options), "--output", output)
+        done = program(
+            "scripts.studies.temporal_nli.build",
+            "--cleaned",
+            folder / "clean",
+            "--splits",
+            "train",
+            "test",
+            "--options",
+            json.dumps(options),
+            "--output",
+            output,
+        )
         assert done.returncode == 0, done.stderr
         pairs[challenge_set] = read_table(output / "test.parquet").to_pandas()
     return folder / "build", pairs
 
 
 def evaluate(program, build, folder, runs):
-    done = program("scripts.studies.temporal_nli.evaluate", "--experiment", "e", "--runs", *runs, "--trained", folder, "--build", build,
-                   "--sources", ROOT / "resources/sources.yaml", "--resamples", 200, "--output", folder / "metrics.parquet")
+    done = program(
+        "scripts.studies.temporal_nli.evaluate",
+        "--experiment",
+        "e",
+        "--runs",
+        *runs,
+        "--trained",
+        folder,
+        "--build",
+        build,
+        "--sources",
+        ROOT / "resources/sources.yaml",
+        "--resamples",
+        200,
+        "--output",
+        folder / "metrics.parquet",
+    )
     assert done.returncode == 0, done.stderr
     return read_table(folder / "metrics.parquet").to_pandas()
 
 
 # Tables 5, 6 and 7: the majority baselines, accuracy and weighted F1 in per cent, ternary and binary.
-@pytest.mark.parametrize(("challenge_set", "wanted"), [
-    ("temp_order", {"ternary": (40.29, 23.14), "binary": (65.19, 51.46)}),
-    ("temp_duration", {"ternary": (50.00, 33.33), "binary": (50.00, 33.33)}),
-    ("cross_unit", {"ternary": (33.33, 16.67), "binary": (66.67, 53.33)}),
-])
-def test_majority_baselines_are_the_published_ones(released, program, tmp_path, challenge_set, wanted):
+@pytest.mark.parametrize(
+    ("challenge_set", "wanted"),
+    [
+        ("temp_order", {"ternary": (40.29, 23.14), "binary": (65.19, 51.46)}),
+        ("temp_duration", {"ternary": (50.00, 33.33), "binary": (50.00, 33.33)}),
+        ("cross_unit", {"ternary": (33.33, 16.67), "binary": (66.67, 53.33)}),
+    ],
+)
+def test_majority_baselines_are_the_published_ones(
+    released, program, tmp_path, challenge_set, wanted
+):
     build, pairs = released[0], released[1][challenge_set]
     name = write_nli_run(tmp_path, challenge_set, pairs, np.zeros(len(pairs), int), "direct", 0)
     metrics = evaluate(program, build, tmp_path, [name])
-    rows = metrics[(metrics["model"] == "majority") & (metrics["slice"] == "all")].set_index(["scoring", "metric"])["value"] * 100
+    rows = (
+        metrics[(metrics["model"] == "majority") & (metrics["slice"] == "all")].set_index(
+            ["scoring", "metric"]
+        )["value"]
+        * 100
+    )
     for scoring, (accurate, f1) in wanted.items():
         # 4,003 of 6,140 pairs of set I are not entailed: 65.1954 %, which the paper prints as 65.19.
         assert rows[scoring, "accuracy"] == pytest.approx(accurate, abs=0.006)
@@ -101,15 +172,29 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     gold = pairs["label"].to_numpy()
     draw = np.random.default_rng(3)
     told = {seed: np.where(draw.random(len(gold)) < 0.9, gold, 1) for seed in (3, 5)}
-    runs = [write_nli_run(tmp_path, "temp_duration", pairs, predicted, "train", seed)
-            for seed, predicted in told.items()]
-    runs.append(write_nli_run(tmp_path, "temp_duration", pairs, np.minimum(gold, 1), "direct", 0,
-                              ("entailment", "not_entailment")))
+    runs = [
+        write_nli_run(tmp_path, "temp_duration", pairs, predicted, "train", seed)
+        for seed, predicted in told.items()
+    ]
+    runs.append(
+        write_nli_run(
+            tmp_path,
+            "temp_duration",
+            pairs,
+            np.minimum(gold, 1),
+            "direct",
+            0,
+            ("entailment", "not_entailment"),
+        )
+    )
     metrics = evaluate(program, build, tmp_path, runs)
     train = metrics[(metrics["method"] == "train") & (metrics["scoring"] == "ternary")]
-    for part, rows in [("all", gold >= 0), ("choice=year", pairs["choice"] == "year"),
-                       ("choice=weekday; next_cycle=true", (pairs["choice"] == "weekday") & pairs["next_cycle"]),
-                       ("hypothesis_type=less_than_gold", pairs["hypothesis_type"] == "less_than_gold")]:
+    for part, rows in [
+        ("all", gold >= 0),
+        ("choice=year", pairs["choice"] == "year"),
+        ("choice=weekday; next_cycle=true", (pairs["choice"] == "weekday") & pairs["next_cycle"]),
+        ("hypothesis_type=less_than_gold", pairs["hypothesis_type"] == "less_than_gold"),
+    ]:
         found = train[(train["slice"] == part) & (train["metric"] == "accuracy")].set_index("seed")
         exact = {seed: np.mean(predicted[rows] == gold[rows]) for seed, predicted in told.items()}
         assert {seed: found.loc[seed, "value"] for seed in told} == pytest.approx(exact)
@@ -117,64 +202,150 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
         assert mean["value"] == pytest.approx(np.mean(list(exact.values())))
         assert mean["sd"] == pytest.approx(np.std(list(exact.values()), ddof=1))
         assert mean["ci_low"] <= mean["value"] <= mean["ci_high"] and mean["n"] == np.sum(rows)
-    f1 = train[(train["slice"] == "all") & (train["metric"] == "weighted_f1") & (train["seed"] == 3)]["value"].iloc[0]
+    f1 = train[
+        (train["slice"] == "all") & (train["metric"] == "weighted_f1") & (train["seed"] == 3)
+    ]["value"].iloc[0]
     assert f1 == pytest.approx(slow_weighted_f1(list(gold), list(told[3])))
     shares = train[train["metric"] == "confusion"].set_index("slice")["value"]
     assert shares.sum() == pytest.approx(1) and len(shares) == 9
     assert shares["label=entailment; predicted=neutral"] == pytest.approx(
-        np.mean([np.mean((gold == 0) & (predicted == 1)) for predicted in told.values()]))
+        np.mean([np.mean((gold == 0) & (predicted == 1)) for predicted in told.values()])
+    )
     direct = metrics[metrics["method"] == "direct"]
     assert set(direct["scoring"]) == {"binary"} and direct["seed"].isna().all()
     right = direct[direct["metric"].isin(["accuracy", "weighted_f1"])]
     assert (right["value"] == 1).all(), "every prediction of the two labels is right"
-    assert direct.loc[direct["slice"] == "label=entailment; predicted=entailment", "value"].item() == 0.5
+    assert (
+        direct.loc[direct["slice"] == "label=entailment; predicted=entailment", "value"].item()
+        == 0.5
+    )
 
 
 @pytest.mark.parametrize("challenge_set", ["temp_order", "temp_duration", "cross_unit"])
 def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path, challenge_set):
     build, pairs = released[0], released[1][challenge_set]
     gold = pairs["label"].to_numpy()
-    metrics = evaluate(program, build, tmp_path,
-                       [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)])
-    rows = metrics[(metrics["model"] == "m") & (metrics["scoring"] == "ternary") & (metrics["metric"] == "accuracy")]
+    metrics = evaluate(
+        program, build, tmp_path, [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)]
+    )
+    rows = metrics[
+        (metrics["model"] == "m")
+        & (metrics["scoring"] == "ternary")
+        & (metrics["metric"] == "accuracy")
+    ]
     n = rows.set_index("slice")["n"]
     for columns in map(str.split, SLICES[challenge_set]):
-        parts = [name for name in n.index if [part.split("=")[0] for part in name.split("; ")] == columns]
+        parts = [
+            name for name in n.index if [part.split("=")[0] for part in name.split("; ")] == columns
+        ]
         assert n[parts].sum() == n["all"] == len(pairs), columns
-    withheld = {name.removeprefix("withheld="): count for name, count in n.items() if name.startswith("withheld=")}
-    assert set(withheld) == {"temp_order": {"list", "spelling", "form"}, "temp_duration": {"list", "spelling", "unit", "form"},
-                             "cross_unit": {"unit", "form"}}[challenge_set]
+    withheld = {
+        name.removeprefix("withheld="): count
+        for name, count in n.items()
+        if name.startswith("withheld=")
+    }
+    assert (
+        set(withheld)
+        == {
+            "temp_order": {"list", "spelling", "form"},
+            "temp_duration": {"list", "spelling", "unit", "form"},
+            "cross_unit": {"unit", "form"},
+        }[challenge_set]
+    )
     assert all(0 < count < len(pairs) for count in withheld.values())
-    told = metrics[(metrics["metric"] == "says_entailment") & (metrics["slice"] == "all") & (metrics["model"] == "m")]
+    told = metrics[
+        (metrics["metric"] == "says_entailment")
+        & (metrics["slice"] == "all")
+        & (metrics["model"] == "m")
+    ]
     assert told["value"].tolist() == pytest.approx([(gold == 0).mean()] * 2)
 
 
 def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
     """A model that is right on seen pairs only; the pairs that others hold out are no slice of such a dataset."""
     build, output = released[0], tmp_path / "build/temporal_nli_release/temp_order-form"
-    done = program("scripts.studies.temporal_nli.build", "--cleaned", build.parent / "clean", "--splits", "train", "test", "--options",
-                   json.dumps({"challenge_set": "temp_order", "held_out": "form"}), "--output", output)
+    done = program(
+        "scripts.studies.temporal_nli.build",
+        "--cleaned",
+        build.parent / "clean",
+        "--splits",
+        "train",
+        "test",
+        "--options",
+        json.dumps({"challenge_set": "temp_order", "held_out": "form"}),
+        "--output",
+        output,
+    )
     assert done.returncode == 0, done.stderr
     pairs = read_table(output / "test.parquet").to_pandas()
     gold, unseen = pairs["label"].to_numpy(), (pairs["part"] == "unseen").to_numpy()
-    name = write_nli_run(tmp_path, "temp_order-form", pairs, np.where(unseen, (gold + 1) % 3, gold),
-                         "train", 1, held_out="form")
+    name = write_nli_run(
+        tmp_path,
+        "temp_order-form",
+        pairs,
+        np.where(unseen, (gold + 1) % 3, gold),
+        "train",
+        1,
+        held_out="form",
+    )
     metrics = evaluate(program, tmp_path / "build", tmp_path, [name])
-    rows = metrics[(metrics["model"] == "m") & (metrics["scoring"] == "ternary") & metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    rows = metrics[
+        (metrics["model"] == "m")
+        & (metrics["scoring"] == "ternary")
+        & metrics["seed"].isna()
+        & (metrics["metric"] == "accuracy")
+    ]
     values = rows.set_index("slice")["value"]
-    assert values["part=seen"] == 1 and values["part=unseen"] == 0 and values["all"] == pytest.approx(1 - unseen.mean())
-    assert set(metrics["held_out"]) == {"form"} and not metrics["slice"].str.startswith("withheld").any()
-    done = program("scripts.studies.temporal_nli.build", "--cleaned", build.parent / "clean", "--splits", "train", "test", "--options",
-                   json.dumps({"challenge_set": "temp_order", "held_out": "range"}), "--output", tmp_path / "range")
-    assert done.returncode == 1 and "which a released set does not tell; write source: generated" in done.stderr
+    assert (
+        values["part=seen"] == 1
+        and values["part=unseen"] == 0
+        and values["all"] == pytest.approx(1 - unseen.mean())
+    )
+    assert (
+        set(metrics["held_out"]) == {"form"}
+        and not metrics["slice"].str.startswith("withheld").any()
+    )
+    done = program(
+        "scripts.studies.temporal_nli.build",
+        "--cleaned",
+        build.parent / "clean",
+        "--splits",
+        "train",
+        "test",
+        "--options",
+        json.dumps({"challenge_set": "temp_order", "held_out": "range"}),
+        "--output",
+        tmp_path / "range",
+    )
+    assert (
+        done.returncode == 1
+        and "which a released set does not tell; write source: generated" in done.stderr
+    )
     assert not (tmp_path / "range").exists()
 
 
 def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):
     build, pairs = released[0], released[1]["temp_order"]
-    name = write_nli_run(tmp_path, "temp_order", pairs.iloc[1:], np.zeros(len(pairs) - 1, int),
-                         "train", 1)
-    done = program("scripts.studies.temporal_nli.evaluate", "--experiment", "e", "--runs", name, "--trained", tmp_path, "--build", build,
-                   "--sources", ROOT / "resources/sources.yaml", "--output", tmp_path / "metrics.parquet")
-    assert done.returncode == 1 and "its predictions on test are not of the pairs that were built" in done.stderr
+    name = write_nli_run(
+        tmp_path, "temp_order", pairs.iloc[1:], np.zeros(len(pairs) - 1, int), "train", 1
+    )
+    done = program(
+        "scripts.studies.temporal_nli.evaluate",
+        "--experiment",
+        "e",
+        "--runs",
+        name,
+        "--trained",
+        tmp_path,
+        "--build",
+        build,
+        "--sources",
+        ROOT / "resources/sources.yaml",
+        "--output",
+        tmp_path / "metrics.parquet",
+    )
+    assert (
+        done.returncode == 1
+        and "its predictions on test are not of the pairs that were built" in done.stderr
+    )
     assert not (tmp_path / "metrics.parquet").exists()

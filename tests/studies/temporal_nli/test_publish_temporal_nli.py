@@ -20,13 +20,26 @@ from scripts.publish.table import ABOVE
 from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
 from tests.publish.publish_inputs import HOSTILE
-from tests.studies.temporal_nli.publish_inputs_temporal_nli import CHOICES, NliStudy, held_out_rows, metric_rows
+from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
+    CHOICES,
+    NliStudy,
+    held_out_rows,
+    metric_rows,
+)
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = ["temporal_nli_temp_order", "temporal_nli_temp_duration", "temporal_nli_cross_unit", "temporal_nli_confusion",
-           "temporal_nli_generalization"]
-RESOURCES = {name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text()) for name in ("sources", "models", "studies")}
+FIGURES = [
+    "temporal_nli_temp_order",
+    "temporal_nli_temp_duration",
+    "temporal_nli_cross_unit",
+    "temporal_nli_confusion",
+    "temporal_nli_generalization",
+]
+RESOURCES = {
+    name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text())
+    for name in ("sources", "models", "studies")
+}
 CLAIMS = published_claims(ROOT / "resources/published.csv").query("study == 'temporal_nli'")
 
 
@@ -42,13 +55,25 @@ def study(tmp_path_factory, program) -> NliStudy:
 @pytest.fixture(scope="module")
 def facts(study) -> Facts:
     metrics = read_table(study.metrics).to_pandas()
-    runs = [json.loads(file.read_text()) for file in sorted(study.results.glob("train/*/*/run.json"))]
-    cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in sorted(study.results.glob("clean/*/cleaning.csv"))])
-    return Facts(metrics[metrics["seed"].isna()], runs, cleaning, RESOURCES["sources"], RESOURCES["models"])
+    runs = [
+        json.loads(file.read_text()) for file in sorted(study.results.glob("train/*/*/run.json"))
+    ]
+    cleaning = pd.concat(
+        [
+            pd.read_csv(file, keep_default_na=False)
+            for file in sorted(study.results.glob("clean/*/cleaning.csv"))
+        ]
+    )
+    return Facts(
+        metrics[metrics["seed"].isna()], runs, cleaning, RESOURCES["sources"], RESOURCES["models"]
+    )
 
 
 def claim(**columns) -> pd.Series:
-    return pd.Series({"model": "", "setting": "", "metric": "accuracy", "value": "1", "unit": "%", "note": ""} | columns)
+    return pd.Series(
+        {"model": "", "setting": "", "metric": "accuracy", "value": "1", "unit": "%", "note": ""}
+        | columns
+    )
 
 
 def points_of(study, name: str) -> pd.DataFrame:
@@ -62,14 +87,28 @@ def table_of(study, name: str) -> pd.DataFrame:
 def test_the_rows_of_each_set(study):
     """Every choice of times for both kinds of premise, every hypothesis and unit, every distance and size."""
     one, two, three = (points_of(study, name) for name in FIGURES[:3])
-    chosen = one[one["section"] == "How the two times are chosen"].groupby("row")["series_name"].apply(set)
+    chosen = (
+        one[one["section"] == "How the two times are chosen"]
+        .groupby("row")["series_name"]
+        .apply(set)
+    )
     assert set(chosen.index) == {"all", *(VALUES["choice"][name] for name in CHOICES["temp_order"])}
     assert all(series == set(VALUES["premise_type"].values()) for series in chosen)
-    assert set(VALUES["hypothesis_type"].values()) | {VALUES["choice"][name] for name in CHOICES["temp_duration"]} <= set(two["row"])
+    assert set(VALUES["hypothesis_type"].values()) | {
+        VALUES["choice"][name] for name in CHOICES["temp_duration"]
+    } <= set(two["row"])
     assert set(two.loc[two["section"] == "Distance of the two times", "series_name"]) == {
-        VALUES["hypothesis_type"][name] for name in ("equal_gold", "equal_gold_plus_1", "less_than_gold")}
-    by_unit = three[three["row"].isin(VALUES["unit_pair"].values())].groupby("row")["series_name"].nunique()
-    assert by_unit.tolist() == [4] * 4 and set(VALUES["hypothesis_size"].values()) <= set(three["row"])
+        VALUES["hypothesis_type"][name]
+        for name in ("equal_gold", "equal_gold_plus_1", "less_than_gold")
+    }
+    by_unit = (
+        three[three["row"].isin(VALUES["unit_pair"].values())]
+        .groupby("row")["series_name"]
+        .nunique()
+    )
+    assert by_unit.tolist() == [4] * 4 and set(VALUES["hypothesis_size"].values()) <= set(
+        three["row"]
+    )
 
 
 @pytest.mark.parametrize("name", FIGURES[:3])
@@ -82,7 +121,10 @@ def test_the_points_are_the_metrics(study, name):
     for column in ("value", "ci_low", "ci_high", "n"):
         np.testing.assert_allclose(points[column], same[column])
     place = list(points[[*key[:2], *key[4:]]].itertuples(index=False, name=None))
-    for method, model in (("majority", "majority"), ("control", "bag_of_words")):  # the control that is better over all pairs
+    for method, model in (
+        ("majority", "majority"),
+        ("control", "bag_of_words"),
+    ):  # the control that is better over all pairs
         there = metrics.xs(method, level="method").xs(model, level="model")["value"]
         np.testing.assert_allclose(points[method], there.loc[place])
     assert not points.duplicated(key).any() and not set(points["method"]) & {"control", "majority"}
@@ -91,18 +133,31 @@ def test_the_points_are_the_metrics(study, name):
 def test_what_was_held_out_stands_in_a_matrix(study):
     """Seen, unseen and learnt of each kind; other figures and the table are of whole templates alone."""
     cells = points_of(study, "temporal_nli_generalization")
-    assert set(zip(cells["source"], cells["challenge_set"], cells["model"])) == {("event_templates", "temp_order", "roberta_large_mnli")}
+    assert set(zip(cells["source"], cells["challenge_set"], cells["model"])) == {
+        ("event_templates", "temp_order", "roberta_large_mnli")
+    }
     values = cells.pivot(index="held_out", columns="part", values="value")
-    assert values.loc["list", ["seen", "unseen", "learnt"]].tolist() == pytest.approx([0.88, 0.6, 0.91])
-    assert values.loc["form", "unseen"] == pytest.approx(0.6) and set(values.index) == {"template", "list", "form"}
-    assert values.loc["template", "unseen"] == pytest.approx(0.9) and np.isnan(values.loc["template", "learnt"])
+    assert values.loc["list", ["seen", "unseen", "learnt"]].tolist() == pytest.approx(
+        [0.88, 0.6, 0.91]
+    )
+    assert values.loc["form", "unseen"] == pytest.approx(0.6) and set(values.index) == {
+        "template",
+        "list",
+        "form",
+    }
+    assert values.loc["template", "unseen"] == pytest.approx(0.9) and np.isnan(
+        values.loc["template", "learnt"]
+    )
     for name in FIGURES[:4]:
         assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
 
 
 def test_what_holds_out_more_than_templates_alone_is_published(tmp_path, program):
     """Without a dataset that holds out whole templates only, which the figures of the sets and the main table are about."""
-    study, options = NliStudy(tmp_path, program), {"challenge_set": "temp_order", "held_out": "list"}
+    study, options = (
+        NliStudy(tmp_path, program),
+        {"challenge_set": "temp_order", "held_out": "list"},
+    )
     study.write_metrics([row for row in held_out_rows() if row["held_out"] == "list"])
     study.runs = study.runs[-1:]
     made = [item["name"] for item in study.items() if has_options(options, item.get("needs", {}))]
@@ -113,8 +168,14 @@ def test_what_holds_out_more_than_templates_alone_is_published(tmp_path, program
 
 def test_sample_data_is_marked_and_reductions_are_named(study, tmp_path, program):
     few = NliStudy(tmp_path / "few", program)
-    few.write_metrics([row | {"sample": True, "dataset": f"{row['dataset']}-train_templates-6-test_templates-4"}
-                       for row in metric_rows() if row["source"] == "event_templates" and row["model"] != "minilm"])
+    few.write_metrics(
+        [
+            row
+            | {"sample": True, "dataset": f"{row['dataset']}-train_templates-6-test_templates-4"}
+            for row in metric_rows()
+            if row["source"] == "event_templates" and row["model"] != "minilm"
+        ]
+    )
     for name in ("temporal_nli_cross_unit", "temporal_nli_confusion"):
         few.call(name)
         svg = (few.publish / f"figures/{name}.svg").read_text()
@@ -123,98 +184,202 @@ def test_sample_data_is_marked_and_reductions_are_named(study, tmp_path, program
     table = table_of(few, "temporal_nli_table")
     assert table["Source"].str.endswith("train templates 6, test templates 4 [sample data]").all()
     assert "SAMPLE DATA" in (few.publish / "tables/temporal_nli_table.md").read_text()
-    few.write_metrics([row for row in metric_rows() if row["challenge_set"] == "temp_order" and row["model"] in ("majority", "uds_nli_order")])
+    few.write_metrics(
+        [
+            row
+            for row in metric_rows()
+            if row["challenge_set"] == "temp_order"
+            and row["model"] in ("majority", "uds_nli_order")
+        ]
+    )
     few.call("temporal_nli_cross_unit")  # a set that no run measured stops nothing
-    assert "not measured in this run" in (few.publish / "figures/temporal_nli_cross_unit.svg").read_text()
+    assert (
+        "not measured in this run"
+        in (few.publish / "figures/temporal_nli_cross_unit.svg").read_text()
+    )
 
 
 def test_an_output_that_names_no_set_is_refused(study, tmp_path):
     done = study.call("temporal_nli_temp_order", ok=False, output=tmp_path / "temporal_nli_order")
-    assert "write one of temporal_nli_temp_order" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (
+        "write one of temporal_nli_temp_order" in done.stderr and len(done.stderr.splitlines()) == 1
+    )
 
 
 def test_confusion_is_a_share_of_the_label(study):
     cells = points_of(study, "temporal_nli_confusion")
     matrices = cells.groupby(["source", "challenge_set", "model", "method"])
     assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
-    assert cells.groupby(["source", "challenge_set", "model", "method", "label"])["share_of_label"].sum().to_numpy() == pytest.approx(1)
-    assert cells.loc[cells["label"] == cells["predicted"], "share_of_label"].to_numpy() == pytest.approx(0.6)
+    assert cells.groupby(["source", "challenge_set", "model", "method", "label"])[
+        "share_of_label"
+    ].sum().to_numpy() == pytest.approx(1)
+    assert cells.loc[
+        cells["label"] == cells["predicted"], "share_of_label"
+    ].to_numpy() == pytest.approx(0.6)
 
 
 def test_the_table_holds_the_numbers_and_the_published_ones(study):
     table = table_of(study, "temporal_nli_table")
-    assert len(table) == 2 * 14 + 3 * 2 * 4 - 1, "ternary and binary, and binary alone of the model with two labels"
+    assert len(table) == 2 * 14 + 3 * 2 * 4 - 1, (
+        "ternary and binary, and binary alone of the model with two labels"
+    )
     generated = table[table["Source"] == RESOURCES["sources"]["event_templates"]["title"]]
-    row = generated[(generated["Challenge set"] == SETS["temp_order"]) & (generated["Model"] == "RoBERTa-large (MNLI)")
-                    & (generated["Method"] == method_title("train")) & (generated["Scoring"] == "ternary")].iloc[0]
-    assert row["Accuracy (%)"] == "90.00 ± 1.00" and row["Accuracy, 95 % interval"] == "87.00–93.00" and row["Seeds"] == "3"
-    assert row["Accuracy, published (%)"] == "99.81 ± 0.03" and row["F1 (%)"] == "88.00 ± 1.00" and row["Pairs"] == "6,140"
+    row = generated[
+        (generated["Challenge set"] == SETS["temp_order"])
+        & (generated["Model"] == "RoBERTa-large (MNLI)")
+        & (generated["Method"] == method_title("train"))
+        & (generated["Scoring"] == "ternary")
+    ].iloc[0]
+    assert (
+        row["Accuracy (%)"] == "90.00 ± 1.00"
+        and row["Accuracy, 95 % interval"] == "87.00–93.00"
+        and row["Seeds"] == "3"
+    )
+    assert (
+        row["Accuracy, published (%)"] == "99.81 ± 0.03"
+        and row["F1 (%)"] == "88.00 ± 1.00"
+        and row["Pairs"] == "6,140"
+    )
     first = generated.iloc[:4]
-    assert first["Model"].tolist()[:2] == ["majority"] * 2 and first["Scoring"].tolist()[:2] == ["ternary", "binary"]
-    assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"] and first["Seeds"].tolist()[:2] == ["", ""]
+    assert first["Model"].tolist()[:2] == ["majority"] * 2 and first["Scoring"].tolist()[:2] == [
+        "ternary",
+        "binary",
+    ]
+    assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"] and first[
+        "Seeds"
+    ].tolist()[:2] == ["", ""]
     assert re.fullmatch(r"bag of words: \+28\.0 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
     controls = table[table["Method"] == "control"]
-    assert set(controls["Model"]) == {"bag of words", "second text alone"} and len(controls) == 2 * 2 * 4 and (controls[ABOVE] == "").all()
+    assert (
+        set(controls["Model"]) == {"bag of words", "second text alone"}
+        and len(controls) == 2 * 2 * 4
+        and (controls[ABOVE] == "").all()
+    )
     small = generated[generated["Model"].str.startswith("MiniLM")]
     assert len(small) == 6 and (small["Accuracy, published (%)"] == "").all()
     uds = generated[generated["Model"] == "UDS-NLI (order)"]
-    assert uds["Scoring"].tolist() == ["binary"] and uds["Accuracy, published (%)"].tolist() == ["56.36"]
+    assert uds["Scoring"].tolist() == ["binary"] and uds["Accuracy, published (%)"].tolist() == [
+        "56.36"
+    ]
 
 
 def test_pairs_to_read_tell_who_was_wrong(study):
     table = table_of(study, "temporal_nli_errors")
     assert set(table["Dataset"]) == set(SETS.values())
     blind = table["Control"].str.contains(", hypothesis only, ")
-    assert blind.any() and (blind | (table["Control"] == "")).all() and (blind == (table["Control right"] != "")).all()
+    assert (
+        blind.any()
+        and (blind | (table["Control"] == "")).all()
+        and (blind == (table["Control right"] != "")).all()
+    )
     systems = [name for name in table if name.startswith("model: ")]
     number = table["Item"].str.rpartition(":")[2].astype(int)
     for name in systems:
-        told = table.loc[table[name] != "", name].str.extract(r"^(entailment|neutral|contradiction|not entailment) (\d\.\d\d)( ×)?$")
-        assert (told[2].notna() == (number[told.index] < 8)).all(), "first seeds are wrong on pairs 0 to 7"
+        told = table.loc[table[name] != "", name].str.extract(
+            r"^(entailment|neutral|contradiction|not entailment) (\d\.\d\d)( ×)?$"
+        )
+        assert (told[2].notna() == (number[told.index] < 8)).all(), (
+            "first seeds are wrong on pairs 0 to 7"
+        )
         surely = np.where(number < 8, 0.6 + 0.04 * number, np.exp(-0.1))[told.index]
         assert told[1].tolist() == [f"{value:.2f}" for value in surely]
-    assert (table["Model right"] == np.where(number < 8, "no", "yes")).all() and (table["Premise"] == HOSTILE).all()
+    assert (table["Model right"] == np.where(number < 8, "no", "yes")).all() and (
+        table["Premise"] == HOSTILE
+    ).all()
     cells = table.groupby(["Corpus", "Dataset", "Model right"]).size()
     assert (cells >= 3).all() and (cells.groupby(["Corpus", "Dataset"]).size() == 2).all()
     uds = next(name for name in systems if "UDS-NLI (order)" in name)
     binary = table[table[uds] != ""]
     right = ~binary[uds].str.endswith("×")
-    assert ((binary["Gold"] == "entailment") == binary[uds].str.startswith("entailment"))[right].all()
+    assert ((binary["Gold"] == "entailment") == binary[uds].str.startswith("entailment"))[
+        right
+    ].all()
 
 
 def test_selection_compares_as_text_and_knows_the_star():
     table = pd.DataFrame({"n": [1, 2, 10], "slice": ["choice=a; x=1", "choice=b; x=1", None]})
     assert selected(table, {"n": "1"})["n"].tolist() == [1]
-    assert selected(table, {"slice": "choice=*", "x": "1"})["n"].tolist() == [1, 2], "x is no column: a part of the slice"
+    assert selected(table, {"slice": "choice=*", "x": "1"})["n"].tolist() == [1, 2], (
+        "x is no column: a part of the slice"
+    )
     assert selected(table, {"slice": "choice=a", "x": "1", "n": "1"})["n"].tolist() == [1]
-    with pytest.raises(UserError, match="a setting names nn, which is no column; write one of n, slice"):
+    with pytest.raises(
+        UserError, match="a setting names nn, which is no column; write one of n, slice"
+    ):
         selected(table, {"nn": "1"})
 
 
 def test_differences_sums_and_slices_beside_rows(facts):
     same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
-    over = found_of(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all", value="12", model="roberta_large_mnli",
-                          unit="points over model=majority; method=majority"), facts)
+    over = found_of(
+        claim(
+            setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
+            value="12",
+            model="roberta_large_mnli",
+            unit="points over model=majority; method=majority",
+        ),
+        facts,
+    )
     assert re.fullmatch(r"\+10\.0 \(\+9\.[67] to \+10\.[34]\)", over[0].told) and len(over) == 1
     assert re.fullmatch(r"−2\.0 \(−2\.[34] to −1\.[67]\)", over[0].difference)
-    parts = found_of(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
+    parts = found_of(
+        claim(
+            setting=same + "slice=premise_type=fixed",
+            unit="points over slice=premise_type=interval",
+        ),
+        facts,
+    )
     assert [here.told for here in parts] == ["+16.0"], "parts of a split carry no draws"
-    several = found_of(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed", value="60"), facts)
-    assert [(here.told, here.difference) for here in several] == [("58.0", "−2.0")], "the mean over all examples of the slices"
-    share = found_of(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit="", value="0.5"), facts)
-    assert [(here.told, here.difference) for here in share] == [("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")]
-    shares = found_of(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
-                            metric="confusion.sum"), facts)
+    several = found_of(
+        claim(setting=same + "slice=choice=date_my_*; premise_type=fixed", value="60"), facts
+    )
+    assert [(here.told, here.difference) for here in several] == [("58.0", "−2.0")], (
+        "the mean over all examples of the slices"
+    )
+    share = found_of(
+        claim(
+            setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit="", value="0.5"
+        ),
+        facts,
+    )
+    assert [(here.told, here.difference) for here in share] == [
+        ("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")
+    ]
+    shares = found_of(
+        claim(
+            setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
+            metric="confusion.sum",
+        ),
+        facts,
+    )
     assert {here.told for here in shares} == {"25.0"}
-    counted = found_of(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs", value="16980"), facts)
+    counted = found_of(
+        claim(
+            setting="source~temporal_nli_release; split=train",
+            metric="cleaning.temp_order pairs",
+            value="16980",
+        ),
+        facts,
+    )
     assert [(here.told, here.difference, here.caveats) for here in counted] == [("16,980", "0", ())]
 
 
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
     rows = [row for row in metric_rows() if row["held_out"] == "template"]
     two = tmp_path / "two.parquet"
-    write_table(pa.Table.from_pylist(rows + [row | {"experiment": "again"} for row in rows], schema=SCHEMA), two, SCHEMA, {})
+    write_table(
+        pa.Table.from_pylist(rows + [row | {"experiment": "again"} for row in rows], schema=SCHEMA),
+        two,
+        SCHEMA,
+        {},
+    )
     assert len(nli_metrics(two, RESOURCES["models"])) == len(rows)
-    other = [row | {"experiment": "again", "value": row["value"] + 0.01} for row in rows if row["model"] == "minilm"]
+    other = [
+        row | {"experiment": "again", "value": row["value"] + 0.01}
+        for row in rows
+        if row["model"] == "minilm"
+    ]
     write_table(pa.Table.from_pylist(rows + other, schema=SCHEMA), two, SCHEMA, {})
-    assert {"MiniLM-L6 (a small model) (tried)", "MiniLM-L6 (a small model) (again)"} <= set(nli_metrics(two, RESOURCES["models"])["series"])
+    assert {"MiniLM-L6 (a small model) (tried)", "MiniLM-L6 (a small model) (again)"} <= set(
+        nli_metrics(two, RESOURCES["models"])["series"]
+    )

@@ -13,6 +13,7 @@ from tests.studies.temporal_nli.test_build_temporal_nli import generate, generat
 
 pytestmark = pytest.mark.slow
 
+
 def said(part: dict) -> str:
     """What a sentence that the reader read says of time."""
     if "start" not in part:
@@ -21,8 +22,14 @@ def said(part: dict) -> str:
     return " ".join(f"{part['preposition']} {part['start']} {second} {part['end']}".lower().split())
 
 
-@pytest.mark.parametrize("challenge_set, readers", [
-    ("temp_order", (order_sentence, order_sentence)), ("temp_duration", (span_sentence, lasting_sentence)), ("cross_unit", (unit_sentence, unit_sentence))])
+@pytest.mark.parametrize(
+    "challenge_set, readers",
+    [
+        ("temp_order", (order_sentence, order_sentence)),
+        ("temp_duration", (span_sentence, lasting_sentence)),
+        ("cross_unit", (unit_sentence, unit_sentence)),
+    ],
+)
 def test_what_a_sentence_says_of_time_is_what_a_reader_reads(generated, challenge_set, readers):  # noqa: F811
     for table in generated[challenge_set].values():
         rows = table.sample(min(len(table), 1500), random_state=1)
@@ -32,27 +39,88 @@ def test_what_a_sentence_says_of_time_is_what_a_reader_reads(generated, challeng
 
 
 def pairs(rows: list[tuple], split: str) -> pd.DataFrame:
-    return pd.DataFrame([{"example_id": f"{split}:{number}", "group_id": f"{split}{number // 2}", "text_a": first, "text_b": second, "label": label}
-                         for number, (first, second, label) in enumerate(rows)])
+    return pd.DataFrame(
+        [
+            {
+                "example_id": f"{split}:{number}",
+                "group_id": f"{split}{number // 2}",
+                "text_a": first,
+                "text_b": second,
+                "label": label,
+            }
+            for number, (first, second, label) in enumerate(rows)
+        ]
+    )
 
 
 def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
     study = NliStudy(tmp_path, program)
     folder = study.results / "build/temporal_nli/event_templates/temp_order"
-    labels = [number % 3 for number in range(12)]  # as the made-up runs have them; pairs 0 to 7 are wrong for one seed of three
-    test = [("Snow fell before May.", f"Snow fell after {1900 + number}.", label) for number, label in enumerate(labels)]
-    train = [*test[:6], test[0], (*test[0][:2], 1), *(("It rained before May.", f"It rained in {year}.", 0) for year in (1906, 1907))]
+    labels = [
+        number % 3 for number in range(12)
+    ]  # as the made-up runs have them; pairs 0 to 7 are wrong for one seed of three
+    test = [
+        ("Snow fell before May.", f"Snow fell after {1900 + number}.", label)
+        for number, label in enumerate(labels)
+    ]
+    train = [
+        *test[:6],
+        test[0],
+        (*test[0][:2], 1),
+        *(("It rained before May.", f"It rained in {year}.", 0) for year in (1906, 1907)),
+    ]
     train += [("It rained in May.", f"It rained after {year}.", 0) for year in (1906, 1907)]
     for split, rows in (("train", train), ("test", test)):
-        table = pairs(rows, split).assign(example_id=[f"temp_order:test:{number}" for number in range(len(rows))], challenge_set="temp_order")
-        write_table(pa.Table.from_pylist([{name: None for name in NLI.names} | row for row in table.to_dict("records")], schema=NLI),
-                    folder / f"{split}.parquet", NLI, {})
+        table = pairs(rows, split).assign(
+            example_id=[f"temp_order:test:{number}" for number in range(len(rows))],
+            challenge_set="temp_order",
+        )
+        write_table(
+            pa.Table.from_pylist(
+                [{name: None for name in NLI.names} | row for row in table.to_dict("records")],
+                schema=NLI,
+            ),
+            folder / f"{split}.parquet",
+            NLI,
+            {},
+        )
     study.call("temporal_nli_memory")
-    table = pd.read_csv(study.publish / "tables/temporal_nli_memory.csv", dtype=str, keep_default_na=False)
-    assert table[f"{PARTS[0]}: accuracy (%)"].str.fullmatch(r"\d+\.\d \(\d+\.\d–\d+\.\d\)|").all() and (table[f"{PARTS[0]}: accuracy (%)"] != "").any()
+    table = pd.read_csv(
+        study.publish / "tables/temporal_nli_memory.csv", dtype=str, keep_default_na=False
+    )
+    assert (
+        table[f"{PARTS[0]}: accuracy (%)"].str.fullmatch(r"\d+\.\d \(\d+\.\d–\d+\.\d\)|").all()
+        and (table[f"{PARTS[0]}: accuracy (%)"] != "").any()
+    )
     table = table.map(lambda cell: cell.split(" (")[0] if cell[:1].isdigit() else cell)
-    rows = table[(table["Challenge set"] == "Set I: Temp-Order") & ~table["Source"].str.contains("released")].set_index("Model")
+    rows = table[
+        (table["Challenge set"] == "Set I: Temp-Order") & ~table["Source"].str.contains("released")
+    ].set_index("Model")
     numbers = [f"{part}: {what}" for part in PARTS for what in ("pairs (%)", "accuracy (%)")]
-    assert rows.loc["by heart", ["Pairs", "Accuracy (%)", *numbers]].tolist() == ["12", "66.7", "50.0", "100.0", "16.7", "50.0", "33.3", "25.0"]
-    (trained,) = [name for name in rows.index if "RoBERTa" in name and "fine" not in name and "hypothesis" not in name and "direct" not in name]
-    assert rows.loc[trained, ["Pairs", *numbers]].tolist() == ["12", "50.0", "66.7", "16.7", "66.7", "33.3", "100.0"]
+    assert rows.loc["by heart", ["Pairs", "Accuracy (%)", *numbers]].tolist() == [
+        "12",
+        "66.7",
+        "50.0",
+        "100.0",
+        "16.7",
+        "50.0",
+        "33.3",
+        "25.0",
+    ]
+    (trained,) = [
+        name
+        for name in rows.index
+        if "RoBERTa" in name
+        and "fine" not in name
+        and "hypothesis" not in name
+        and "direct" not in name
+    ]
+    assert rows.loc[trained, ["Pairs", *numbers]].tolist() == [
+        "12",
+        "50.0",
+        "66.7",
+        "16.7",
+        "66.7",
+        "33.3",
+        "100.0",
+    ]

@@ -1,6 +1,5 @@
 """The reader of the temporal-NLI sets: sentences written by hand, a slow reference, the released files."""
 
-
 import pandas as pd
 import pytest
 
@@ -14,14 +13,20 @@ COLUMNS = ["text_a", "text_b", "label", "challenge_set"]
 
 
 def faults_of(premise, hypothesis, label, challenge_set) -> list[str]:
-    return sorted(check(pd.DataFrame([(premise, hypothesis, label, challenge_set)], columns=COLUMNS))["fault"])
+    return sorted(
+        check(pd.DataFrame([(premise, hypothesis, label, challenge_set)], columns=COLUMNS))["fault"]
+    )
 
 
 ORDER, DURATION, UNIT = "temp_order", "temp_duration", "cross_unit"
 
 
-@each_row("pair", pd.read_csv(ROOT / "tests/studies/temporal_nli/temporal_nli_pairs.csv",
-                              keep_default_na=False).to_dict("records"))
+@each_row(
+    "pair",
+    pd.read_csv(
+        ROOT / "tests/studies/temporal_nli/temporal_nli_pairs.csv", keep_default_na=False
+    ).to_dict("records"),
+)
 def test_a_pair_and_its_faults(pair):
     assert faults_of(*(pair[column] for column in COLUMNS)) == pair["faults"].split()
     reading = read(pair["text_a"], pair["text_b"], pair["challenge_set"])
@@ -30,25 +35,34 @@ def test_a_pair_and_its_faults(pair):
 
 def test_what_is_no_text_and_no_label():
     assert faults_of(float("nan"), "The dam burst before June.", E, ORDER) == ["unreadable"]
-    assert faults_of("The dam burst in May.", "The dam burst after Jan.", None,
-                     ORDER) == ["wrong_label"]
+    assert faults_of("The dam burst in May.", "The dam burst after Jan.", None, ORDER) == [
+        "wrong_label"
+    ]
 
 
 def test_faults_of_a_table():
     """Duplicates and odd hypotheses are seen between rows; rows go by the table's index; faults of a row all stand."""
     raid = "The raid began at 5 PM and lasted until 6 PM."
-    table = pd.DataFrame([
-        ("The dam burst in May.", "The dam burst before June.", E, ORDER),
-        ("The dam burst in May.", "The dam burst after June.", C, ORDER),
-        ("The dam burst in May.", "The dam burst before June.", C, ORDER),
-        ("The dam burst in May.", "The dam burst before June.", E, ORDER),
-        (raid, "The raid lasted for 1 hour.", E, DURATION),
-        (raid, "The raid lasted for 2 hours.", C, DURATION),
-        (raid, "The siege lasted for 10 hours.", C, DURATION),
-    ], columns=COLUMNS, index=list("abcdefg"))
+    table = pd.DataFrame(
+        [
+            ("The dam burst in May.", "The dam burst before June.", E, ORDER),
+            ("The dam burst in May.", "The dam burst after June.", C, ORDER),
+            ("The dam burst in May.", "The dam burst before June.", C, ORDER),
+            ("The dam burst in May.", "The dam burst before June.", E, ORDER),
+            (raid, "The raid lasted for 1 hour.", E, DURATION),
+            (raid, "The raid lasted for 2 hours.", C, DURATION),
+            (raid, "The siege lasted for 10 hours.", C, DURATION),
+        ],
+        columns=COLUMNS,
+        index=list("abcdefg"),
+    )
     found = check(table)
     assert sorted(zip(found["row"], found["fault"])) == [
-        ("c", "duplicate_pair"), ("c", "wrong_label"), ("d", "duplicate_pair"), ("g", "different_events")]
+        ("c", "duplicate_pair"),
+        ("c", "wrong_label"),
+        ("d", "duplicate_pair"),
+        ("g", "different_events"),
+    ]
     assert check(table[:2]).empty
 
 
@@ -57,8 +71,17 @@ def test_relation_equals_a_slow_reference():
     line = [point / 2 for point in range(-2, 14)]
 
     def possible(preposition, at):
-        return {point for point in line if (point < at if preposition == "before" else
-                                            point > at if preposition == "after" else point == at)}
+        return {
+            point
+            for point in line
+            if (
+                point < at
+                if preposition == "before"
+                else point > at
+                if preposition == "after"
+                else point == at
+            )
+        }
 
     for premise in ("in", "before", "after"):
         for hypothesis in ("before", "after"):
@@ -76,10 +99,22 @@ def test_relation_equals_a_slow_reference():
 #   "in after".
 # - No pair shows that two fronted templates are not in the tense of the forward ones (80 pairs of train, 30 of test).
 RELEASED = {
-    "cs1_train": (ORDER, 16980, {"wrong_label": 42, "doubled_preposition": 15, "stray_preposition": 160,
-                                 "duplicate_pair": 74}),
+    "cs1_train": (
+        ORDER,
+        16980,
+        {
+            "wrong_label": 42,
+            "doubled_preposition": 15,
+            "stray_preposition": 160,
+            "duplicate_pair": 74,
+        },
+    ),
     "cs1_test": (ORDER, 6140, {"wrong_label": 19, "duplicate_pair": 25}),
-    "cs2_train": (DURATION, 13500, {"doubled_preposition": 180, "zero_part": 12, "duplicate_pair": 324}),
+    "cs2_train": (
+        DURATION,
+        13500,
+        {"doubled_preposition": 180, "zero_part": 12, "duplicate_pair": 324},
+    ),
     "cs2_test": (DURATION, 3540, {"duplicate_pair": 96}),
     "cs3_test": (UNIT, 15840, {"doubled_plural": 2397, "singular": 3}),
 }
@@ -93,8 +128,12 @@ def released(mirror):
     words = {"E": E, "N": N, "C": C}
     tables = {}
     for name, (challenge_set, *_) in RELEASED.items():
-        table = pd.read_csv(folder / f"{name}.csv").rename(columns={"Premise": "text_a", "Hypothesis": "text_b"})
-        tables[name] = table.assign(label=table["Label"].replace(words).str.lower(), challenge_set=challenge_set)
+        table = pd.read_csv(folder / f"{name}.csv").rename(
+            columns={"Premise": "text_a", "Hypothesis": "text_b"}
+        )
+        tables[name] = table.assign(
+            label=table["Label"].replace(words).str.lower(), challenge_set=challenge_set
+        )
     return tables
 
 
@@ -104,19 +143,30 @@ def test_the_released_files_have_the_known_faults_and_no_others(released, name):
     table = released[name]
     found = check(table)
     assert len(table) == rows
-    assert found["fault"].value_counts().to_dict() == expected, table.loc[found.drop_duplicates("fault")["row"]].to_string()
+    assert found["fault"].value_counts().to_dict() == expected, table.loc[
+        found.drop_duplicates("fault")["row"]
+    ].to_string()
     for row in found.loc[found["fault"] == "wrong_label", "row"]:
         reading = read(*table.loc[row, ["text_a", "text_b", "challenge_set"]])
         assert reading.same_time and reading.times[0] != reading.times[1]
-        assert (table.loc[row, "label"], reading.label) == (N, E) and reading.prepositions[0] == reading.prepositions[1]
+        assert (table.loc[row, "label"], reading.label) == (N, E) and reading.prepositions[
+            0
+        ] == reading.prepositions[1]
 
 
 def test_the_released_durations_are_of_the_types_and_cycles_that_they_are_said_to_be(released):
     changes = {"": "", "+1": "_plus_1", "*10": "_times_10"}
-    types = {said + change: name + ending for change, ending in changes.items()
-             for said, name in {"EQUAL_GOLD": "equal_gold", "LESS_GOLD": "less_than_gold"}.items()}
+    types = {
+        said + change: name + ending
+        for change, ending in changes.items()
+        for said, name in {"EQUAL_GOLD": "equal_gold", "LESS_GOLD": "less_than_gold"}.items()
+    }
     for name in ("cs2_train", "cs2_test"):
         table = released[name]
-        readings = [read(*pair) for pair in zip(table["text_a"], table["text_b"], table["challenge_set"])]
-        assert [reading.hypothesis_type for reading in readings] == table["Dur Type"].map(types).tolist()
+        readings = [
+            read(*pair) for pair in zip(table["text_a"], table["text_b"], table["challenge_set"])
+        ]
+        assert [reading.hypothesis_type for reading in readings] == table["Dur Type"].map(
+            types
+        ).tolist()
         assert [reading.next_cycle for reading in readings] == table["Next Cycle"].tolist()

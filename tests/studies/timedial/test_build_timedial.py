@@ -23,26 +23,57 @@ ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
 
 
-def dialog_rows(dialogs: dict[str, list[str]], split: str = "train", duplicates: dict | None = None) -> pd.DataFrame:
-    return pd.DataFrame([
-        {"source": "s", "split": split, "dialog_id": name, "turn": turn, "speaker": "AB"[turn % 2], "text": text,
-         "duplicate_of": (duplicates or {}).get(name, "")}
-        for name, turns in dialogs.items() for turn, text in enumerate(turns)], columns=DIALOGS.names)
+def dialog_rows(
+    dialogs: dict[str, list[str]], split: str = "train", duplicates: dict | None = None
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "source": "s",
+                "split": split,
+                "dialog_id": name,
+                "turn": turn,
+                "speaker": "AB"[turn % 2],
+                "text": text,
+                "duplicate_of": (duplicates or {}).get(name, ""),
+            }
+            for name, turns in dialogs.items()
+            for turn, text in enumerate(turns)
+        ],
+        columns=DIALOGS.names,
+    )
 
 
-def challenge_rows(instances: dict[str, list[str]], options=("two weeks", "14 days", "six weeks", "9 years"),
-                   labels=(1, 1, 0, 0)) -> pd.DataFrame:
-    return pd.DataFrame([
-        {"source": "c", "split": "test", "instance_id": name, "option": option, "label": label, "is_original": number == 0,
-         "dialog": "\n".join(f"{'AB'[turn % 2]}: {text}" for turn, text in enumerate(turns)),
-         "rule": "" if label else "phrase"}
-        for name, turns in instances.items() for number, (option, label) in enumerate(zip(options, labels))])
+def challenge_rows(
+    instances: dict[str, list[str]],
+    options=("two weeks", "14 days", "six weeks", "9 years"),
+    labels=(1, 1, 0, 0),
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "source": "c",
+                "split": "test",
+                "instance_id": name,
+                "option": option,
+                "label": label,
+                "is_original": number == 0,
+                "dialog": "\n".join(f"{'AB'[turn % 2]}: {text}" for turn, text in enumerate(turns)),
+                "rule": "" if label else "phrase",
+            }
+            for name, turns in instances.items()
+            for number, (option, label) in enumerate(zip(options, labels))
+        ]
+    )
 
 
 # An independent, slow account of what a source is.
 
+
 def words(text: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFKC", text).lower() if letter.isalnum())
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKC", text).lower() if letter.isalnum()
+    )
 
 
 def long_turns(turns: list[str]) -> set[str]:
@@ -56,7 +87,11 @@ def is_exact(turns: list[str], asked: list[str]) -> bool:
         if "<MASK>" in other:
             before, after = map(words, other.split("<MASK>"))
             here = words(turn)
-            if not (here.startswith(before) and here.endswith(after) and len(here) >= len(before) + len(after)):
+            if not (
+                here.startswith(before)
+                and here.endswith(after)
+                and len(here) >= len(before) + len(after)
+            ):
                 return False
         elif words(turn) != words(other):
             return False
@@ -75,22 +110,51 @@ def found(dialogs: pd.DataFrame, challenge: pd.DataFrame) -> tuple[set, set]:
     return set(names[exact]), set(names[near])
 
 
-TURNS = st.sampled_from(["Yes .", "I come back here in two weeks .", "i come back here  in six weeks",
-                         "How long have you been here ?", "we waited for a whole year", "See you .", "See you !",
-                         "that is a very good idea", "What ?"])
-MASKED = st.sampled_from(["I come back here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"])
+TURNS = st.sampled_from(
+    [
+        "Yes .",
+        "I come back here in two weeks .",
+        "i come back here  in six weeks",
+        "How long have you been here ?",
+        "we waited for a whole year",
+        "See you .",
+        "See you !",
+        "that is a very good idea",
+        "What ?",
+    ]
+)
+MASKED = st.sampled_from(
+    ["I come back here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"]
+)
 
 
 @pytest.mark.slow
-@given(st.lists(st.lists(TURNS, min_size=1, max_size=4), min_size=1, max_size=6),
-       st.lists(st.tuples(st.lists(TURNS, max_size=2), MASKED, st.lists(TURNS, max_size=2)), min_size=1, max_size=4))
+@given(
+    st.lists(st.lists(TURNS, min_size=1, max_size=4), min_size=1, max_size=6),
+    st.lists(
+        st.tuples(st.lists(TURNS, max_size=2), MASKED, st.lists(TURNS, max_size=2)),
+        min_size=1,
+        max_size=4,
+    ),
+)
 @settings(deadline=None, max_examples=200)
 def test_sources_equal_a_slow_reference(dialogs, instances):
     dialogs = {f"train:{number}": turns for number, turns in enumerate(dialogs)}
-    instances = {str(number): [*before, masked, *after] for number, (before, masked, after) in enumerate(instances)}
+    instances = {
+        str(number): [*before, masked, *after]
+        for number, (before, masked, after) in enumerate(instances)
+    }
     exact, near = found(dialog_rows(dialogs), challenge_rows(instances))
-    assert exact == {name for name, turns in dialogs.items() if any(is_exact(turns, asked) for asked in instances.values())}
-    assert near == {name for name, turns in dialogs.items() if any(is_near(turns, asked) for asked in instances.values())}
+    assert exact == {
+        name
+        for name, turns in dialogs.items()
+        if any(is_exact(turns, asked) for asked in instances.values())
+    }
+    assert near == {
+        name
+        for name, turns in dialogs.items()
+        if any(is_near(turns, asked) for asked in instances.values())
+    }
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +166,10 @@ def real(mirror):
     for split in ("train", "validation", "test"):
         with outer.open(f"ijcnlp_dailydialog/{split}.zip") as inner:
             text = zipfile.ZipFile(inner).read(f"{split}/dialogues_{split}.txt").decode()
-        splits[split] = {f"{split}:{number}": [turn.strip() for turn in line.split("__eou__") if turn.strip()]
-                         for number, line in enumerate(text.rstrip("\n").split("\n"))}
+        splits[split] = {
+            f"{split}:{number}": [turn.strip() for turn in line.split("__eou__") if turn.strip()]
+            for number, line in enumerate(text.rstrip("\n").split("\n"))
+        }
     instances = {}
     for one in json.loads((mirror / TEST).read_text()):
         turns = [re.sub(r"^[AB]:\s*", "", turn).strip() for turn in one["conversation"]]
@@ -114,21 +180,31 @@ def real(mirror):
 def test_no_dialog_of_the_real_challenge_remains(real):
     """PROTOCOLS, study 4: 839 / 101 / 77 lines are sources. 838 are turn by turn, two more with turns cut elsewhere."""
     splits, instances = real
-    assert {split: len(dialogs) for split, dialogs in splits.items()} == {"train": 11118, "validation": 1000, "test": 1000}
+    assert {split: len(dialogs) for split, dialogs in splits.items()} == {
+        "train": 11118,
+        "validation": 1000,
+        "test": 1000,
+    }
     challenge = challenge_rows(instances)
     left = {}
     for split, dialogs in splits.items():
         exact, near = found(dialog_rows(dialogs), challenge)
         left[split] = len(exact), len(near - exact)
         cut_elsewhere = {words(" ".join(dialogs[name])) for name in exact}
-        assert all(name in exact | near for name, turns in dialogs.items() if words(" ".join(turns)) in cut_elsewhere)
+        assert all(
+            name in exact | near
+            for name, turns in dialogs.items()
+            if words(" ".join(turns)) in cut_elsewhere
+        )
         # Only instances with a long turn in common can be near; each is compared to the letter.
         said_in = defaultdict(set)
         for name, asked in instances.items():
             for turn in long_turns(asked):
                 said_in[turn].add(name)
         for name in dialogs.keys() - exact - near:
-            for instance in set().union(*(said_in[turn] for turn in long_turns(dialogs[name]) if turn in said_in)):
+            for instance in set().union(
+                *(said_in[turn] for turn in long_turns(dialogs[name]) if turn in said_in)
+            ):
                 assert not is_near(dialogs[name], instances[instance]), (name, instance)
                 assert not is_exact(dialogs[name], instances[instance]), (name, instance)
     assert left == {"train": (838, 52), "validation": (101, 6), "test": (77, 6)}
@@ -136,38 +212,99 @@ def test_no_dialog_of_the_real_challenge_remains(real):
 
 # What the program makes of a small corpus. The text of each span, its kind, its value.
 
-KNOWN = {"two weeks": ("duration", "P14D"), "14 days": ("duration", "P14D"), "Two weeks": ("duration", "P14D"),
-         "an hour": ("duration", "PT1H"), "60 minutes": ("duration", "PT1H"), "9 years": ("duration", "P9Y"),
-         "six months": ("duration", "P6M"), "Six months": ("duration", "P6M"), "45 seconds": ("duration", "PT45S"),
-         "Friday": ("date", "friday"), "Next week": ("date", "next week"), "next year": ("date", "next year"),
-         "Tomorrow": ("date", "tomorrow"), "tomorrow": ("date", "tomorrow"), "May": ("date", "may"), "June": ("date", "june"),
-         "5 pm": ("time", "T17:00"), "17:00": ("time", "T17:00")}
-SPANS_IN_TEXT = re.compile("|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in sorted(KNOWN, key=len, reverse=True)))
+KNOWN = {
+    "two weeks": ("duration", "P14D"),
+    "14 days": ("duration", "P14D"),
+    "Two weeks": ("duration", "P14D"),
+    "an hour": ("duration", "PT1H"),
+    "60 minutes": ("duration", "PT1H"),
+    "9 years": ("duration", "P9Y"),
+    "six months": ("duration", "P6M"),
+    "Six months": ("duration", "P6M"),
+    "45 seconds": ("duration", "PT45S"),
+    "Friday": ("date", "friday"),
+    "Next week": ("date", "next week"),
+    "next year": ("date", "next year"),
+    "Tomorrow": ("date", "tomorrow"),
+    "tomorrow": ("date", "tomorrow"),
+    "May": ("date", "may"),
+    "June": ("date", "june"),
+    "5 pm": ("time", "T17:00"),
+    "17:00": ("time", "T17:00"),
+}
+SPANS_IN_TEXT = re.compile(
+    "|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in sorted(KNOWN, key=len, reverse=True))
+)
 DIALOGS_HERE = {
-    "train:2": ["How long did you wait there ?", "two weeks . Then an hour more .", "Why ?", "He left in May ."],
-    "train:10": ["See you tomorrow !", "Tomorrow I will be away .", "Then Friday ?", "Yes , 9 years and 14 days from now ."],
-    "train:3": ["Six months is a long time for a child .", "It was 60 minutes , not six months !", "45 seconds ?"],
+    "train:2": [
+        "How long did you wait there ?",
+        "two weeks . Then an hour more .",
+        "Why ?",
+        "He left in May .",
+    ],
+    "train:10": [
+        "See you tomorrow !",
+        "Tomorrow I will be away .",
+        "Then Friday ?",
+        "Yes , 9 years and 14 days from now .",
+    ],
+    "train:3": [
+        "Six months is a long time for a child .",
+        "It was 60 minutes , not six months !",
+        "45 seconds ?",
+    ],
     "train:4": ["Next week , or next year ?", "In June , before two weeks have gone by ."],
     "train:5": ["No time is named in this one .", "None at all ."],
-    "train:6": ["the flat is free for six months , madam .", "I will take it for six months .", "Good ."],  # exact source
-    "train:7": ["We all know the flat is lovely .", "The flat is free for six months , madam .",
-                "and the garden is 9 years old ."],                                                   # near source
-    "train:8": ["See you tomorrow !", "Tomorrow I will be away .", "Then Friday ?", "Yes , 9 years and 14 days from now ."],
+    "train:6": [
+        "the flat is free for six months , madam .",
+        "I will take it for six months .",
+        "Good .",
+    ],  # exact source
+    "train:7": [
+        "We all know the flat is lovely .",
+        "The flat is free for six months , madam .",
+        "and the garden is 9 years old .",
+    ],  # near source
+    "train:8": [
+        "See you tomorrow !",
+        "Tomorrow I will be away .",
+        "Then Friday ?",
+        "Yes , 9 years and 14 days from now .",
+    ],
 }
-ASKED = {"1": ["The flat is free for six months , madam .", "I will take it for <MASK> .", "Good ."],
-         "9": ["Nobody says what stands in here at all .", "<MASK> !"]}
+ASKED = {
+    "1": ["The flat is free for six months , madam .", "I will take it for <MASK> .", "Good ."],
+    "9": ["Nobody says what stands in here at all .", "<MASK> !"],
+}
 
 
 def spans_of(dialogs: pd.DataFrame) -> pd.DataFrame:
-    rows = [{"source": "s", "split": row.split, "dialog_id": row.dialog_id, "turn": row.turn, "start": found.start(),
-             "end": found.end(), "text": found[0], "kind": KNOWN[found[0]][0], "value": KNOWN[found[0]][1],
-             "has_numeral": any(letter.isdigit() for letter in found[0])}
-            for row in dialogs.itertuples() for found in SPANS_IN_TEXT.finditer(row.text)]
+    rows = [
+        {
+            "source": "s",
+            "split": row.split,
+            "dialog_id": row.dialog_id,
+            "turn": row.turn,
+            "start": found.start(),
+            "end": found.end(),
+            "text": found[0],
+            "kind": KNOWN[found[0]][0],
+            "value": KNOWN[found[0]][1],
+            "has_numeral": any(letter.isdigit() for letter in found[0]),
+        }
+        for row in dialogs.itertuples()
+        for found in SPANS_IN_TEXT.finditer(row.text)
+    ]
     return pd.DataFrame(rows, columns=SPANS.names)
 
 
 def save(frame: pd.DataFrame, path, schema) -> None:
-    write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False), path, schema, {"licence": "MIT"})
+    write_table(
+        pa.Table.from_pandas(frame, schema=schema, preserve_index=False),
+        path,
+        schema,
+        {"licence": "MIT"},
+    )
 
 
 class Corpus:
@@ -177,32 +314,62 @@ class Corpus:
         self.folder, self.program = folder, program
         self.dialogs = dialog_rows(DIALOGS_HERE, duplicates={"train:8": "train:10"})
         self.spans = spans_of(self.dialogs)
-        held_out = dialog_rows({f"validation:{name[6:]}": turns for name, turns in DIALOGS_HERE.items()}, "validation")
+        held_out = dialog_rows(
+            {f"validation:{name[6:]}": turns for name, turns in DIALOGS_HERE.items()}, "validation"
+        )
         self.validation, self.validation_spans = held_out, spans_of(held_out)
         self.challenge = challenge_rows(ASKED)
         restored = self.challenge[self.challenge["is_original"]]
-        self.challenge_spans = spans_of(dialog_rows({
-            row.instance_id: [turn.replace("<MASK>", row.option) for turn in ASKED[row.instance_id]]
-            for row in restored.itertuples() if row.instance_id in ASKED}))
+        self.challenge_spans = spans_of(
+            dialog_rows(
+                {
+                    row.instance_id: [
+                        turn.replace("<MASK>", row.option) for turn in ASKED[row.instance_id]
+                    ]
+                    for row in restored.itertuples()
+                    if row.instance_id in ASKED
+                }
+            )
+        )
 
     def build(self, name="out", ok=True, **options):
         at = self.folder / "in"
-        for split, dialogs, spans in (("train", self.dialogs, self.spans),
-                                      ("validation", self.validation, self.validation_spans)):
+        for split, dialogs, spans in (
+            ("train", self.dialogs, self.spans),
+            ("validation", self.validation, self.validation_spans),
+        ):
             save(dialogs, at / f"dialogs/{split}.parquet", DIALOGS)
             save(spans, at / f"spans/{split}.parquet", SPANS)
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
-        done = self.program("scripts.studies.timedial.build", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
-                            "train", "validation", "--challenge", at / "challenge", "--challenge-spans",
-                            at / "challenge_spans", "--measured", "test", "--options", json.dumps(options), "--output",
-                            self.folder / name)
+        done = self.program(
+            "scripts.studies.timedial.build",
+            "--cleaned",
+            at / "dialogs",
+            "--spans",
+            at / "spans",
+            "--splits",
+            "train",
+            "validation",
+            "--challenge",
+            at / "challenge",
+            "--challenge-spans",
+            at / "challenge_spans",
+            "--measured",
+            "test",
+            "--options",
+            json.dumps(options),
+            "--output",
+            self.folder / name,
+        )
         assert (done.returncode == 0) == ok, done.stderr
         assert "Traceback" not in done.stderr
         if not ok:
             return done.stderr
-        return {split: read_table(self.folder / name / f"{split}.parquet").to_pandas()
-                for split in ("train", "validation", "test")}
+        return {
+            split: read_table(self.folder / name / f"{split}.parquet").to_pandas()
+            for split in ("train", "validation", "test")
+        }
 
 
 @pytest.fixture
@@ -212,14 +379,25 @@ def corpus(tmp_path, program):
 
 def test_sources_and_duplicates_leave_and_are_counted(corpus):
     built = corpus.build()
-    assert list(built["train"]["dialog_id"].unique()) == ["train:2", "train:3", "train:4", "train:10"]
+    assert list(built["train"]["dialog_id"].unique()) == [
+        "train:2",
+        "train:3",
+        "train:4",
+        "train:10",
+    ]
     assert "validation:8" in set(built["validation"]["dialog_id"])
     table = pd.read_csv(corpus.folder / "out/leakage.csv")
     train = table[table["split"] == "train"].set_index("reason")
     assert train["dialogs_dropped"].to_dict() == {
-        "read": 0, "exact source of the challenge": 1, "near source of the challenge": 1,
-        "shares words with the challenge": 0, "occurs before": 1,
-        "no temporal expression": 1, "over max_dialogs": 0, "built": 0}
+        "read": 0,
+        "exact source of the challenge": 1,
+        "near source of the challenge": 1,
+        "shares words with the challenge": 0,
+        "occurs before": 1,
+        "no temporal expression": 1,
+        "over max_dialogs": 0,
+        "built": 0,
+    }
     assert train["dialogs_kept"].tolist() == [8, 7, 6, 6, 5, 4, 4, 4]
     spans = train.loc["built", "spans"]
     assert spans == train.loc["built", "mask_instances"] == built["train"]["instance_id"].nunique()
@@ -232,19 +410,29 @@ def test_each_span_is_masked_with_its_own_text_right(corpus):
     built = corpus.build()["train"]
     assert list(built) == CLOZE.names
     right = built[built["label"] == 1]
-    left = corpus.spans[corpus.spans["dialog_id"].isin(["train:2", "train:3", "train:4", "train:10"])]
+    left = corpus.spans[
+        corpus.spans["dialog_id"].isin(["train:2", "train:3", "train:4", "train:10"])
+    ]
     wanted = {f"{row.dialog_id}:{row.turn}:{row.start}": row for row in left.itertuples()}
     assert set(right["instance_id"]) == set(wanted)
     for row in right.itertuples():
         span, turns = wanted[row.instance_id], DIALOGS_HERE[row.dialog_id]
-        assert (row.candidate, row.kind, row.has_numeral, row.turns) == (span.text, span.kind, span.has_numeral, len(turns))
+        assert (row.candidate, row.kind, row.has_numeral, row.turns) == (
+            span.text,
+            span.kind,
+            span.has_numeral,
+            len(turns),
+        )
         lines = [f"{'AB'[turn % 2]}: {text}" for turn, text in enumerate(turns)]
         assert row.context.replace("<MASK>", span.text) == "\n".join(lines)
         assert row.context.split("\n")[span.turn][3 + span.start :].startswith("<MASK>")
         assert row.example_id == f"{row.instance_id}:0" and row.is_original and row.rule == ""
     drawn_rows = built[built["label"] == 0]
     assert set(drawn_rows["rule"]) == {"drawn"} and not drawn_rows["is_original"].any()
-    assert (built["example_id"] == built["instance_id"] + ":" + built.groupby("instance_id").cumcount().astype(str)).all()
+    assert (
+        built["example_id"]
+        == built["instance_id"] + ":" + built.groupby("instance_id").cumcount().astype(str)
+    ).all()
 
 
 @pytest.mark.slow
@@ -254,8 +442,11 @@ def test_no_candidate_equals_another_in_value(corpus, kinds):
     drawn_before = None
     for seed in range(4):
         built = corpus.build(negatives_of=kinds, negative_seed=seed)["train"]
-        meant = built["candidate"].str.lower().map({text.lower(): meaning
-                                                    for text, meaning in KNOWN.items()})
+        meant = (
+            built["candidate"]
+            .str.lower()
+            .map({text.lower(): meaning for text, meaning in KNOWN.items()})
+        )
         assert not built.assign(value=meant.str[1]).duplicated(["instance_id", "value"]).any()
         assert (built.groupby("instance_id").size() == 4).all()
         assert (meant.str[0] == built["kind"]).all() == (kinds == "same_kind")
@@ -267,12 +458,19 @@ def test_no_candidate_equals_another_in_value(corpus, kinds):
 
 def test_the_smallest_pool_gives_every_other_value(corpus):
     """Durations: two weeks, an hour, 9 years, six months, 45 seconds in eight texts: four others for each."""
-    corpus.spans, corpus.validation_spans = (spans[spans["kind"] == "duration"]
-                                             for spans in (corpus.spans, corpus.validation_spans))
+    corpus.spans, corpus.validation_spans = (
+        spans[spans["kind"] == "duration"] for spans in (corpus.spans, corpus.validation_spans)
+    )
     built = corpus.build(negatives=4)["train"]
-    values = built["candidate"].str.lower().map({text.lower(): value for text, (_, value) in KNOWN.items()})
-    assert all(set(group) == {"P14D", "PT1H", "P9Y", "P6M", "PT45S"}
-               for _, group in values.groupby(built["instance_id"]))
+    values = (
+        built["candidate"]
+        .str.lower()
+        .map({text.lower(): value for text, (_, value) in KNOWN.items()})
+    )
+    assert all(
+        set(group) == {"P14D", "PT1H", "P9Y", "P6M", "PT45S"}
+        for _, group in values.groupby(built["instance_id"])
+    )
     said = corpus.build(ok=False, negatives=5, negatives_of="same_kind")
     assert "need as many other values of kind duration, but there are only 4; ask for fewer" in said
 
@@ -282,7 +480,9 @@ def test_negatives_from_the_dialog(corpus, where, most):
     """As many of the dialog's other values as there are and as are asked for, and no value twice."""
     built = corpus.build(negatives_from=where)["train"]
     value = {text.lower(): value for text, (_, value) in KNOWN.items()}
-    said = corpus.spans.groupby("dialog_id")["text"].agg(lambda texts: {value[text.lower()] for text in texts})
+    said = corpus.spans.groupby("dialog_id")["text"].agg(
+        lambda texts: {value[text.lower()] for text in texts}
+    )
     for (instance, dialog), options in built.groupby(["instance_id", "dialog_id"]):
         values = options["candidate"].str.lower().map(value)
         assert len(options) == 4 and values.is_unique, instance
@@ -300,8 +500,18 @@ def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
     corpus.spans = corpus.spans[(corpus.spans["kind"] != "time") & (corpus.spans["text"] != "May")]
     built = corpus.build(negatives_of="same_kind")
     held_out = built["validation"]
-    assert set(held_out["candidate"][held_out["label"] == 1]) == {"May"} and (held_out.groupby("instance_id").size() == 4).all()
-    assert set(held_out["candidate"].str.lower()) <= {"may", "june", "friday", "tomorrow", "next week", "next year"}
+    assert (
+        set(held_out["candidate"][held_out["label"] == 1]) == {"May"}
+        and (held_out.groupby("instance_id").size() == 4).all()
+    )
+    assert set(held_out["candidate"].str.lower()) <= {
+        "may",
+        "june",
+        "friday",
+        "tomorrow",
+        "next week",
+        "next year",
+    }
     assert "May" not in set(built["train"]["candidate"])
 
 
@@ -327,7 +537,9 @@ def test_the_same_bytes_from_shuffled_rows(corpus):
         setattr(corpus, name, getattr(corpus, name).sample(frac=1, random_state=3))
     corpus.build("other")
     for file in ("train.parquet", "validation.parquet", "test.parquet", "leakage.csv"):
-        assert (corpus.folder / "one" / file).read_bytes() == (corpus.folder / "other" / file).read_bytes()
+        assert (corpus.folder / "one" / file).read_bytes() == (
+            corpus.folder / "other" / file
+        ).read_bytes()
 
 
 def test_scopes(corpus):
@@ -335,7 +547,9 @@ def test_scopes(corpus):
     for scope in ("local", "target"):
         by_split = corpus.build(context_scope=scope)
         for split, built in by_split.items():
-            assert (built["context"].str.count("<MASK>") == 1).all() and set(built["context_scope"]) == {scope}
+            assert (built["context"].str.count("<MASK>") == 1).all() and set(
+                built["context_scope"]
+            ) == {scope}
             same = [name for name in CLOZE.names if name not in ("context", "context_scope")]
             assert built[same].equals(full[split][same])
             for short, long in zip(built["context"], full[split]["context"]):
@@ -347,50 +561,102 @@ def test_scopes(corpus):
 
 def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_near(corpus):
     clean, built = corpus.build("clean"), corpus.build(contaminated=True)
-    assert set(built["train"]["dialog_id"]) - set(clean["train"]["dialog_id"]) == {"train:6", "train:7"}
-    table = pd.read_csv(corpus.folder / "out/leakage.csv").set_index(["split", "reason"])["dialogs_dropped"]["train"]
-    assert table["exact source of the challenge"] == table["near source of the challenge"] == 0 and table["occurs before"] == 1
+    assert set(built["train"]["dialog_id"]) - set(clean["train"]["dialog_id"]) == {
+        "train:6",
+        "train:7",
+    }
+    table = pd.read_csv(corpus.folder / "out/leakage.csv").set_index(["split", "reason"])[
+        "dialogs_dropped"
+    ]["train"]
+    assert (
+        table["exact source of the challenge"] == table["near source of the challenge"] == 0
+        and table["occurs before"] == 1
+    )
     assert set(clean["test"]["leak"]) == {"none"} and "near" in set(built["test"]["leak"])
-    assert built["test"].drop(columns="leak").equals(clean["test"].drop(columns="leak")), "measured on the same"
-    assert "contaminated" not in provenance_of(corpus.folder / "clean/train.parquet")["options"], "files as before there was the option"
+    assert built["test"].drop(columns="leak").equals(clean["test"].drop(columns="leak")), (
+        "measured on the same"
+    )
+    assert "contaminated" not in provenance_of(corpus.folder / "clean/train.parquet")["options"], (
+        "files as before there was the option"
+    )
     assert provenance_of(corpus.folder / "out/train.parquet")["options"]["contaminated"] is True
 
 
-@pytest.mark.parametrize(("said", "leak"), [("Why ?", "none"), ("Nobody says what stands in between ?", "near"),
-                                             ("Nobody says what stands in here ?", "none")])
-def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near(corpus, said, leak):
+@pytest.mark.parametrize(
+    ("said", "leak"),
+    [
+        ("Why ?", "none"),
+        ("Nobody says what stands in between ?", "near"),
+        ("Nobody says what stands in here ?", "none"),
+    ],
+)
+def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near(
+    corpus, said, leak
+):
     """One run of six is half of what is too much; of two, the dialog leaves, and nothing is left of it."""
     corpus.dialogs.loc[corpus.dialogs["text"] == "Why ?", "text"] = said
     corpus.spans = spans_of(corpus.dialogs)
     built = corpus.build()
-    assert built["test"].groupby("instance_id")["leak"].unique().map(list).to_dict() == {"1": ["none"], "9": [leak]}
+    assert built["test"].groupby("instance_id")["leak"].unique().map(list).to_dict() == {
+        "1": ["none"],
+        "9": [leak],
+    }
     assert set(built["train"]["leak"]) == {""} == set(built["validation"]["leak"])
     assert ("train:2" in set(built["train"]["dialog_id"])) == ("here" not in said)
     fewer = corpus.build(max_dialogs=2)["test"]
-    assert fewer["leak"].equals(built["test"]["leak"]), "a property of both corpora, not of how much is learnt from"
+    assert fewer["leak"].equals(built["test"]["leak"]), (
+        "a property of both corpora, not of how much is learnt from"
+    )
 
 
 def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(corpus):
     whole, one = corpus.build("whole"), corpus.build("one", limit=1)
     test = whole["test"]
-    assert test["example_id"].tolist() == [f"{instance}:{number}" for instance in "19" for number in range(4)]
-    assert test[["candidate", "label"]].to_numpy().tolist() == corpus.challenge[["option", "label"]].to_numpy().tolist()
-    assert test["turns"].tolist() == [3] * 4 + [2] * 4 and test["context"][0] == corpus.challenge["dialog"][0]
+    assert test["example_id"].tolist() == [
+        f"{instance}:{number}" for instance in "19" for number in range(4)
+    ]
+    assert (
+        test[["candidate", "label"]].to_numpy().tolist()
+        == corpus.challenge[["option", "label"]].to_numpy().tolist()
+    )
+    assert (
+        test["turns"].tolist() == [3] * 4 + [2] * 4
+        and test["context"][0] == corpus.challenge["dialog"][0]
+    )
     measured = test[test["instance_id"].isin(one["test"]["instance_id"])]
     assert one["test"].equals(measured.reset_index(drop=True)) and len(measured) == 4
     assert whole["train"].equals(one["train"]) and whole["validation"].equals(one["validation"])
-    assert provenance_of(corpus.folder / "one/test.parquet")["limited"] == {"items": "instances", "kept": 1, "of": 2}
+    assert provenance_of(corpus.folder / "one/test.parquet")["limited"] == {
+        "items": "instances",
+        "kept": 1,
+        "of": 2,
+    }
 
 
 def test_the_kind_behind_a_mask(corpus):
     """In "I will take it for two weeks ." the mask stands for characters 19 to 28. The closest span of those there counts."""
     template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
-    for spans, told in (([], ("other", True)), ([(19, 28, "duration", False)], ("duration", False)),
-                        ([(11, 31, "set", False), (19, 28, "duration", True), (19, 30, "age", False)], ("duration", True))):
-        corpus.challenge_spans = pd.concat([template.iloc[:0], *(
-            template.assign(start=start, end=end, kind=kind, has_numeral=has) for start, end, kind, has in spans)])
+    for spans, told in (
+        ([], ("other", True)),
+        ([(19, 28, "duration", False)], ("duration", False)),
+        (
+            [(11, 31, "set", False), (19, 28, "duration", True), (19, 30, "age", False)],
+            ("duration", True),
+        ),
+    ):
+        corpus.challenge_spans = pd.concat(
+            [
+                template.iloc[:0],
+                *(
+                    template.assign(start=start, end=end, kind=kind, has_numeral=has)
+                    for start, end, kind, has in spans
+                ),
+            ]
+        )
         test = corpus.build()["test"].set_index("instance_id")
-        assert set(test.loc["1", ["kind", "has_numeral"]].itertuples(index=False, name=None)) == {told}
+        assert set(test.loc["1", ["kind", "has_numeral"]].itertuples(index=False, name=None)) == {
+            told
+        }
 
 
 @pytest.mark.slow
@@ -408,13 +674,27 @@ def test_max_dialogs_keeps_those_of_a_smaller_number(corpus):
         before = ids
 
 
-@each_row("widths, wanted, most", [
-    ([1] * 20, 3, 43.8),            # uniform over texts, not over spans; chi-square, 19 degrees, p = 0.001
-    ([40, 30, 20, 10], 1, 16.3)])   # as frequent as the texts, so that a draw does not tell the right candidate; 3 degrees
+@each_row(
+    "widths, wanted, most",
+    [
+        (
+            [1] * 20,
+            3,
+            43.8,
+        ),  # uniform over texts, not over spans; chi-square, 19 degrees, p = 0.001
+        ([40, 30, 20, 10], 1, 16.3),
+    ],
+)  # as frequent as the texts, so that a draw does not tell the right candidate; 3 degrees
 def test_draws_are_as_frequent_as_texts_are_wide(widths, wanted, most):
     """4,000 instances; of those that have the meaning of a text of the pool none draws it."""
     ids, widths = pd.Series([f"train:{number}:0:0" for number in range(4000)]), np.array(widths)
-    places = pd.DataFrame({"first": 0, "size": widths.sum(), "meaning": np.arange(4000) % 20 if wanted > 1 else np.full(4000, 99)})
+    places = pd.DataFrame(
+        {
+            "first": 0,
+            "size": widths.sum(),
+            "meaning": np.arange(4000) % 20 if wanted > 1 else np.full(4000, 99),
+        }
+    )
     pool = pd.DataFrame({"meaning": np.arange(len(widths)), "end": widths.cumsum()})
     rows = drawn(ids, places, pool, wanted, 0)
     assert all(len({*row, own}) == wanted + 1 for row, own in zip(rows.tolist(), places["meaning"]))
@@ -441,24 +721,42 @@ def other_mask(text: str):
     return change_masks
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (changed("dialogs", 1, "text", lambda text: "two weeks <MASK> ."),
-     "turn 1 of dialog train:2 holds <MASK>"),
-    (changed("dialogs", 2, "turn", lambda turn: 9),
-     "the turns of dialog train:2 are not numbered 0, 1, 2"),
-    (changed("spans", 0, "dialog_id", lambda name: "train:77"),
-     "turn 1 of dialog train:77, which is not among the cleaned dialogs"),
-    (changed("spans", 0, "start", lambda start: start + 1), "is not what stands there"),
-    (changed("challenge", 1, "dialog", lambda text: text + " Indeed ."),
-     "instance 1 has rows with different dialogs"),
-    (other_mask("<MASK> <MASK> !"), "the dialog of instance 9 has 2 <MASK>, not one"),
-    (other_mask("Never !"), "the dialog of instance 9 has 0 <MASK>, not one"),
-    (changed("challenge", 4, "is_original", lambda original: False),
-     "instance 9 has 0 original options, not one"),
-    (lambda corpus: setattr(corpus, "validation_spans",
-                            corpus.validation_spans.query("dialog_id == 'validation:6'")),
-     "no temporal expression is left"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            changed("dialogs", 1, "text", lambda text: "two weeks <MASK> ."),
+            "turn 1 of dialog train:2 holds <MASK>",
+        ),
+        (
+            changed("dialogs", 2, "turn", lambda turn: 9),
+            "the turns of dialog train:2 are not numbered 0, 1, 2",
+        ),
+        (
+            changed("spans", 0, "dialog_id", lambda name: "train:77"),
+            "turn 1 of dialog train:77, which is not among the cleaned dialogs",
+        ),
+        (changed("spans", 0, "start", lambda start: start + 1), "is not what stands there"),
+        (
+            changed("challenge", 1, "dialog", lambda text: text + " Indeed ."),
+            "instance 1 has rows with different dialogs",
+        ),
+        (other_mask("<MASK> <MASK> !"), "the dialog of instance 9 has 2 <MASK>, not one"),
+        (other_mask("Never !"), "the dialog of instance 9 has 0 <MASK>, not one"),
+        (
+            changed("challenge", 4, "is_original", lambda original: False),
+            "instance 9 has 0 original options, not one",
+        ),
+        (
+            lambda corpus: setattr(
+                corpus,
+                "validation_spans",
+                corpus.validation_spans.query("dialog_id == 'validation:6'"),
+            ),
+            "no temporal expression is left",
+        ),
+    ],
+)
 def test_wrong_tables_are_refused(corpus, change, said):
     change(corpus)
     assert said in corpus.build(ok=False)

@@ -21,7 +21,13 @@ from scripts.studies.timedial.figures.errors_by_rule import denominators
 from scripts.publish.cards import right_by_item
 from scripts.studies.timedial.figures.examples import ranked
 from scripts.publish.table import ABOVE
-from scripts.studies.timedial.figures.metrics import PARADIGMS, RULES, human, published_beside, timedial_metrics
+from scripts.studies.timedial.figures.metrics import (
+    PARADIGMS,
+    RULES,
+    human,
+    published_beside,
+    timedial_metrics,
+)
 from scripts.publish.selection import as_published
 from tests.conftest import ROOT
 from tests.publish.publish_inputs import of_one_group
@@ -37,23 +43,48 @@ SOURCES = {
     "dailydialog": {"title": "DailyDialog", "measured_on": "timedial", "domain": "in"},
     "forum": {"title": "Forum dialogs", "measured_on": "timedial", "domain": "out"},
     "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]},
-    "sample_dialogs": {"title": "Sample dialogs", "measured_on": "sample_challenge", "domain": "in", "sample": {}},
+    "sample_dialogs": {
+        "title": "Sample dialogs",
+        "measured_on": "sample_challenge",
+        "domain": "in",
+        "sample": {},
+    },
     "sample_challenge": {"title": "Sample challenge", "evaluate": ["test", "extras"], "sample": {}},
 }
 # Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at random.
-CONTROLS = {"random": ("random", None), "in_context": ("stands in the dialog", 1), "not_in_context": ("does not stand in the dialog", 4),
-            "most_frequent": ("most frequent", 2)}
+CONTROLS = {
+    "random": ("random", None),
+    "in_context": ("stands in the dialog", 1),
+    "not_in_context": ("does not stand in the dialog", 4),
+    "most_frequent": ("most frequent", 2),
+}
 MODELS = {name: {"title": title} for name, (title, _) in CONTROLS.items()} | {
-    "minilm": {"title": "MiniLM-L6"}, "bert_base": {"title": "BERT-base"}, "bert_large": {"title": "BERT-large"},
-    "t5_base": {"title": "T5-base"}, "t5_large": {"title": "T5-large"}, "hostile": {"title": HOSTILE}}
+    "minilm": {"title": "MiniLM-L6"},
+    "bert_base": {"title": "BERT-base"},
+    "bert_large": {"title": "BERT-large"},
+    "t5_base": {"title": "T5-base"},
+    "t5_large": {"title": "T5-large"},
+    "hostile": {"title": HOSTILE},
+}
 # Source, context, model, method: how many of ten dialogs it gets right.
-REAL = {("dailydialog", scope, model, method): right + more
-        for scope, more in (("target", 0), ("local", 1), ("full", 2))
-        for (model, method), right in {
-            ("minilm", "classify"): 3, ("bert_base", "fill"): 6, ("bert_base", "fill_zero_shot"): 4,
-            ("bert_base", "pseudo_log_likelihood"): 5}.items()}
-REAL |= {("forum", "full", "bert_base", "fill"): 5, ("forum", "full", "bert_base", "fill_zero_shot"): 6}
-SAMPLE = {("sample_dialogs", "full", "hostile", "classify"): 3, ("sample_dialogs", "full", "hostile", "generate"): 4}
+REAL = {
+    ("dailydialog", scope, model, method): right + more
+    for scope, more in (("target", 0), ("local", 1), ("full", 2))
+    for (model, method), right in {
+        ("minilm", "classify"): 3,
+        ("bert_base", "fill"): 6,
+        ("bert_base", "fill_zero_shot"): 4,
+        ("bert_base", "pseudo_log_likelihood"): 5,
+    }.items()
+}
+REAL |= {
+    ("forum", "full", "bert_base", "fill"): 5,
+    ("forum", "full", "bert_base", "fill_zero_shot"): 6,
+}
+SAMPLE = {
+    ("sample_dialogs", "full", "hostile", "classify"): 3,
+    ("sample_dialogs", "full", "hostile", "generate"): 4,
+}
 MANY = 40
 
 
@@ -63,15 +94,30 @@ def cloze(split: str, scope: str) -> list[dict]:
     for number in range(MANY):
         right = 2 if split == "test" else 1
         rules = [("phrase", "numeral", "open_ended")[(number + place) % 3] for place in range(2)]
-        turns = [f"A: {HOSTILE}", f"B: It takes <MASK>, number {number}.", *["A: Well."] * (number % 18)]
+        turns = [
+            f"A: {HOSTILE}",
+            f"B: It takes <MASK>, number {number}.",
+            *["A: Well."] * (number % 18),
+        ]
         for place, rule in enumerate([""] * right + rules):
             name = f"{split}-{number}"
-            rows.append({"example_id": f"{name}:{place}", "instance_id": name, "dialog_id": name, "context_scope": scope,
-                         "context": "\n".join(turns if scope == "full" else turns[1:2]), "label": int(place < right),
-                         "candidate": f"{place + 1} hours {HOSTILE if place == 3 else ''}".strip(), "rule": rule,
-                         "is_original": place == 0, "has_numeral": number % 2 == 0, "turns": len(turns),
-                         "kind": "age" if number == 0 else "duration" if number % 2 else "date",
-                         "leak": "none" if number % 6 else "near"})
+            rows.append(
+                {
+                    "example_id": f"{name}:{place}",
+                    "instance_id": name,
+                    "dialog_id": name,
+                    "context_scope": scope,
+                    "context": "\n".join(turns if scope == "full" else turns[1:2]),
+                    "label": int(place < right),
+                    "candidate": f"{place + 1} hours {HOSTILE if place == 3 else ''}".strip(),
+                    "rule": rule,
+                    "is_original": place == 0,
+                    "has_numeral": number % 2 == 0,
+                    "turns": len(turns),
+                    "kind": "age" if number == 0 else "duration" if number % 2 else "date",
+                    "leak": "none" if number % 6 else "near",
+                }
+            )
     return rows
 
 
@@ -83,7 +129,12 @@ def scores(rows: list[dict], right: int | None, seed: int) -> list[float]:
     for row in rows:
         number, place = (int(digits) for digits in row["example_id"].split("-")[1].split(":"))
         mistaken = (number * 7 + seed) % 10 >= right
-        values.append(-1.0 - 0.1 * place - 0.001 * number + (2 + 0.01 * number if mistaken and place == first else 0))
+        values.append(
+            -1.0
+            - 0.1 * place
+            - 0.001 * number
+            + (2 + 0.01 * number if mistaken and place == first else 0)
+        )
     return values
 
 
@@ -92,8 +143,15 @@ class Study:
 
     def __init__(self, folder, program, systems: dict, seeds=(1, 2)):
         self.folder, self.program, self.results, self.runs = folder, program, folder / "results", []
-        self.metrics, self.publish = self.results / "evaluate/metrics.parquet", self.results / "publish"
-        self.resources, self.train, self.build = folder / "resources", self.results / "train", self.results / "build"
+        self.metrics, self.publish = (
+            self.results / "evaluate/metrics.parquet",
+            self.results / "publish",
+        )
+        self.resources, self.train, self.build = (
+            folder / "resources",
+            self.results / "train",
+            self.results / "build",
+        )
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
             (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
@@ -101,11 +159,21 @@ class Study:
         for (source, scope, model, method), right in systems.items():
             learns = method in ("classify", "fill", "generate")
             for seed in seeds if learns else (0,):
-                self.make_run(source, scope, model, method, right, seed, "held_out" if learns else "direct")
+                self.make_run(
+                    source, scope, model, method, right, seed, "held_out" if learns else "direct"
+                )
         models = list(self.runs)
         for source, scope in dict.fromkeys((source, scope) for source, scope, _, _ in systems):
             for model, (_, right) in CONTROLS.items():
-                self.make_run(source, scope, model, "control", right, 0, "last" if model == "most_frequent" else "direct")
+                self.make_run(
+                    source,
+                    scope,
+                    model,
+                    "control",
+                    right,
+                    0,
+                    "last" if model == "most_frequent" else "direct",
+                )
         rows = measure(runs_by_dataset(self.train, self.runs), {}, self.build, SOURCES, 50)
         self.write([{"experiment": "tried"} | row for row in rows + above_controls(rows)])
         self.runs = models  # as the rule gives them
@@ -121,10 +189,23 @@ class Study:
             rows = cloze(split, scope)
             examples = pd.DataFrame(rows).rename(columns={"dialog_id": "group_id"})
             parts.append((split, selection, examples, np.array(scores(rows, right, seed))))
-        write_run(self.train, name, parts, study="timedial", source=source, dataset=folder.name, model=model, method=method, seed=seed,
-                  train_examples=0 if selection == "direct" else 41116, held_out_examples=3596,
-                  truncated_instances={} if method == "control" else {"learned": 3, "test": 7 if scope == "full" else 0, "extras": 0},
-                  data_options=DATA_OPTIONS | {"context_scope": scope})
+        write_run(
+            self.train,
+            name,
+            parts,
+            study="timedial",
+            source=source,
+            dataset=folder.name,
+            model=model,
+            method=method,
+            seed=seed,
+            train_examples=0 if selection == "direct" else 41116,
+            held_out_examples=3596,
+            truncated_instances={}
+            if method == "control"
+            else {"learned": 3, "test": 7 if scope == "full" else 0, "extras": 0},
+            data_options=DATA_OPTIONS | {"context_scope": scope},
+        )
         self.runs.append(name)
 
     def write(self, rows: list[dict]) -> None:
@@ -132,13 +213,23 @@ class Study:
 
     def call(self, name: str):
         kind = "figures" if name in FIGURES else "tables"
-        given = ["--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
-                 "--models", self.resources / "models.yaml", "--output", self.publish / kind / name]
+        given = [
+            "--metrics",
+            self.metrics,
+            "--sources",
+            self.resources / "sources.yaml",
+            "--models",
+            self.resources / "models.yaml",
+            "--output",
+            self.publish / kind / name,
+        ]
         if name in ("timedial_examples", "timedial_table"):
             given += ["--train", self.train, "--runs", *self.runs]
         if name == "timedial_examples":
             given += ["--build", self.build]
-        return self.program(f"scripts.studies.timedial.figures.{name.removeprefix('timedial_')}", *given)
+        return self.program(
+            f"scripts.studies.timedial.figures.{name.removeprefix('timedial_')}", *given
+        )
 
     def points(self, name: str) -> pd.DataFrame:
         return pd.read_csv(self.publish / f"figures/{name}.csv")
@@ -161,39 +252,72 @@ def study(tmp_path_factory, program) -> Study:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory, program) -> Study:
     """One seed of one model on the real challenge with the full dialog."""
-    return Study(tmp_path_factory.mktemp("small"), program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
+    return Study(
+        tmp_path_factory.mktemp("small"),
+        program,
+        {("dailydialog", "full", "bert_base", "fill"): 8},
+        [1],
+    )
 
 
 def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
     rows = read_table(small.metrics).to_pylist()
-    fewer = [row | {"max_dialogs": most, "value": 0.01} for most in (7, 500) for row in rows if row["method"] == "control"]
+    fewer = [
+        row | {"max_dialogs": most, "value": 0.01}
+        for most in (7, 500)
+        for row in rows
+        if row["method"] == "control"
+    ]
     for known, wanted in ((fewer + rows, 0.2), (fewer, 0.01)):
         small.write([*known, *(row for row in rows if row["method"] != "control")])
-        shown = timedial_metrics(small.metrics, MODELS, SOURCES).query("title == 'most frequent' and slice == 'all' and metric == 'two_best_accuracy'")
+        shown = timedial_metrics(small.metrics, MODELS, SOURCES).query(
+            "title == 'most frequent' and slice == 'all' and metric == 'two_best_accuracy'"
+        )
         assert shown.loc[shown["seed"].isna(), "value"].tolist() == pytest.approx([wanted])
     small.write(rows)
 
 
-def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_number(tmp_path, program):
+def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_number(
+    tmp_path, program
+):
     part = Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
-    clean, runs = read_table(part.metrics).to_pylist(), [file.parent.name for file in part.train.glob("*/run.json")]
+    clean, runs = (
+        read_table(part.metrics).to_pylist(),
+        [file.parent.name for file in part.train.glob("*/run.json")],
+    )
     for run in runs:
         file = part.train / run / "run.json"
         facts = json.loads(file.read_text())
-        file.write_text(json.dumps(facts | {"data_options": facts["data_options"] | {"contaminated": True}}))
+        file.write_text(
+            json.dumps(facts | {"data_options": facts["data_options"] | {"contaminated": True}})
+        )
     rows = measure(runs_by_dataset(part.train, runs), {}, part.build, SOURCES, 50)
-    rows = [{"experiment": "read"} | row | {"dataset": "contaminated"} for row in rows + above_controls(rows)]
-    assert {row["domain"] for row in rows if row["model"] in ("bert_base", "most_frequent")} == {"contaminated"}
-    assert {row["domain"] for row in rows if row["model"] == "random"} == {"zero_shot"}, "what learns nothing has read nothing"
+    rows = [
+        {"experiment": "read"} | row | {"dataset": "contaminated"}
+        for row in rows + above_controls(rows)
+    ]
+    assert {row["domain"] for row in rows if row["model"] in ("bert_base", "most_frequent")} == {
+        "contaminated"
+    }
+    assert {row["domain"] for row in rows if row["model"] == "random"} == {"zero_shot"}, (
+        "what learns nothing has read nothing"
+    )
     study = {"extensions": ["contaminated"]}
-    assert as_published(pd.DataFrame(rows), study).empty and as_published(pd.DataFrame(clean), study).shape[0] == len(clean)
+    assert as_published(pd.DataFrame(rows), study).empty and as_published(
+        pd.DataFrame(clean), study
+    ).shape[0] == len(clean)
     part.write(rows + clean)
     for name in ("timedial_accuracy", "timedial_table"):
         assert part.call(name).returncode == 0
     drawn = part.points("timedial_accuracy")
-    assert drawn.loc[(drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"].tolist() == ["in", "contaminated"]
+    assert drawn.loc[
+        (drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"
+    ].tolist() == ["in", "contaminated"]
     table = part.table("timedial_table").set_index(["Model", "Domain"])["2-best in the paper"]
-    assert table["BERT-base", "in-domain"] == "67.4" and table["BERT-base", "in-domain, contaminated"] == ""
+    assert (
+        table["BERT-base", "in-domain"] == "67.4"
+        and table["BERT-base", "in-domain, contaminated"] == ""
+    )
 
 
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
@@ -201,38 +325,76 @@ def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
     here = drawn[(drawn["origin"] == "here") & (drawn["measured_on"] == "timedial")]
     models = here[here["paradigm"] != "control"]
     assert models[["paradigm", "title", "domain", "context_scope"]].to_numpy().tolist() == [
-        ["classify", "MiniLM-L6", "in", "full"], ["fill", "BERT-base", "zero_shot", "full"],
-        ["fill", "BERT-base", "out", "full"], ["fill", "BERT-base", "in", "full"],
-        ["pseudo_log_likelihood", "BERT-base", "zero_shot", "full"]]
-    assert models["value"].tolist() == pytest.approx([0.5, 0.6, 0.5, 0.8, 0.7]), "zero-shot stands once, of DailyDialog"
+        ["classify", "MiniLM-L6", "in", "full"],
+        ["fill", "BERT-base", "zero_shot", "full"],
+        ["fill", "BERT-base", "out", "full"],
+        ["fill", "BERT-base", "in", "full"],
+        ["pseudo_log_likelihood", "BERT-base", "zero_shot", "full"],
+    ]
+    assert models["value"].tolist() == pytest.approx([0.5, 0.6, 0.5, 0.8, 0.7]), (
+        "zero-shot stands once, of DailyDialog"
+    )
     assert models["n"].eq(MANY).all() and (models["ci_low"] <= models["value"]).all()
     controls = here[here["paradigm"] == "control"].set_index(["title", "domain"])["value"]
-    assert controls.to_dict() == pytest.approx({
-        ("random", "zero_shot"): 1 / 6, ("stands in the dialog", "zero_shot"): 0.1, ("does not stand in the dialog", "zero_shot"): 0.4,
-        ("most frequent", "out"): 0.2, ("most frequent", "in"): 0.2}), "one that learnt stands once for each domain"
+    assert controls.to_dict() == pytest.approx(
+        {
+            ("random", "zero_shot"): 1 / 6,
+            ("stands in the dialog", "zero_shot"): 0.1,
+            ("does not stand in the dialog", "zero_shot"): 0.4,
+            ("most frequent", "out"): 0.2,
+            ("most frequent", "in"): 0.2,
+        }
+    ), "one that learnt stands once for each domain"
     published = drawn[drawn["origin"] == "published"]
     assert set(published["measured_on"]) == {"timedial"} and len(published) == 17
 
 
 def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
     rows = study.table("timedial_table")
-    real = rows[rows["Corpus"] == "TimeDial"].set_index(["Paradigm", "Model", "Domain", "Context"]).sort_index()
+    real = (
+        rows[rows["Corpus"] == "TimeDial"]
+        .set_index(["Paradigm", "Model", "Domain", "Context"])
+        .sort_index()
+    )
     fill = real.loc[("mask filling", "BERT-base", "in-domain")]
-    assert fill["2-best in the paper"].to_dict() == {"target": "57.8", "local": "63.2", "full": "67.4"}
+    assert fill["2-best in the paper"].to_dict() == {
+        "target": "57.8",
+        "local": "63.2",
+        "full": "67.4",
+    }
     assert fill["2-best (%)"].to_dict() == {"target": "60.0", "local": "70.0", "full": "80.0"}
-    assert fill["2-best cut"].to_dict() == {"target": "0 of 40", "local": "0 of 40", "full": "7 of 40"}
+    assert fill["2-best cut"].to_dict() == {
+        "target": "0 of 40",
+        "local": "0 of 40",
+        "full": "7 of 40",
+    }
     assert set(fill["Not near"]) == {"33"} and fill.loc["full", "2-best, not near (%)"] == "78.8"
-    assert fill.loc["full", ["Training examples", "Seeds", "Instances", "Learnt from"]].tolist() == ["41,116", "2", "40", "DailyDialog"]
+    assert fill.loc[
+        "full", ["Training examples", "Seeds", "Instances", "Learnt from"]
+    ].tolist() == ["41,116", "2", "40", "DailyDialog"]
     zero = real.loc[("mask filling", "BERT-base", "zero-shot", "full")]
     assert zero[["2-best in the paper", "Seeds", "Learnt from"]].tolist() == ["44.8", "", ""]
     controls = real.loc[PARADIGMS["control"]]
-    assert controls.loc[("random", "", ""), ["2-best (%)", "1-best (%)", "2-best 95 % interval"]].tolist() == ["16.7", "33.3", "16.7–16.7"]
+    assert controls.loc[
+        ("random", "", ""), ["2-best (%)", "1-best (%)", "2-best 95 % interval"]
+    ].tolist() == ["16.7", "33.3", "16.7–16.7"]
     assert (controls[ABOVE] == "").all() and (controls["2-best cut"] == "").all()
-    assert re.fullmatch(r"does not stand in the dialog: \+40\.0 \([+−][\d.]+ to \+[\d.]+\)", fill.loc["full", ABOVE])
+    assert re.fullmatch(
+        r"does not stand in the dialog: \+40\.0 \([+−][\d.]+ to \+[\d.]+\)", fill.loc["full", ABOVE]
+    )
     only = real[real.index.get_level_values("Model").str.endswith("(in the paper only)")]
     assert len(only) == 17 - 3 and (only["2-best (%)"] == "").all()
-    assert only.loc[("people", "human (in the paper only)", "", "full"), "2-best in the paper"] == "97.8"
-    assert only.loc[("generation", "T5-large (in the paper only)", "in-domain", "full"), "2-best in the paper"] == "74.8"
+    assert (
+        only.loc[("people", "human (in the paper only)", "", "full"), "2-best in the paper"]
+        == "97.8"
+    )
+    assert (
+        only.loc[
+            ("generation", "T5-large (in the paper only)", "in-domain", "full"),
+            "2-best in the paper",
+        ]
+        == "74.8"
+    )
 
 
 def test_sample_numbers_never_stand_beside_published_ones(study):
@@ -248,17 +410,33 @@ def test_errors_contexts_and_kinds_have_every_point(study):
     drawn = study.points("timedial_errors_by_rule")
     metrics = read_table(study.metrics).to_pandas()
     here = drawn[(drawn["origin"] == "here") & (drawn["title"] == "MiniLM-L6")]
-    wanted = metrics[(metrics["model"] == "minilm") & metrics["seed"].isna() & (metrics["split"] == "test")
-                     & (metrics["context_scope"] == "full") & metrics["slice"].str.startswith("rule=")]
-    assert here.set_index("slice")["value"].to_dict() == pytest.approx(wanted.set_index("slice")["value"].to_dict())
-    assert here["n"].sum() == 2 * MANY and set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
+    wanted = metrics[
+        (metrics["model"] == "minilm")
+        & metrics["seed"].isna()
+        & (metrics["split"] == "test")
+        & (metrics["context_scope"] == "full")
+        & metrics["slice"].str.startswith("rule=")
+    ]
+    assert here.set_index("slice")["value"].to_dict() == pytest.approx(
+        wanted.set_index("slice")["value"].to_dict()
+    )
+    assert here["n"].sum() == 2 * MANY and set(here["slice"]) == {
+        "rule=phrase",
+        "rule=numeral",
+        "rule=open_ended",
+    }
     published = drawn[drawn["origin"] == "published"]
     assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
     drawn = study.points("timedial_context")
-    fill = drawn[(drawn["origin"] == "here") & (drawn["paradigm"] == "fill") & (drawn["domain"] == "in")]
-    assert fill.set_index("context_scope")["value"].to_dict() == pytest.approx({"target": 0.6, "local": 0.7, "full": 0.8})
+    fill = drawn[
+        (drawn["origin"] == "here") & (drawn["paradigm"] == "fill") & (drawn["domain"] == "in")
+    ]
+    assert fill.set_index("context_scope")["value"].to_dict() == pytest.approx(
+        {"target": 0.6, "local": 0.7, "full": 0.8}
+    )
     assert not drawn["title"].isin(["random", "most frequent"]).any() and "out" not in set(
-        drawn.loc[drawn["origin"] == "here", "domain"]), "measured with one context only"
+        drawn.loc[drawn["origin"] == "here", "domain"]
+    ), "measured with one context only"
     assert len(drawn[drawn["origin"] == "published"]) == 36
     counts = study.points("timedial_by_kind").query("title == 'MiniLM-L6'").set_index("slice")["n"]
     assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
@@ -268,40 +446,107 @@ def test_errors_contexts_and_kinds_have_every_point(study):
 def test_of_the_controls_the_best_is_drawn(study):
     for name in FIGURES[1:]:
         svg = (study.publish / f"figures/{name}.svg").read_text()
-        assert ("SAMPLE DATA" in svg) == (name != "timedial_context"), "the sample was measured with one context only"
+        assert ("SAMPLE DATA" in svg) == (name != "timedial_context"), (
+            "the sample was measured with one context only"
+        )
         assert ">does not stand in the dialog<" in svg and ">stands in the dialog<" not in svg
-        assert {"stands in the dialog", "does not stand in the dialog"} <= set(study.points(name)["title"]), "all stand in the CSV"
+        assert {"stands in the dialog", "does not stand in the dialog"} <= set(
+            study.points(name)["title"]
+        ), "all stand in the CSV"
 
 
 def test_statistics_stand_beside_table_3(tmp_path, program):
-    instances = {"test": {"1": ("two hours", "A: We wait <MASK> now .\nB: Until 6 pm ?"),
-                          "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?")},
-                 "extras": {"3": ("a day", "A: <MASK>\nB: Why ?\nA: So .")}}
+    instances = {
+        "test": {
+            "1": ("two hours", "A: We wait <MASK> now .\nB: Until 6 pm ?"),
+            "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?"),
+        },
+        "extras": {"3": ("a day", "A: <MASK>\nB: Why ?\nA: So .")},
+    }
     for split, dialogs in instances.items():
         same = {"source": "timedial", "split": split}
-        options = [same | {"instance_id": name, "dialog": dialog, "option": f"{place} days" if place else option, "label": int(place < 2),
-                           "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
-                   for name, (option, dialog) in dialogs.items() for place in range(4)]
-        spans = [same | {"dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time", "has_numeral": False, "value": "t"}
-                 for name in dialogs for turn in range(2)]
+        options = [
+            same
+            | {
+                "instance_id": name,
+                "dialog": dialog,
+                "option": f"{place} days" if place else option,
+                "label": int(place < 2),
+                "rule": "" if place < 2 else "phrase" if name == "1" else "numeral",
+                "is_original": place == 0,
+            }
+            for name, (option, dialog) in dialogs.items()
+            for place in range(4)
+        ]
+        spans = [
+            same
+            | {
+                "dialog_id": name,
+                "turn": turn,
+                "start": 0,
+                "end": 1,
+                "text": "t",
+                "kind": "time",
+                "has_numeral": False,
+                "value": "t",
+            }
+            for name in dialogs
+            for turn in range(2)
+        ]
         for folder, schema, rows in (("clean", CHALLENGE, options), ("spans", SPANS, spans)):
-            write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / folder / "timedial" / f"{split}.parquet", schema, {})
+            write_table(
+                pa.Table.from_pylist(rows, schema=schema),
+                tmp_path / folder / "timedial" / f"{split}.parquet",
+                schema,
+                {},
+            )
     (tmp_path / "sources.yaml").write_text("timedial: {title: TimeDial, splits: [test, extras]}")
     shutil.copy(ROOT / "resources/published.csv", tmp_path / "published.csv")
 
     def call(challenge: str):
-        return program("scripts.studies.timedial.figures.statistics", "--metrics", tmp_path, "--cleaned", tmp_path / "clean", "--spans", tmp_path / "spans",
-                       "--challenges", challenge, "--sources", tmp_path / "sources.yaml", "--models", tmp_path, "--output", tmp_path / "table")
+        return program(
+            "scripts.studies.timedial.figures.statistics",
+            "--metrics",
+            tmp_path,
+            "--cleaned",
+            tmp_path / "clean",
+            "--spans",
+            tmp_path / "spans",
+            "--challenges",
+            challenge,
+            "--sources",
+            tmp_path / "sources.yaml",
+            "--models",
+            tmp_path,
+            "--output",
+            tmp_path / "table",
+        )
 
     done = call("timedial")
     assert done.returncode == 0, done.stderr
-    real = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index("Number").drop(columns="Corpus")
-    told = {"instances": "3 2 1 1,104", "turns of a dialog": "2.3 2.0 3.0 11.7", "words of a turn": "3.7 5.0 2.0 16.5",
-            "different dialogs (original option in place)": "2 1 1 ", "temporal expressions in different dialogs": "4 2 2 1,985",
-            "wrong options by phrase matching (%)": "33.3 50.0 0.0 16.3"}
-    assert list(real) == ["All", "test", "extras", "In the paper"] and {name: " ".join(real.loc[name]) for name in told} == told
+    real = (
+        pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)
+        .set_index("Number")
+        .drop(columns="Corpus")
+    )
+    told = {
+        "instances": "3 2 1 1,104",
+        "turns of a dialog": "2.3 2.0 3.0 11.7",
+        "words of a turn": "3.7 5.0 2.0 16.5",
+        "different dialogs (original option in place)": "2 1 1 ",
+        "temporal expressions in different dialogs": "4 2 2 1,985",
+        "wrong options by phrase matching (%)": "33.3 50.0 0.0 16.3",
+    }
+    assert (
+        list(real) == ["All", "test", "extras", "In the paper"]
+        and {name: " ".join(real.loc[name]) for name in told} == told
+    )
     done = call("other")
-    assert done.returncode == 1 and "no source other" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (
+        done.returncode == 1
+        and "no source other" in done.stderr
+        and len(done.stderr.splitlines()) == 1
+    )
 
 
 # ---- Dialogs to read.
@@ -312,8 +557,12 @@ def test_dialogs_to_read_show_every_score_and_rank(study):
     full = rows[rows["Dataset"] == "full context, learnt from DailyDialog"]
     assert set(full["Model"]) == {"BERT-base, mask filling, seed 1"}, "it is right most often"
     of_one = full[full["Item"] == full["Item"].iloc[0]]
-    assert of_one["Gold"].tolist() == ["right", "right", "wrong", "wrong"] and of_one["Rule"].ne("").tolist() == [False, False, True, True]
-    cells = full["model: BERT-base, mask filling, seed 1"].str.extract(r"^#(\d) (−?\d+\.\d\d)( ×)?$")
+    assert of_one["Gold"].tolist() == ["right", "right", "wrong", "wrong"] and of_one["Rule"].ne(
+        ""
+    ).tolist() == [False, False, True, True]
+    cells = full["model: BERT-base, mask filling, seed 1"].str.extract(
+        r"^#(\d) (−?\d+\.\d\d)( ×)?$"
+    )
     assert cells.groupby(full["Item"])[0].apply(sorted).map("".join).eq("1234").all()
     mistaken = cells[0].isin(["1", "2"]) != (full["Gold"] == "right")
     assert (cells[2].notna() == mistaken).all()
@@ -324,16 +573,25 @@ def test_dialogs_to_read_show_every_score_and_rank(study):
 
 
 FOUR = st.lists(st.integers(-3, 3).map(float), min_size=4, max_size=4)
-OPTIONS = st.lists(st.tuples(st.permutations(["", "", "phrase", "open_ended"]), FOUR), min_size=1, max_size=10)
+OPTIONS = st.lists(
+    st.tuples(st.permutations(["", "", "phrase", "open_ended"]), FOUR), min_size=1, max_size=10
+)
 
 
 @settings(max_examples=60, deadline=None)
 @given(OPTIONS)
 def test_a_dialog_is_right_where_no_wrong_option_scores_as_high_as_a_right_one(instances):
-    options = pd.DataFrame([{"instance": number, "rule": rule, "label": int(rule == "")}
-                            for number, (rules, _) in enumerate(instances) for rule in rules])
+    options = pd.DataFrame(
+        [
+            {"instance": number, "rule": rule, "label": int(rule == "")}
+            for number, (rules, _) in enumerate(instances)
+            for rule in rules
+        ]
+    )
     score = np.array([score for _, of_dialog in instances for score in of_dialog])
-    system = ranked({"model": "bert", "method": "fill", "train_examples": 0, "seed": 0}, {}, options, score)
+    system = ranked(
+        {"model": "bert", "method": "fill", "train_examples": 0, "seed": 0}, {}, options, score
+    )
     above, _ = outranked(score, options["label"].to_numpy(), options["instance"].to_numpy())
     assert (right_by_item(system, options["instance"].to_numpy()) == above).all()
     of_dialog = pd.Series(system.answer).groupby(options["instance"]).apply(sorted)
@@ -358,7 +616,10 @@ def test_what_two_experiments_share_stands_once_and_other_settings_are_told_apar
     other = [row | {"experiment": "again", "value": row["value"] / 2} for row in rows]
     assert titles(small, rows + other) == {"BERT-base (tried)", "BERT-base (again)"}
     harder = [row | {"negatives_of": "same_kind", "dataset": "same_kind"} for row in rows]
-    assert titles(small, rows + harder) == {"BERT-base, negatives of any kind", "BERT-base, negatives of same kind"}
+    assert titles(small, rows + harder) == {
+        "BERT-base, negatives of any kind",
+        "BERT-base, negatives of same kind",
+    }
     fewer = [row | {"max_dialogs": 200, "dataset": "max_dialogs-200"} for row in rows]
     assert titles(small, rows + fewer) == {"BERT-base, all dialogs", "BERT-base, 200 dialogs"}
     forum = [row | {"source": "forum"} for row in rows]
@@ -373,21 +634,41 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
     assert len(table_5) == 17 and human(published, "timedial") == pytest.approx(0.978)
     assert table_5.drop(index=("", "human", "")).idxmax() == ("generate", "t5_large", "in")
     assert table_5["generate", "t5_large", "in"] == pytest.approx(74.8)
-    wide = published[published["table"] == "Table 7"].pivot(index=key, columns="context_scope", values="value") * 100
-    assert len(wide) == 12 and (wide["local"] - wide["full"] > -0.01).sum() == 5, "equal or higher in 5 of the 12 cases"
+    wide = (
+        published[published["table"] == "Table 7"].pivot(
+            index=key, columns="context_scope", values="value"
+        )
+        * 100
+    )
+    assert len(wide) == 12 and (wide["local"] - wide["full"] > -0.01).sum() == 5, (
+        "equal or higher in 5 of the 12 cases"
+    )
     apart = (wide["full"] - table_5.reindex(wide.index)).round(1)
-    assert apart[apart.abs() > 0.1].to_dict() == {("classify", "bert_base", "in"): -1.2,
-                                                  ("classify", "bert_base", "out"): -3.2}, "the paper's own tables differ"
-    figure_2, counts = published[published["table"] == "Figure 2"], denominators(ROOT / "resources/sources.yaml").astype(int)
-    assert len(figure_2) == 18 and [counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")] == [
-        446, 1225, 1379]
+    assert apart[apart.abs() > 0.1].to_dict() == {
+        ("classify", "bert_base", "in"): -1.2,
+        ("classify", "bert_base", "out"): -3.2,
+    }, "the paper's own tables differ"
+    figure_2, counts = (
+        published[published["table"] == "Figure 2"],
+        denominators(ROOT / "resources/sources.yaml").astype(int),
+    )
+    assert len(figure_2) == 18 and [
+        counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")
+    ] == [446, 1225, 1379]
     many = figure_2["value"] * [counts["timedial", name] for name in figure_2["slice"]]
     assert (abs(many - many.round()) < 0.0005 * 1379).all()
 
 
 def test_less_than_the_full_dialog_is_said_and_one_instance_has_no_interval(tmp_path, program):
-    inputs = Study(tmp_path, program, {("dailydialog", "local", "bert_base", "fill"): 8,
-                                       ("dailydialog", "full", "minilm", "classify"): 5}, [1])
+    inputs = Study(
+        tmp_path,
+        program,
+        {
+            ("dailydialog", "local", "bert_base", "fill"): 8,
+            ("dailydialog", "full", "minilm", "classify"): 5,
+        },
+        [1],
+    )
     assert inputs.call("timedial_accuracy").returncode == 0
     svg = (inputs.publish / "figures/timedial_accuracy.svg").read_text()
     assert "BERT-base, in-domain, local" in svg and ">MiniLM-L6, in-domain<" in svg

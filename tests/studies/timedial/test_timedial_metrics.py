@@ -26,9 +26,14 @@ AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json
 
 # Few different scores, so that ties are common; any order of labels.
 SCORED = st.integers(-3, 3).map(float)
-INSTANCES = st.lists(st.one_of(
-    st.tuples(st.permutations([1, 1, 0, 0]), st.lists(SCORED, min_size=4, max_size=4)),
-    st.tuples(st.permutations([1, 0, 0]), st.lists(SCORED, min_size=3, max_size=3))), min_size=1, max_size=8)
+INSTANCES = st.lists(
+    st.one_of(
+        st.tuples(st.permutations([1, 1, 0, 0]), st.lists(SCORED, min_size=4, max_size=4)),
+        st.tuples(st.permutations([1, 0, 0]), st.lists(SCORED, min_size=3, max_size=3)),
+    ),
+    min_size=1,
+    max_size=8,
+)
 
 
 def slow(labels: list[int], scores: list[float]) -> tuple[int, list[int]]:
@@ -36,14 +41,20 @@ def slow(labels: list[int], scores: list[float]) -> tuple[int, list[int]]:
     ranked = sorted(zip(scores, labels), key=lambda one: (-one[0], one[1]))
     best = [label for _, label in ranked[: sum(labels)]]
     right = [score for score, label in zip(scores, labels) if label]
-    return int(all(best)), [int(not label and any(score >= other for other in right)) for score, label in zip(scores, labels)]
+    return int(all(best)), [
+        int(not label and any(score >= other for other in right))
+        for score, label in zip(scores, labels)
+    ]
 
 
 def flat(instances) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """score, label and instance of every option."""
     number = np.repeat(np.arange(len(instances)), [len(labels) for labels, _ in instances])
-    return (np.array([score for _, scores in instances for score in scores]),
-            np.array([label for labels, _ in instances for label in labels]), number)
+    return (
+        np.array([score for _, scores in instances for score in scores]),
+        np.array([label for labels, _ in instances for label in labels]),
+        number,
+    )
 
 
 def in_any_order(metric, instances, draw) -> tuple[list, list]:
@@ -58,7 +69,10 @@ def in_any_order(metric, instances, draw) -> tuple[list, list]:
 @settings(deadline=None)
 def test_both_metrics_equal_a_slow_reference(instances, draw):
     wanted = [slow(*one) for one in instances]
-    assert in_any_order(outranked, instances, draw) == ([right for right, _ in wanted], [error for _, errors in wanted for error in errors])
+    assert in_any_order(outranked, instances, draw) == (
+        [right for right, _ in wanted],
+        [error for _, errors in wanted for error in errors],
+    )
 
 
 @given(INSTANCES, st.randoms(use_true_random=False))
@@ -76,10 +90,17 @@ def test_chance_is_the_mean_over_all_orders_of_what_ties(instances, draw):
     assert accurate == pytest.approx(wanted) and above == pytest.approx(all_errors)
 
 
-@each_row("text, wanted", [
-    ("Forty-eight hours", {48}), ("9:30", {9, 30}), ("a dozen", {12}), ("someone, tenth", set()), ("two hundred", {2, 100}),
-    ("1989, fourteen", {1989, 14}),
-])
+@each_row(
+    "text, wanted",
+    [
+        ("Forty-eight hours", {48}),
+        ("9:30", {9, 30}),
+        ("a dozen", {12}),
+        ("someone, tenth", set()),
+        ("two hundred", {2, 100}),
+        ("1989, fourteen", {1989, 14}),
+    ],
+)
 def test_numerals(text, wanted):
     assert numerals(text) == wanted
 
@@ -90,10 +111,26 @@ def options_of(context: str, candidates: list[str]) -> pd.DataFrame:
 
 def test_how_the_controls_rank():
     context = "A: It takes two hours, not 12 days.\nB: We've allowed <MASK> this summer.\nA: At 6 PM, maybe 48."
-    options = options_of(context, ["forty-eight hours", "two hours", "hours", "12 Days", "6 pm", "a", "days We've",
-                                   "allowed this"])
-    learnt = options_of(context, ["two hours", "Two  hours", "6 pm", "two hours a day", "hours"]).assign(label=[1, 1, 1, 1, 0])
-    found = {name: fit({"rank_by": [name]}, learnt, 2, False)(options)[:, 0] for name in ("in_context", "frequency", "shared_numbers")}
+    options = options_of(
+        context,
+        [
+            "forty-eight hours",
+            "two hours",
+            "hours",
+            "12 Days",
+            "6 pm",
+            "a",
+            "days We've",
+            "allowed this",
+        ],
+    )
+    learnt = options_of(
+        context, ["two hours", "Two  hours", "6 pm", "two hours a day", "hours"]
+    ).assign(label=[1, 1, 1, 1, 0])
+    found = {
+        name: fit({"rank_by": [name]}, learnt, 2, False)(options)[:, 0]
+        for name in ("in_context", "frequency", "shared_numbers")
+    }
     assert set(fit({"predicts": "random"}, learnt, 2, False)(options)[:, 0]) == {0}
     # Whole words in any case; neither over the ends of a turn nor over the mask; the speaker's letter is no word.
     assert found["in_context"].tolist() == [0, 1, 1, 1, 1, 0, 0, 0]
@@ -104,8 +141,15 @@ def test_how_the_controls_rank():
 # ---- The runs of an experiment.
 
 KINDS = ["date", "time", "duration", ""]
-DATA_OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text",
-                "negative_seed": 0, "max_dialogs": None}
+DATA_OPTIONS = {
+    "context_scope": "full",
+    "negatives": 3,
+    "negatives_from": "pool",
+    "negatives_of": "any_kind",
+    "negatives_by": "text",
+    "negative_seed": 0,
+    "max_dialogs": None,
+}
 
 
 def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
@@ -114,30 +158,62 @@ def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
     for number in range(many):
         wrong = [("phrase", "numeral", "open_ended")[(number + turn) % 3] for turn in range(2)]
         for place, rule in enumerate([""] * right + wrong):
-            rows.append({"example_id": f"{number}:{place}", "instance_id": str(number), "dialog_id": str(number),
-                         "context": "A: We met at two o'clock.\nB: For <MASK>.", "context_scope": scope,
-                         "candidate": f"{place + 1} hours", "label": int(place < right), "rule": rule,
-                         "is_original": place == 0, "kind": KINDS[number % 4], "has_numeral": number % 2 == 0,
-                         "turns": 3 + number % 18, "leak": "none" if number % 5 else "near"})
+            rows.append(
+                {
+                    "example_id": f"{number}:{place}",
+                    "instance_id": str(number),
+                    "dialog_id": str(number),
+                    "context": "A: We met at two o'clock.\nB: For <MASK>.",
+                    "context_scope": scope,
+                    "candidate": f"{place + 1} hours",
+                    "label": int(place < right),
+                    "rule": rule,
+                    "is_original": place == 0,
+                    "kind": KINDS[number % 4],
+                    "has_numeral": number % 2 == 0,
+                    "turns": 3 + number % 18,
+                    "leak": "none" if number % 5 else "near",
+                }
+            )
     return rows
 
 
-def write_timedial_run(place, name: str, method: str, seed: int, scores: dict[str, np.ndarray],
-                       tables: dict[str, list[dict]]) -> str:
+def write_timedial_run(
+    place,
+    name: str,
+    method: str,
+    seed: int,
+    scores: dict[str, np.ndarray],
+    tables: dict[str, list[dict]],
+) -> str:
     """A run on the dataset default of sample_dialogs; of a model that learns the peak is all ties."""
     learns = method in ("classify", "fill", "generate")
     parts = []
     for split, table in tables.items():
         examples = pd.DataFrame(table).rename(columns={"dialog_id": "group_id"})
-        of_labels = np.stack([0 * scores[split] - 9, scores[split]], 1) if method == "classify" else scores[split]
-        parts += [(split, selection, examples, scale * of_labels)
-                  for selection, scale in ([("held_out", 1), ("peak", 0)] if learns
-                                           else [("direct", 1)])]
-    return write_run(place, name, parts, study="timedial", source="sample_dialogs",
-                     dataset="default",
-                     model=name if method == "control" else "tiny", method=method, seed=seed,
-                     train_examples=400 * learns,
-                     held_out_examples=40, data_options=DATA_OPTIONS)
+        of_labels = (
+            np.stack([0 * scores[split] - 9, scores[split]], 1)
+            if method == "classify"
+            else scores[split]
+        )
+        parts += [
+            (split, selection, examples, scale * of_labels)
+            for selection, scale in ([("held_out", 1), ("peak", 0)] if learns else [("direct", 1)])
+        ]
+    return write_run(
+        place,
+        name,
+        parts,
+        study="timedial",
+        source="sample_dialogs",
+        dataset="default",
+        model=name if method == "control" else "tiny",
+        method=method,
+        seed=seed,
+        train_examples=400 * learns,
+        held_out_examples=40,
+        data_options=DATA_OPTIONS,
+    )
 
 
 @pytest.fixture
@@ -146,19 +222,50 @@ def experiment(tmp_path, program):
     tables = {"test": cloze(40, 2), "extras": cloze(12, 1)}
     folder = tmp_path / "build/sample_dialogs/default"
     for split, rows in (tables | {"train": cloze(9, 1)}).items():
-        write_table(pa.Table.from_pylist(rows, schema=CLOZE), folder / f"{split}.parquet", CLOZE, {})
+        write_table(
+            pa.Table.from_pylist(rows, schema=CLOZE), folder / f"{split}.parquet", CLOZE, {}
+        )
     perfect = {split: np.array([row["label"] for row in rows]) for split, rows in tables.items()}
-    runs = [write_timedial_run(tmp_path, name, method, seed, {split: sign * scores for split, scores in perfect.items()}, tables)
-            for name, method, seed, sign in (("one", "classify", 1, 1.0), ("two", "classify", 2, -1.0), ("three", "fill_zero_shot", 0, 0.0),
-                                             ("random", "control", 0, 0.0))]
-    sources = {"sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
-               "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}}}
+    runs = [
+        write_timedial_run(
+            tmp_path,
+            name,
+            method,
+            seed,
+            {split: sign * scores for split, scores in perfect.items()},
+            tables,
+        )
+        for name, method, seed, sign in (
+            ("one", "classify", 1, 1.0),
+            ("two", "classify", 2, -1.0),
+            ("three", "fill_zero_shot", 0, 0.0),
+            ("random", "control", 0, 0.0),
+        )
+    ]
+    sources = {
+        "sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
+        "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}},
+    }
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
 
     def call():
-        return program("scripts.studies.timedial.evaluate", "--experiment", "e", "--runs", *runs, "--trained", tmp_path,
-                       "--build", tmp_path / "build", "--sources", tmp_path / "sources.yaml", "--resamples", 200,
-                       "--output", tmp_path / "metrics.parquet")
+        return program(
+            "scripts.studies.timedial.evaluate",
+            "--experiment",
+            "e",
+            "--runs",
+            *runs,
+            "--trained",
+            tmp_path,
+            "--build",
+            tmp_path / "build",
+            "--sources",
+            tmp_path / "sources.yaml",
+            "--resamples",
+            200,
+            "--output",
+            tmp_path / "metrics.parquet",
+        )
 
     return call
 
@@ -169,48 +276,92 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     table = read_table(tmp_path / "metrics.parquet")
     assert table.schema.names == SCHEMA.names
     metrics = table.to_pandas()
-    assert set(metrics["measured_on"]) == {"sample_challenge"} and metrics["sample"].all() and set(metrics["model"]) == {"tiny", "random"}
-    classified, direct, random = (metrics[metrics["method"] == name] for name in ("classify", "fill_zero_shot", "control"))
+    assert (
+        set(metrics["measured_on"]) == {"sample_challenge"}
+        and metrics["sample"].all()
+        and set(metrics["model"]) == {"tiny", "random"}
+    )
+    classified, direct, random = (
+        metrics[metrics["method"] == name] for name in ("classify", "fill_zero_shot", "control")
+    )
     assert classified["train_examples"].eq(400).all() and classified["domain"].eq("in").all()
-    assert direct["seed"].isna().all() and set(direct["domain"]) == {"zero_shot"} and direct["train_examples"].isna().all()
+    assert (
+        direct["seed"].isna().all()
+        and set(direct["domain"]) == {"zero_shot"}
+        and direct["train_examples"].isna().all()
+    )
     place = ["split", "metric", "slice", "seed"]
     assert not metrics.duplicated([*place, "model", "method"]).any()
     rows = classified.set_index(place).sort_index()
-    assert [rows.loc[("test", "two_best_accuracy", "all", seed), "value"] for seed in (1, 2)] == [1, 0]
+    assert [rows.loc[("test", "two_best_accuracy", "all", seed), "value"] for seed in (1, 2)] == [
+        1,
+        0,
+    ]
     assert rows.loc[("extras", "one_best_accuracy", "all", 1), ["value", "n"]].tolist() == [1, 12]
     tied, by_chance = (rows.set_index(place[:3])["value"] for rows in (direct, random))
-    assert tied["test", "two_best_accuracy", "all"] == 0 and tied["test", "wrong_above_right", "all"] == 1, "a tie counts as wrong"
+    assert (
+        tied["test", "two_best_accuracy", "all"] == 0
+        and tied["test", "wrong_above_right", "all"] == 1
+    ), "a tie counts as wrong"
     assert by_chance["test", "two_best_accuracy", "all"] == pytest.approx(1 / 6)
     assert by_chance["extras", "one_best_accuracy", "all"] == pytest.approx(1 / 3)
-    means = classified[classified["seed"].isna() & (classified["split"] == "test")].set_index(["metric", "slice"])
+    means = classified[classified["seed"].isna() & (classified["split"] == "test")].set_index(
+        ["metric", "slice"]
+    )
     mean = means.loc[("wrong_above_right", "all")]
-    assert mean["value"] == 0.5 and mean["sd"] == pytest.approx(np.sqrt(0.5)) and mean[["n", "groups"]].tolist() == [80, 40]
+    assert (
+        mean["value"] == 0.5
+        and mean["sd"] == pytest.approx(np.sqrt(0.5))
+        and mean[["n", "groups"]].tolist() == [80, 40]
+    )
     n = means.loc["two_best_accuracy", "n"]
-    assert n.filter(like="kind=").to_dict() == dict.fromkeys(["kind=date", "kind=time", "kind=duration", "kind=other"], 10)
-    assert n[["has_numeral=true", "has_numeral=false", "leak=none", "leak=near"]].tolist() == [20, 20, 32, 8]
-    assert n.filter(like="turns=").sum() == n["all"] == 40 and means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
+    assert n.filter(like="kind=").to_dict() == dict.fromkeys(
+        ["kind=date", "kind=time", "kind=duration", "kind=other"], 10
+    )
+    assert n[["has_numeral=true", "has_numeral=false", "leak=none", "leak=near"]].tolist() == [
+        20,
+        20,
+        32,
+        8,
+    ]
+    assert (
+        n.filter(like="turns=").sum() == n["all"] == 40
+        and means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
+    )
 
 
 def refused(done, said: str) -> None:
     """A program ended with one line that says this."""
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
+        done.stderr
+    )
 
 
 def without_an_option(folder) -> None:
     table = read_table(folder / "one/predictions.parquet")
-    write_table(table.filter(pc.field("example_id") != "3:2"), folder / "one/predictions.parquet",
-                PREDICTIONS, {})
+    write_table(
+        table.filter(pc.field("example_id") != "3:2"),
+        folder / "one/predictions.parquet",
+        PREDICTIONS,
+        {},
+    )
 
 
 def score_of_nan(folder) -> None:
     rows = read_table(folder / "three/predictions.parquet").to_pylist()
     rows[0]["score"] = [float("nan")]
-    write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS),
-                folder / "three/predictions.parquet", PREDICTIONS, {})
+    write_table(
+        pa.Table.from_pylist(rows, schema=PREDICTIONS),
+        folder / "three/predictions.parquet",
+        PREDICTIONS,
+        {},
+    )
 
 
 def without_domain(folder) -> None:
-    (folder / "sources.yaml").write_text("{sample_dialogs: {measured_on: a}, a: {evaluate: [test]}}")
+    (folder / "sources.yaml").write_text(
+        "{sample_dialogs: {measured_on: a}, a: {evaluate: [test]}}"
+    )
 
 
 def labelled(*labels: int):
@@ -220,19 +371,27 @@ def labelled(*labels: int):
         rows = cloze(40, 2)
         for row, label in zip(rows[4:8], labels):
             row["label"] = label
-        write_table(pa.Table.from_pylist(rows, schema=CLOZE),
-                    folder / "build/sample_dialogs/default/test.parquet", CLOZE, {})
+        write_table(
+            pa.Table.from_pylist(rows, schema=CLOZE),
+            folder / "build/sample_dialogs/default/test.parquet",
+            CLOZE,
+            {},
+        )
 
     return change
 
 
-@pytest.mark.parametrize(("damage", "said"), [
-    (without_an_option, "are not of the options that were built"),
-    (score_of_nan, "is not a number"),
-    (without_domain, "write `domain: in` or `domain: out`"),
-    (labelled(1, 1, 1, 0), "instance 1 has"), (labelled(0, 0, 0, 0), "test.parquet"),
-    (labelled(1, 0, 0, 0), "instance 1 has"),
-])
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (without_an_option, "are not of the options that were built"),
+        (score_of_nan, "is not a number"),
+        (without_domain, "write `domain: in` or `domain: out`"),
+        (labelled(1, 1, 1, 0), "instance 1 has"),
+        (labelled(0, 0, 0, 0), "test.parquet"),
+        (labelled(1, 0, 0, 0), "instance 1 has"),
+    ],
+)
 def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
     damage(tmp_path)
     refused(experiment(), said)
@@ -240,10 +399,28 @@ def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
 
 # ---- A file of scores.
 
-GOLD = [{"conversation": ["A: <MASK>"], "id": 1, "correct1": "two hours ", "correct2": " 2 hours", "incorrect1": "a day",
-         "incorrect1_rule": "Rule 1", "incorrect2": "9 days", "incorrect2_rule": "Rule 2"},
-        {"conversation": ["A: <MASK>"], "id": 7, "correct1": "noon", "correct2": "none", "incorrect1": "night ",
-         "incorrect1_rule": "Rule 3", "incorrect2": "midnight", "incorrect2_rule": "Rule 3"}]
+GOLD = [
+    {
+        "conversation": ["A: <MASK>"],
+        "id": 1,
+        "correct1": "two hours ",
+        "correct2": " 2 hours",
+        "incorrect1": "a day",
+        "incorrect1_rule": "Rule 1",
+        "incorrect2": "9 days",
+        "incorrect2_rule": "Rule 2",
+    },
+    {
+        "conversation": ["A: <MASK>"],
+        "id": 7,
+        "correct1": "noon",
+        "correct2": "none",
+        "incorrect1": "night ",
+        "incorrect1_rule": "Rule 3",
+        "incorrect2": "midnight",
+        "incorrect2_rule": "Rule 3",
+    },
+]
 FIRST = '{"id": 1, "scores": {"two hours": 0.5, "2 hours ": 0.2, "a day": 0.2, "9 days": -1}}'
 SECOND = '{"id": "7", "scores": {"noon": 3, "night": 2, "midnight": 1e-3}}'
 
@@ -253,7 +430,13 @@ def scored(tmp_path, program):
     def call(lines: str, gold=GOLD):
         (tmp_path / "test.json").write_text(gold if isinstance(gold, str) else json.dumps(gold))
         (tmp_path / "scores.jsonl").write_bytes(lines.encode(errors="surrogateescape"))
-        return program("scripts.studies.timedial.evaluate", "--gold", tmp_path / "test.json", "--predictions", tmp_path / "scores.jsonl")
+        return program(
+            "scripts.studies.timedial.evaluate",
+            "--gold",
+            tmp_path / "test.json",
+            "--predictions",
+            tmp_path / "scores.jsonl",
+        )
 
     return call
 
@@ -266,37 +449,54 @@ def test_a_file_of_scores(scored):
         if line.endswith((": test", ": extras")):
             split = line.rpartition(" ")[2]
         told[f"{split}: {line[:52].strip()}"] = line[52:].split()
-    assert told["test: two best accuracy"][0] == "0.00" and told["extras: one best accuracy"][0] == "100.00", "a tie is wrong"
+    assert (
+        told["test: two best accuracy"][0] == "0.00"
+        and told["extras: one best accuracy"][0] == "100.00"
+    ), "a tie is wrong"
     assert told["test: wrong above right, rule=phrase"][0] == "100.00"
     assert told["test: wrong above right, rule=numeral"][0] == "0.00"
-    assert told["test: wrong above right"] == ["50.00", "none", "of", "1", "2"], "of one, nothing is told"
+    assert told["test: wrong above right"] == ["50.00", "none", "of", "1", "2"], (
+        "of one, nothing is told"
+    )
     assert "test: wrong above right, rule=open_ended" not in told, "there is none"
 
 
-@each_row("lines, said", [
-    (FIRST, "line 1 is the last, and none is of id 7 (1 of 2 ids have no line)"),
-    (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 stood on a line before"),
-    (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
-    (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
-    (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),
-    (f'{FIRST}\n{SECOND.replace("7", "8")}', "line 2: no instance has the id 8"),
-    (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is no option of it"),
-    (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
-    (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
-    (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
-    (FIRST.replace("-1", "1e999"), "line 1: id 1: the score of '9 days' is"),
-    (FIRST.replace("-1", "true"), "the score of '9 days' is True"),
-    (FIRST.replace("-1", "[" * 2000), "line 1 is not an object like"), ("\udcff", "UTF-8"),
-])
+@each_row(
+    "lines, said",
+    [
+        (FIRST, "line 1 is the last, and none is of id 7 (1 of 2 ids have no line)"),
+        (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 stood on a line before"),
+        (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
+        (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
+        (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),
+        (f"{FIRST}\n{SECOND.replace('7', '8')}", "line 2: no instance has the id 8"),
+        (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is no option of it"),
+        (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
+        (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
+        (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
+        (FIRST.replace("-1", "1e999"), "line 1: id 1: the score of '9 days' is"),
+        (FIRST.replace("-1", "true"), "the score of '9 days' is True"),
+        (FIRST.replace("-1", "[" * 2000), "line 1 is not an object like"),
+        ("\udcff", "UTF-8"),
+    ],
+)
 def test_wrong_scores_are_refused_with_the_line(lines, said, scored):
     refused(scored(lines), said)
 
 
-@each_row("gold, said", [
-    ("[", "test.json: broken JSON at line 1, column 2"), ("[]", "has no instance"), ("[3]", "instance 1 is not one of TimeDial"),
-    (json.dumps([GOLD[0] | {"incorrect1_rule": "Rule 4"}]), "instance 1 is not one of TimeDial"),
-    (json.dumps([GOLD[0] | {"incorrect1": "2 hours"}]), "id 1 has the option '2 hours' twice"),
-])
+@each_row(
+    "gold, said",
+    [
+        ("[", "test.json: broken JSON at line 1, column 2"),
+        ("[]", "has no instance"),
+        ("[3]", "instance 1 is not one of TimeDial"),
+        (
+            json.dumps([GOLD[0] | {"incorrect1_rule": "Rule 4"}]),
+            "instance 1 is not one of TimeDial",
+        ),
+        (json.dumps([GOLD[0] | {"incorrect1": "2 hours"}]), "id 1 has the option '2 hours' twice"),
+    ],
+)
 def test_a_wrong_gold_file_is_refused(gold, said, scored):
     refused(scored(FIRST, gold), said)
 
@@ -305,14 +505,27 @@ def test_the_released_file(mirror, program, tmp_path):
     """1,104 instances and 342 extras; perfect scores make 1, and 0 when turned; wrong options by rule as released."""
     gold = read_gold(mirror / AT)
     assert gold.groupby("split")["instance_id"].nunique().to_dict() == {"test": 1104, "extras": 342}
-    assert gold[gold["split"] == "test"].groupby("rule").size().to_dict() == {"": 2208, "numeral": 984, "open_ended": 901,
-                                                                             "phrase": 323}
+    assert gold[gold["split"] == "test"].groupby("rule").size().to_dict() == {
+        "": 2208,
+        "numeral": 984,
+        "open_ended": 901,
+        "phrase": 323,
+    }
     for sign, wanted in ((1, "100.00"), (-1, "0.00")):
         with (tmp_path / "scores.jsonl").open("w") as file:
             for name, options in gold.groupby("instance_id"):
                 scores = dict(zip(options["option"], (sign * options["label"]).tolist()))
                 file.write(json.dumps({"id": name, "scores": scores}) + "\n")
-        done = program("scripts.studies.timedial.evaluate", "--gold", mirror / AT, "--predictions", tmp_path / "scores.jsonl")
+        done = program(
+            "scripts.studies.timedial.evaluate",
+            "--gold",
+            mirror / AT,
+            "--predictions",
+            tmp_path / "scores.jsonl",
+        )
         assert done.returncode == 0, done.stderr
         lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
-        assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == ["1,104", "342"]
+        assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == [
+            "1,104",
+            "342",
+        ]

@@ -20,11 +20,21 @@ from scripts.running.program import execute
 from scripts.measure.experiment import Run
 from scripts.studies.hellaswag.evaluate import read_endings, scores_of
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.cards import Place, Resources, about_of, ranked, resources_of, runs_by_place, write_cards
+from scripts.publish.cards import (
+    Place,
+    Resources,
+    about_of,
+    ranked,
+    resources_of,
+    runs_by_place,
+    write_cards,
+)
 
-CAPTION = ("Items with every ending and whether it is right (gold). Before a score stands its rank; a score is a log-probability or a log-likelihood, "
-           "of a control what it counts, and compares with those of one system on one item only. × marks a wrong ending that is "
-           "first, and the right one where it is not.")
+CAPTION = (
+    "Items with every ending and whether it is right (gold). Before a score stands its rank; a score is a log-probability or a log-likelihood, "
+    "of a control what it counts, and compares with those of one system on one item only. × marks a wrong ending that is "
+    "first, and the right one where it is not."
+)
 
 
 def place_of(facts: dict) -> tuple:
@@ -38,11 +48,22 @@ def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> P
     about = about_of(facts, f"{facts['data_options']['domain']} items", resources)
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
     endings = read_endings(file)
-    systems = [ranked(run.facts, resources.models, endings, scores_of(run, about["Split"], endings)) for run in runs]
-    rows = pd.DataFrame({"Item": endings["instance_id"], "Context": endings["context"].str.replace("<MASK>", "").str.rstrip(),
-                         "Ending": endings["candidate"], "Gold": endings["label"].map({1: "right", 0: "wrong"})})
+    systems = [
+        ranked(run.facts, resources.models, endings, scores_of(run, about["Split"], endings))
+        for run in runs
+    ]
+    rows = pd.DataFrame(
+        {
+            "Item": endings["instance_id"],
+            "Context": endings["context"].str.replace("<MASK>", "").str.rstrip(),
+            "Ending": endings["candidate"],
+            "Gold": endings["label"].map({1: "right", 0: "wrong"}),
+        }
+    )
     domains = endings.drop_duplicates("instance")["domain"].to_numpy()
-    return Place(about, rows, {f"domain={name}": domains == name for name in sorted(set(domains))}, systems)
+    return Place(
+        about, rows, {f"domain={name}": domains == name for name in sorted(set(domains))}, systems
+    )
 
 
 def main(given: argparse.Namespace) -> None:

@@ -18,9 +18,18 @@ from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 from scripts.publish.names import load, source_title
 from scripts.publish.table import publish_table
 
-CAPTION = ("What HellaSwag's items were parted by. Items of videos whose captions are learnt from in sentence order are learnt from here, too, and "
-           "never measured; items of videos whose captions are measured there are never learnt from.")
-COLUMNS = {"corpus": "Corpus", "split": "Split", "domain": "From", "reason": "Why", "items": "Items", "groups": "Videos or articles"}
+CAPTION = (
+    "What HellaSwag's items were parted by. Items of videos whose captions are learnt from in sentence order are learnt from here, too, and "
+    "never measured; items of videos whose captions are measured there are never learnt from."
+)
+COLUMNS = {
+    "corpus": "Corpus",
+    "split": "Split",
+    "domain": "From",
+    "reason": "Why",
+    "items": "Items",
+    "groups": "Videos or articles",
+}
 
 
 def main(given: argparse.Namespace) -> None:

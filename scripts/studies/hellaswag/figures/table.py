@@ -20,23 +20,36 @@ from scripts.publish.table import ABOVE, above_control, filled, interval, percen
 
 WORDS = ["Corpus", "Dataset", "Split", "System"]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
-CAPTION = ("HellaSwag: the share of items of which the right ending of four scores highest; chance is 25 %. Means over the seeds, sd over the seeds, "
-           "95 % intervals over videos, articles and seeds.")
+CAPTION = (
+    "HellaSwag: the share of items of which the right ending of four scores highest; chance is 25 %. Means over the seeds, sd over the seeds, "
+    "95 % intervals over videos, articles and seeds."
+)
 
 
 def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each dataset, split and system, from a table made by hellaswag_metrics()."""
     rows = []
-    for (source, dataset, split, system), of_system in metrics.groupby(["source", "dataset", "split", "system"], sort=False):
+    for (source, dataset, split, system), of_system in metrics.groupby(
+        ["source", "dataset", "split", "system"], sort=False
+    ):
         told = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
         by = {row["slice"]: row for _, row in told[told["metric"] == "accuracy"].iterrows()}
         above = told[told["metric"] == "accuracy_above_control"]
-        cells = {"Corpus": source_title(source, sources) + note_of(by["all"]),
-                 "Dataset": dataset.replace("_", " "), "Split": split,
-                 "System": system, **replicate_counts(of_system), "Items": f"{by['all']['n']:,}"}
+        cells = {
+            "Corpus": source_title(source, sources) + note_of(by["all"]),
+            "Dataset": dataset.replace("_", " "),
+            "Split": split,
+            "System": system,
+            **replicate_counts(of_system),
+            "Items": f"{by['all']['n']:,}",
+        }
         for name, title in SLICES.items():
             if name in by:
-                cells |= {f"{title} (%)": percent(by[name]["value"]), f"{title} sd": percent(by[name]["sd"]), f"{title} 95 % interval": interval(by[name])}
+                cells |= {
+                    f"{title} (%)": percent(by[name]["value"]),
+                    f"{title} sd": percent(by[name]["sd"]),
+                    f"{title} 95 % interval": interval(by[name]),
+                }
         rows.append(cells | {ABOVE: above_control(above.iloc[0] if len(above) else None, models)})
     return filled(pd.DataFrame(rows).fillna(""), WORDS)
 

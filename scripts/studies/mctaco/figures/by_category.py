@@ -28,9 +28,19 @@ from matplotlib.patches import Patch
 from scripts.running.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_legend, system_looks
+from scripts.studies.mctaco.figures.looks import (
+    by_place,
+    metrics_to_draw,
+    system_legend,
+    system_looks,
+)
 from scripts.studies.mctaco.figures.metrics import (
-    BASELINES, SLICES, published_beside, system_means, with_published)
+    BASELINES,
+    SLICES,
+    published_beside,
+    system_means,
+    with_published,
+)
 from scripts.publish.names import load
 from scripts.publish.panels import Look, Panel, dodges, draw_marks, figure_of, publish, same_place
 
@@ -59,8 +69,9 @@ def paper_points(points: pd.DataFrame, sources: Path) -> pd.DataFrame:
     return published[published["source"].isin(set(points["source"]) - set(released))]
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
-               paper: pd.DataFrame) -> None:
+def draw_panel(
+    axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: pd.DataFrame
+) -> None:
     """One corpus and split; paper: of paper_points()."""
     paper = same_place(paper, points, ["source"])
     points = pd.concat([points, paper.assign(system=PAPER)] if len(paper) else [points])
@@ -72,8 +83,13 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
         of_system = points[points["system"] == system]
         draw_marks(axes, of_system, known[system], "place", shift=shift, intervals=system != PAPER)
     counts = random.set_index("slice")["n"]
-    axes.set_xticks(range(len(SLICES)), [title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
-                                         for name, title in SLICES.items()])
+    axes.set_xticks(
+        range(len(SLICES)),
+        [
+            title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
+            for name, title in SLICES.items()
+        ],
+    )
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.55, len(SLICES) - 0.45)
     axes.set_ylim(bottom=0)
@@ -83,17 +99,24 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
 def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by by_category(); paper: of paper_points()."""
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
-    others = [Patch(color=style.BAR, label="random"), *[PAPER_LOOK.handle(PAPER)] * bool(len(paper))]
+    others = [
+        Patch(color=style.BAR, label="random"),
+        *[PAPER_LOOK.handle(PAPER)] * bool(len(paper)),
+    ]
     draw_split = partial(draw_panel, known=known, paper=paper)
-    lines = [[Panel(of_split, draw_split, source, split, height=2.1)]
-             for of_split, source, split in by_place(points, sources)]
+    lines = [
+        [Panel(of_split, draw_split, source, split, height=2.1)]
+        for of_split, source, split in by_place(points, sources)
+    ]
     return figure_of(lines, system_legend(points, *others), share_y="figure")
 
 
 def main(given: argparse.Namespace) -> None:
     points, sources = by_category(metrics_to_draw(given)), load(given.sources)
     paper = paper_points(points, given.sources)
-    publish(given, with_published(points, paper), lambda: draw(points[points["drawn"]], paper, sources))
+    publish(
+        given, with_published(points, paper), lambda: draw(points[points["drawn"]], paper, sources)
+    )
 
 
 if __name__ == "__main__":

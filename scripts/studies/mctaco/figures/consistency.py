@@ -25,10 +25,25 @@ from scripts.running.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
-from scripts.studies.mctaco.figures.metrics import BASELINES, NORMALIZED, PLACE, POINTS, SLICES, system_means
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES,
+    NORMALIZED,
+    PLACE,
+    POINTS,
+    SLICES,
+    system_means,
+)
 from scripts.publish.names import load
 from scripts.publish.panels import (
-    LANE, Look, Panel, Rows, figure_of, in_lines, publish, write_beside)
+    LANE,
+    Look,
+    Panel,
+    Rows,
+    figure_of,
+    in_lines,
+    publish,
+    write_beside,
+)
 
 RANGED = ["category=duration", "category=frequency"]
 LEAST = 10  # questions
@@ -52,8 +67,9 @@ def with_names(points: pd.DataFrame) -> pd.DataFrame:
     """The points with the columns of Rows: what adds unit normalization to the row above is named
     by that.
     """
-    names = points["system"].mask(points["method"] == "control",
-                                  points["system"] + " (best control)")
+    names = points["system"].mask(
+        points["method"] == "control", points["system"] + " (best control)"
+    )
     rows = points.drop_duplicates("system")["system"]
     added = rows[rows == rows.shift() + NORMALIZED]
     names = names.mask(points["system"].isin(added), NORMALIZED.strip())
@@ -63,8 +79,14 @@ def with_names(points: pd.DataFrame) -> pd.DataFrame:
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look]) -> None:
     """One category on one corpus and split."""
     rows.draw(axes, points[points["n"] >= LEAST], known)
-    write_beside(axes, {rows.places[row]: f"{n:,}" + ", too few" * (n < LEAST)
-                        for row, n in zip(points["row"], points["n"])}, "n")
+    write_beside(
+        axes,
+        {
+            rows.places[row]: f"{n:,}" + ", too few" * (n < LEAST)
+            for row, n in zip(points["row"], points["n"])
+        },
+        "n",
+    )
     axes.set_xlim(0, 100)
     axes.set_xlabel("questions whose accepted\nquantities form one range (%)")
 
@@ -77,8 +99,15 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         table = with_names(of_split)
         rows = Rows(table, lane=2 * LANE)
         draw_category = partial(draw_panel, rows=rows, known=known)
-        panels = [Panel(table[table["slice"] == part], draw_category, detail=SLICES[part], height=rows.height)
-                  for part in RANGED]
+        panels = [
+            Panel(
+                table[table["slice"] == part],
+                draw_category,
+                detail=SLICES[part],
+                height=rows.height,
+            )
+            for part in RANGED
+        ]
         lines += in_lines(panels, len(RANGED), ", ".join(titles))
     return figure_of(lines, share_y="line")
 
@@ -87,7 +116,11 @@ def main(given: argparse.Namespace) -> None:
     points, sources = consistencies(metrics_to_draw(given)), load(given.sources)
     is_model = ~points["model"].isin(BASELINES) & (points["method"] != "control")
     enough = (is_model & (points["n"] >= LEAST)).any()
-    publish(given, points[POINTS], lambda: draw(points[points["drawn"]], sources) if enough else style.nothing(FEW))
+    publish(
+        given,
+        points[POINTS],
+        lambda: draw(points[points["drawn"]], sources) if enough else style.nothing(FEW),
+    )
 
 
 if __name__ == "__main__":

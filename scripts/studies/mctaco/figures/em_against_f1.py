@@ -32,11 +32,32 @@ from scripts.data.items import HUMAN
 from scripts.running.program import UserError, execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_legend, system_looks
+from scripts.studies.mctaco.figures.looks import (
+    by_place,
+    metrics_to_draw,
+    system_legend,
+    system_looks,
+)
 from scripts.studies.mctaco.figures.metrics import (
-    BASELINES, KEY, PLACE, published_beside, system_means, table_2, with_published)
+    BASELINES,
+    KEY,
+    PLACE,
+    published_beside,
+    system_means,
+    table_2,
+    with_published,
+)
 from scripts.publish.names import load, people_points
-from scripts.publish.panels import CHANCE, PEOPLE, Look, Panel, draw_marks, figure_of, publish, same_place
+from scripts.publish.panels import (
+    CHANCE,
+    PEOPLE,
+    Look,
+    Panel,
+    draw_marks,
+    figure_of,
+    publish,
+    same_place,
+)
 
 METRICS = ["f1", "exact_match"]
 BASELINE = Look(style.INK, "X", "", size=5.5)
@@ -56,22 +77,37 @@ def answers_of_people(metrics: Path) -> pd.DataFrame:
     """What people reached, as rows of systems()."""
     rows = pd.concat([people_points(metrics, "mctaco", metric) for metric in METRICS])
     rows = rows.drop_duplicates([*PLACE, "metric", "n"])  # of datasets that differ for models alone
-    return rows.assign(metric=rows["metric"].str.removeprefix("human_"),
-                       system=[f"people, n = {n:,}" for n in rows["n"]])
+    return rows.assign(
+        metric=rows["metric"].str.removeprefix("human_"),
+        system=[f"people, n = {n:,}" for n in rows["n"]],
+    )
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
-               paper: pd.DataFrame) -> None:
+def draw_panel(
+    axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: pd.DataFrame
+) -> None:
     """The marks of one corpus and split; paper: table 2 on this corpus, in per cent."""
     f1, exact = (points[points["metric"] == metric].set_index("system") for metric in METRICS)
     for system in f1.index:
         x, y = f1.at[system, "value"] * 100, exact.at[system, "value"] * 100
         for table, flat in ((exact, False), (f1, True)):
-            draw_marks(axes, table.loc[[system]].assign(place=y if flat else x), known[system], "place", flat=flat,
-                       elinewidth=0.8, capsize=0)
+            draw_marks(
+                axes,
+                table.loc[[system]].assign(place=y if flat else x),
+                known[system],
+                "place",
+                flat=flat,
+                elinewidth=0.8,
+                capsize=0,
+            )
         for _, row in paper[paper.index.isin([tuple(f1.loc[system, KEY])])].iterrows():
-            axes.plot([x, row["f1"]], [y, row["exact_match"]], color=known[system].colour,
-                      linewidth=0.6, zorder=2)
+            axes.plot(
+                [x, row["f1"]],
+                [y, row["exact_match"]],
+                color=known[system].colour,
+                linewidth=0.6,
+                zorder=2,
+            )
     for _, row in paper.iterrows():
         axes.plot(row["f1"], row["exact_match"], zorder=5, **PAPER.settings())
     axes.margins(0.06, 0.08)
@@ -85,19 +121,22 @@ def write_label(axes: Axes, x: float, y: float, text: str, colour: str, taken: l
     that.
     """
     frame = axes.get_window_extent()
-    label = axes.annotate(text, (x, y), (0, 0), textcoords="offset points", fontsize=7,
-                          color=colour)
+    label = axes.annotate(
+        text, (x, y), (0, 0), textcoords="offset points", fontsize=7, color=colour
+    )
 
     def box_at(place: tuple[int, int]) -> Bbox:
         right, up = np.cos(np.deg2rad(place[1])), np.sin(np.deg2rad(place[1]))
-        label.set(x=place[0] * right, y=place[0] * up, ha=SIDES[round(right)],
-                  va=HEIGHTS[round(up)])
+        label.set(
+            x=place[0] * right, y=place[0] * up, ha=SIDES[round(right)], va=HEIGHTS[round(up)]
+        )
         return label.get_window_extent()
 
     def faults(place: tuple[int, int]) -> float:
         box = box_at(place)
-        return box.count_overlaps(taken) + 9 * (not frame.contains(*box.min)
-                                                or not frame.contains(*box.max))
+        return box.count_overlaps(taken) + 9 * (
+            not frame.contains(*box.min) or not frame.contains(*box.max)
+        )
 
     taken.append(box_at(min(LABELS, key=faults)))
 
@@ -105,20 +144,25 @@ def write_label(axes: Axes, x: float, y: float, text: str, colour: str, taken: l
 def write_labels(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame) -> None:
     """The diagonal, and the names of what is not in the legend."""
     taken = [line.get_window_extent() for line in axes.lines]
-    taken += [path.get_extents(bars.get_transform()).padded(1) for bars in axes.collections
-              for path in bars.get_paths()]
+    taken += [
+        path.get_extents(bars.get_transform()).padded(1)
+        for bars in axes.collections
+        for path in bars.get_paths()
+    ]
     axes.autoscale(False)
     axes.plot([0, 100], [0, 100], zorder=1, **CHANCE.settings())
-    f1, exact = (points[points["metric"] == metric].set_index("system")["value"] * 100
-                 for metric in METRICS)
+    f1, exact = (
+        points[points["metric"] == metric].set_index("system")["value"] * 100 for metric in METRICS
+    )
     for system in points.loc[points["model"].isin([*BASELINES, HUMAN]), "system"].unique():
         write_label(axes, f1[system], exact[system], system, style.INK, taken)
     for _, row in paper[~paper.index.isin(pd.MultiIndex.from_frame(points[KEY]))].iterrows():
         write_label(axes, row["f1"], row["exact_match"], f"{row['row']} (paper)", style.GREY, taken)
 
 
-def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
-         people: pd.DataFrame) -> Figure:
+def draw(
+    points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame
+) -> Figure:
     """The figure of a table made by systems(); people: of answers_of_people()."""
     known = dict.fromkeys(points["system"], BASELINE) | system_looks(points, line="")
     known |= dict.fromkeys(people["system"], PEOPLE)
@@ -130,10 +174,20 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
         answered = same_place(people, of_split)
         detail = f"{split}, {of_split['n'].max():,} questions"
         of_split = pd.concat([of_split, answered]) if len(answered) else of_split
-        panels.append(Panel(of_split, partial(draw_panel, known=known, paper=paper), source, detail, height=3.8,
-                            finish=partial(write_labels, paper=paper)))
-    handles = [Look(marker="o", line="").handle("here, with 95 % intervals"),
-               CHANCE.handle("exact match = F1")]
+        panels.append(
+            Panel(
+                of_split,
+                partial(draw_panel, known=known, paper=paper),
+                source,
+                detail,
+                height=3.8,
+                finish=partial(write_labels, paper=paper),
+            )
+        )
+    handles = [
+        Look(marker="o", line="").handle("here, with 95 % intervals"),
+        CHANCE.handle("exact match = F1"),
+    ]
     handles += [PAPER.handle("in the paper, joined to the same system here")] * in_paper
     return figure_of([[panel] for panel in panels], system_legend(points, *handles))
 
@@ -141,10 +195,13 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
 def main(given: argparse.Namespace) -> None:
     points, sources = systems(metrics_to_draw(given)), load(given.sources)
     if points["model"].isin(BASELINES).all():
-        raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
+        raise UserError(
+            f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model"
+        )
     published, people = published_beside(given.sources), answers_of_people(given.metrics)
-    printed = published[published["table"].str.startswith("Table 2")
-                        & published["source"].isin(points["source"])]
+    printed = published[
+        published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])
+    ]
     shown = points[points["drawn"]]
     publish(given, with_published(points, printed), lambda: draw(shown, published, sources, people))
 

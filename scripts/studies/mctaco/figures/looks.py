@@ -48,5 +48,8 @@ def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list
     known = system_looks(points, line="")
     if len(known) > LABELLED:
         known = system_looks(points, "kind", "")
-        others = *[OPEN.handle("open: + unit normalization")] * bool(points["unit_normalization"].any()), *others
+        others = (
+            *[OPEN.handle("open: + unit normalization")] * bool(points["unit_normalization"].any()),
+            *others,
+        )
     return legend_of(known, *others, controls=style.BEST_CONTROL)

@@ -17,22 +17,56 @@ from scripts.publish.marks import limit_if_several
 from scripts.publish.names import experiment_if_needed, method_title, model_title, without_people
 from scripts.publish.published import claims_beside, with_shares
 
-CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time",
-              "frequency": "frequency",
-              "stationarity": "stationarity"}
+CATEGORIES = {
+    "duration": "duration",
+    "ordering": "ordering",
+    "typical_time": "typical time",
+    "frequency": "frequency",
+    "stationarity": "stationarity",
+}
 SLICES = {f"category={name}": title for name, title in CATEGORIES.items()}
 PLACE = ["source", "split"]
 KEY = ["paper_model", "unit_normalization"]  # by which a system has a row of table 2
-BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "always no",
-             "gold": "the data's own labels"}
+BASELINES = {
+    "random": "random",
+    "always_yes": "always yes",
+    "always_no": "always no",
+    "gold": "the data's own labels",
+}
 NORMALIZED = " + unit normalization"
-LEARNT = ["train",
-          "untrained"]  # what the paper's systems do, and are told apart by their training sets
-PLAIN = [*LEARNT, "control", "baseline",
-         "released"]  # methods that need not be told beside the model
-POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment",
-          "train_questions", "train_pairs", "draw", "seed", "wording", "slice", "metric", "value",
-          "sd", "ci_low", "ci_high", "n", "sample", "limit"]
+LEARNT = [
+    "train",
+    "untrained",
+]  # what the paper's systems do, and are told apart by their training sets
+PLAIN = [
+    *LEARNT,
+    "control",
+    "baseline",
+    "released",
+]  # methods that need not be told beside the model
+POINTS = [
+    "origin",
+    "source",
+    "split",
+    "system",
+    "model",
+    "unit_normalization",
+    "experiment",
+    "train_questions",
+    "train_pairs",
+    "draw",
+    "seed",
+    "wording",
+    "slice",
+    "metric",
+    "value",
+    "sd",
+    "ci_low",
+    "ci_high",
+    "n",
+    "sample",
+    "limit",
+]
 
 
 def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
@@ -52,7 +86,9 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     metrics = read_metrics(path, SCHEMA, draws).to_pandas()
     metrics = without_people(metrics[metrics["study"] == "mctaco"])
     if metrics.empty:
-        raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
+        raise UserError(
+            f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures"
+        )
     # As float, so that a column with nothing in it can be joined with one that has numbers.
     numbers = ["train_questions", "train_pairs", "draw", "limit", "seed", "sd"]
     metrics = metrics.astype({"unit_normalization": bool} | dict.fromkeys(numbers, float))
@@ -60,21 +96,41 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     titles = metrics["model"].map(lambda name: BASELINES.get(name) or model_title(name, models))
     metrics["kind"] = titles + limit_if_several(metrics) + how
     baseline, released = metrics["model"].isin(BASELINES), metrics["method"] == "released"
-    fixed = metrics[baseline].assign(unit_normalization=False, train_questions=np.nan,
-                                     train_pairs=np.nan, draw=0.0)
+    fixed = metrics[baseline].assign(
+        unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0.0
+    )
     alike = [*PLACE, "limit", "model", "slice", "metric", "seed"]
     settings = [name for name in metrics if name not in ("experiment", "draws")]
     trained = metrics[~baseline & ~released].drop_duplicates(settings)
     least = metrics[released].sort_values("value", kind="stable").drop_duplicates(alike)
     trained = pd.concat([trained, least])
-    point = [*PLACE, "kind", "model", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
+    point = [
+        *PLACE,
+        "kind",
+        "model",
+        "unit_normalization",
+        "train_questions",
+        "draw",
+        "slice",
+        "metric",
+        "seed",
+    ]
     trained["kind"] += experiment_if_needed(trained, point)
     rows = pd.concat([fixed.drop_duplicates(alike), trained], ignore_index=True)
     rows["system"] = rows["kind"] + rows["unit_normalization"].map({True: NORMALIZED, False: ""})
-    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name)).where(rows["method"].isin(PLAIN), "")
+    rows["paper_model"] = (
+        rows["model"]
+        .map(lambda name: models.get(name, {}).get("of", name))
+        .where(rows["method"].isin(PLAIN), "")
+    )
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
-    return rows.sort_values([*PLACE, "model", "kind", *point[4:]], ignore_index=True, key=lambda column:
-                            column.map(place).fillna(len(place)) if column.name == "model" else column)
+    return rows.sort_values(
+        [*PLACE, "model", "kind", *point[4:]],
+        ignore_index=True,
+        key=lambda column: (
+            column.map(place).fillna(len(place)) if column.name == "model" else column
+        ),
+    )
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -101,23 +157,32 @@ def published_beside(sources: Path) -> pd.DataFrame:
     of the released predictions (slices by category).
     """
     claims = claims_beside(sources, "mctaco", ["source", "slice", "unit_normalization"])
-    claims = claims[claims["metric"].isin(["f1", "exact_match"])
-                    & claims["table"].str.startswith(("Table 2", "Released predictions"))]
-    return with_shares(claims, sources).assign(
-        unit_normalization=claims["unit_normalization"] == "True",
-        slice=claims["slice"].fillna("all")).reset_index(drop=True)
+    claims = claims[
+        claims["metric"].isin(["f1", "exact_match"])
+        & claims["table"].str.startswith(("Table 2", "Released predictions"))
+    ]
+    return (
+        with_shares(claims, sources)
+        .assign(
+            unit_normalization=claims["unit_normalization"] == "True",
+            slice=claims["slice"].fillna("all"),
+        )
+        .reset_index(drop=True)
+    )
 
 
 def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
     """The systems of table 2 on a corpus: row, f1, exact_match, by model and unit_normalization."""
     rows = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
-    wide = rows.pivot_table(index=["row", "model", "unit_normalization"], columns="metric",
-                            values="value", sort=False)
+    wide = rows.pivot_table(
+        index=["row", "model", "unit_normalization"], columns="metric", values="value", sort=False
+    )
     return wide.reindex(columns=["f1", "exact_match"]).reset_index("row")
 
 
 def with_published(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The points of a figure as they stand in its CSV: measured here, then published."""
     published = published.assign(origin="published", system=published["row"], sample=False)
-    return pd.concat([points[POINTS], published.reindex(columns=POINTS)] if len(published)
-                     else [points[POINTS]])
+    return pd.concat(
+        [points[POINTS], published.reindex(columns=POINTS)] if len(published) else [points[POINTS]]
+    )

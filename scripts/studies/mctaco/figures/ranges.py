@@ -32,13 +32,24 @@ from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw
 from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, system_means
 from scripts.publish.names import load
 from scripts.publish.panels import (
-    LANE, Look, Panel, Rows, draw_marks, figure_of, in_lines, publish, write_beside)
+    LANE,
+    Look,
+    Panel,
+    Rows,
+    draw_marks,
+    figure_of,
+    in_lines,
+    publish,
+    write_beside,
+)
 from scripts.publish.table import signed
 
 # Of each panel: the slice, what it is of, the metric, what its axis says.
-PANELS = [("all", "all questions", "exact_match", "exact match (%)"),
-          ("quantities=several", "several quantities", "exact_match", "exact match (%)"),
-          ("all", "all questions", "f1_minus_exact_match", "F1 − exact match\n(points)")]
+PANELS = [
+    ("all", "all questions", "exact_match", "exact match (%)"),
+    ("quantities=several", "several quantities", "exact_match", "exact match (%)"),
+    ("all", "all questions", "f1_minus_exact_match", "F1 − exact match\n(points)"),
+]
 RANGE = "_range"
 SHOWN = {metric + decoding for *_, metric, _ in PANELS for decoding in ("", RANGE)}
 WRAP = 32  # letters of a name in a line
@@ -80,11 +91,14 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label:
         draw_marks(axes, ranged, RANGED._replace(colour=colour, line=""), "y", flat=True, zorder=5)
     if metric == "exact_match" and (points["slice"] == "all").all():
         by = points.set_index(["metric", "y"])
-        write_beside(axes,
-                     {y: gain(by.loc[metric, y], by.loc[metric + RANGE, y]) for y in rows.names},
-                     "one range adds")
-    axes.set_xlim((0, 100) if metric == "exact_match"
-                  else (min(0, points["value"].min() * 100 - 2), None))
+        write_beside(
+            axes,
+            {y: gain(by.loc[metric, y], by.loc[metric + RANGE, y]) for y in rows.names},
+            "one range adds",
+        )
+    axes.set_xlim(
+        (0, 100) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None)
+    )
     axes.set_xlabel(label)
 
 
@@ -95,15 +109,18 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     for of_split, *titles in by_place(points, sources):
         rows, panels = Rows(of_split, lane=2 * LANE), []
         for part, questions, metric, label in PANELS:
-            table = of_split[(of_split["slice"] == part)
-                             & of_split["metric"].isin([metric, metric + RANGE])]
+            table = of_split[
+                (of_split["slice"] == part) & of_split["metric"].isin([metric, metric + RANGE])
+            ]
             draw_metric = partial(draw_panel, rows=rows, metric=metric, label=label)
             if len(table):  # of few questions none may have several quantities
                 detail = f"{questions}\nn = {table['n'].max():,}"
                 panels.append(Panel(table, draw_metric, detail=detail, height=rows.height))
         lines += in_lines(panels, len(PANELS), ", ".join(titles))
-    handles = [SINGLE.handle("each candidate for itself"),
-               RANGED.handle("one range a question, and what it adds (95 % interval)")]
+    handles = [
+        SINGLE.handle("each candidate for itself"),
+        RANGED.handle("one range a question, and what it adds (95 % interval)"),
+    ]
     if (points["method"] == "control").any():
         handles.append(RANGED._replace(colour=style.CONTROL).handle(style.BEST_CONTROL))
     return figure_of(lines, [("", handles)], share_y="line")
@@ -112,7 +129,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     points, sources = decoded(metrics_to_draw(given, draws=True)), load(given.sources)
     if points.empty:
-        raise UserError(f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again")
+        raise UserError(
+            f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again"
+        )
     publish(given, points[POINTS], lambda: draw(points[points["drawn"]], sources))
 
 

@@ -25,28 +25,40 @@ from scripts.publish.names import load, load_systems, source_title
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
 from scripts.publish.table import filled, publish_table
 
-NAMES = {"questions": "questions", "pairs": "question and answer pairs",
-         "sentence_words": "words of a sentence",
-         "question_words": "words of a question", "answer_words": "words of an answer",
-         "candidates": "candidates of a question", "likely": "likely answers (%)"}
+NAMES = {
+    "questions": "questions",
+    "pairs": "question and answer pairs",
+    "sentence_words": "words of a sentence",
+    "question_words": "words of a question",
+    "answer_words": "words of an answer",
+    "candidates": "candidates of a question",
+    "likely": "likely answers (%)",
+}
 WORDS = ["sentence_words", "question_words", "answer_words"]  # counted over all categories alone
 PARTS = {"all": "all"} | SLICES
-CAPTION = ("What MC-TACO holds: counts and means of the cleaned corpus beside table 1 of Zhou et al. 2019. A question is one "
-           "with its sentence; words are split at white space, and means of words are over question and answer pairs. The "
-           "released development file is the train split here.")
+CAPTION = (
+    "What MC-TACO holds: counts and means of the cleaned corpus beside table 1 of Zhou et al. 2019. A question is one "
+    "with its sentence; words are split at white space, and means of words are over question and answer pairs. The "
+    "released development file is the train split here."
+)
 SAMPLE = " SAMPLE DATA where marked: made-up questions, not a corpus."
 
 
 def statistics(answers: pd.DataFrame) -> pd.Series:
     """The numbers of NAMES by slice and metric, of a table of the schema questions."""
-    rows = answers.assign(**{name: answers[name.removesuffix("_words")].str.split().str.len()
-                             for name in WORDS})
+    rows = answers.assign(
+        **{name: answers[name.removesuffix("_words")].str.split().str.len() for name in WORDS}
+    )
     parts = pd.concat([rows.assign(slice="all"), rows.assign(slice="category=" + rows["category"])])
-    table = parts.groupby("slice").agg(questions=("question_id", "nunique"),
-                                       pairs=("label", "size"), likely=("label", "mean"),
-                                       **{name: (name, "mean") for name in WORDS})
-    table = table.assign(candidates=table["pairs"] / table["questions"],
-                         likely=table["likely"] * 100)
+    table = parts.groupby("slice").agg(
+        questions=("question_id", "nunique"),
+        pairs=("label", "size"),
+        likely=("label", "mean"),
+        **{name: (name, "mean") for name in WORDS},
+    )
+    table = table.assign(
+        candidates=table["pairs"] / table["questions"], likely=table["likely"] * 100
+    )
     table[WORDS] = table[WORDS].where(table.index.to_series() == "all", axis=0)
     return table.reindex(list(PARTS))[list(NAMES)].rename_axis(columns="metric").stack().dropna()
 
@@ -55,8 +67,10 @@ def tabulate(cleaned: Path, claims: pd.DataFrame, title: str) -> pd.DataFrame:
     """A row of text for each number of one corpus; cleaned: its folder; claims: of claims_beside(),
     about it.
     """
-    splits = {file.stem: read_table(file, QUESTIONS.names).to_pandas()
-              for file in sorted(cleaned.glob("*.parquet"))}
+    splits = {
+        file.stem: read_table(file, QUESTIONS.names).to_pandas()
+        for file in sorted(cleaned.glob("*.parquet"))
+    }
     every = statistics(pd.concat(splits.values(), ignore_index=True))
     values = {"All": every} | {split: statistics(rows) for split, rows in splits.items()}
     values = pd.DataFrame(values).reindex(every.index)
@@ -72,9 +86,17 @@ def main(given: argparse.Namespace) -> None:
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
     samples = metrics.groupby("source")["sample"].any()
-    table = pd.concat([tabulate(given.cleaned / source, claims[claims["source"] == source],
-                                source_title(source, sources) + " [sample data]" * sample)
-                       for source, sample in samples.items()], ignore_index=True).fillna("")
+    table = pd.concat(
+        [
+            tabulate(
+                given.cleaned / source,
+                claims[claims["source"] == source],
+                source_title(source, sources) + " [sample data]" * sample,
+            )
+            for source, sample in samples.items()
+        ],
+        ignore_index=True,
+    ).fillna("")
     caption = CAPTION + SAMPLE * bool(samples.any())
     publish_table(given, filled(table, []), caption, ["Corpus", "Of", "Number"])
 

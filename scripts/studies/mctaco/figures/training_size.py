@@ -35,15 +35,31 @@ from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, syst
 from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS
 from scripts.publish.names import load
 from scripts.publish.panels import (
-    CHANCE, DASHED, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of, publish, same_place)
+    CHANCE,
+    DASHED,
+    Look,
+    Panel,
+    dodges,
+    draw_line,
+    draw_marks,
+    figure_of,
+    legend_of,
+    publish,
+    same_place,
+)
 from scripts.publish.published import claims_beside
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
 PLATEAU = Look(line=DASHED, width=0.7)
 SYSTEM = [*PLACE, "system"]
-ONE = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6, "alpha": 0.8,
-       "zorder": 5}  # of one draw
+ONE = {
+    "linestyle": "",
+    "markersize": 2.4,
+    "markeredgewidth": 0.6,
+    "alpha": 0.8,
+    "zorder": 5,
+}  # of one draw
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -53,10 +69,14 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
     trained = of_models(rows)
     trained = trained[~trained["method"].isin(["released", "external"])]
-    sizes = trained.groupby(SYSTEM)["train_questions"].transform(lambda size: size.nunique(dropna=False))
+    sizes = trained.groupby(SYSTEM)["train_questions"].transform(
+        lambda size: size.nunique(dropna=False)
+    )
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
     is_line = (rows["model"] == "random") | (rows["method"] == "control") & rows["drawn"]
-    return pd.concat([rows[is_line & rows["source"].isin(chosen["source"])], chosen], ignore_index=True)
+    return pd.concat(
+        [rows[is_line & rows["source"].isin(chosen["source"])], chosen], ignore_index=True
+    )
 
 
 def of_models(rows: pd.DataFrame) -> pd.DataFrame:
@@ -69,15 +89,30 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     train_pairs, draws.
     """
     trained = of_models(rows[rows["seed"].isna()])
-    key = [*SYSTEM, "kind", "model", "unit_normalization", "experiment", "train_questions", "slice", "metric"]
+    key = [
+        *SYSTEM,
+        "kind",
+        "model",
+        "unit_normalization",
+        "experiment",
+        "train_questions",
+        "slice",
+        "metric",
+    ]
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
     trained = trained.assign(experiment=trained.groupby(SYSTEM)["experiment"].transform("first"))
     by_size = trained.groupby(key, dropna=False, sort=False)
-    points = by_size.agg(train_pairs=("train_pairs", "mean"), sd=("value", "std"), n=("n", "max"),
-                         draws=("draw", "nunique"), sample=("sample", "any"),
-                         limit=("limit", "first")).reset_index()
-    points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records"))
-                                              for _, of_size in by_size]
+    points = by_size.agg(
+        train_pairs=("train_pairs", "mean"),
+        sd=("value", "std"),
+        n=("n", "max"),
+        draws=("draw", "nunique"),
+        sample=("sample", "any"),
+        limit=("limit", "first"),
+    ).reset_index()
+    points[["value", "ci_low", "ci_high"]] = [
+        mean_of(of_size.to_dict("records")) for _, of_size in by_size
+    ]
     return points.sort_values([*SYSTEM, "metric", "train_pairs"], ignore_index=True)
 
 
@@ -88,10 +123,15 @@ def plateau(sources: Path) -> pd.DataFrame:
     return claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
 
 
-def draw_panel(axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame) -> None:
+def draw_panel(
+    axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame
+) -> None:
     """One metric on one corpus and split; points: of means(); flat: of plateau()."""
     mean = same_place(points, rows, [*PLACE, "metric"])
-    for is_line, look in ((rows["model"] == "random", CHANCE), (rows["method"] == "control", CONTROL)):
+    for is_line, look in (
+        (rows["model"] == "random", CHANCE),
+        (rows["method"] == "control", CONTROL),
+    ):
         for value in rows.loc[is_line & rows["seed"].isna(), "value"].head(1):
             draw_line(axes, value * 100, look=look)
     span = max(mean["train_pairs"].max(), 1)
@@ -99,7 +139,9 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict
         look, single = known[system], rows[rows["system"] == system]
         single = single[single["seed"].notna()] if single["seed"].notna().any() else single
         shift *= 0.12 * span  # within the limits of the axis
-        draw_marks(axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False, **ONE)
+        draw_marks(
+            axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False, **ONE
+        )
         draw_marks(axes, mean[mean["system"] == system], look, "train_pairs", shift=shift)
     for place in same_place(flat, rows, ["source"])["train_pairs"]:
         draw_line(axes, place, upright=True, look=PLATEAU)
@@ -111,14 +153,19 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict
     axes.set_xlabel("training pairs (question and candidate)")
 
 
-def legend(rows: pd.DataFrame, known: dict[str, Look],
-           flat: pd.DataFrame) -> list[tuple[str, list]]:
+def legend(
+    rows: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame
+) -> list[tuple[str, list]]:
     """The systems, and what the lines and small marks mean."""
     controls = rows.loc[rows["method"] == "control", "system"].unique()
-    lines = [CHANCE.handle("random"),
-             Look(marker="o", line="", size=2).handle(f"one draw, {replicate_name(rows)}")]
-    lines += [PLATEAU.handle(f"the paper: flat from about {place:,.0f}")
-              for place in flat["train_pairs"].unique()]
+    lines = [
+        CHANCE.handle("random"),
+        Look(marker="o", line="", size=2).handle(f"one draw, {replicate_name(rows)}"),
+    ]
+    lines += [
+        PLATEAU.handle(f"the paper: flat from about {place:,.0f}")
+        for place in flat["train_pairs"].unique()
+    ]
     best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
     return [*legend_of(known), ("", lines), ("", best)]
 
@@ -131,15 +178,21 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     draw_metric = partial(draw_panel, points=points, known=known, flat=flat)
     for mean, source, split in by_place(points, sources):
         here, detail = same_place(rows, mean), f"{split}, {mean['n'].max():,} questions"
-        lines.append([Panel(here[here["metric"] == metric], draw_metric, source, detail, height=2.2)
-                      for metric in METRICS])
+        lines.append(
+            [
+                Panel(here[here["metric"] == metric], draw_metric, source, detail, height=2.2)
+                for metric in METRICS
+            ]
+        )
     return figure_of(lines, legend(rows, known, flat))
 
 
 def main(given: argparse.Namespace) -> None:
     rows = sized(metrics_to_draw(given, draws=True))
     if of_models(rows).empty:
-        raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
+        raise UserError(
+            f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model"
+        )
     flat, sources = plateau(given.sources), load(given.sources)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)
     points = pd.concat([mean, rows.assign(origin="one draw", draws=np.nan)])

@@ -8,23 +8,47 @@ import pandas as pd
 from scripts.studies.strided_sop.strides import UP_TO
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import experiment_if_needed, method_title, model_title, source_title, split_title, study_metrics, without_people
+from scripts.publish.names import (
+    experiment_if_needed,
+    method_title,
+    model_title,
+    source_title,
+    split_title,
+    study_metrics,
+    without_people,
+)
 from scripts.publish.panels import Panel
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
-VARIANT = ["size_matched", "same_videos", "hard", "context", "train_stride", "learn_from", "train_labels", "objectives", "method"]  # what sets series of one model apart
+VARIANT = [
+    "size_matched",
+    "same_videos",
+    "hard",
+    "context",
+    "train_stride",
+    "learn_from",
+    "train_labels",
+    "objectives",
+    "method",
+]  # what sets series of one model apart
 NUMBERS = ["value", "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
 
 def strides_told(stride: str) -> str:
     """`stride 2`, `strides 0 to 4`: what was learnt from, as the option train_stride says it."""
-    return f"strides 0 to {stride.removeprefix(UP_TO)}" if stride.startswith(UP_TO) else f"stride {stride}"
+    return (
+        f"strides 0 to {stride.removeprefix(UP_TO)}"
+        if stride.startswith(UP_TO)
+        else f"stride {stride}"
+    )
 
 
 def learnt_title(facts: dict | pd.Series) -> str:
     """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is measured."""
     stride, corpus = facts.get("train_stride"), facts.get("learn_from")
-    return (f", learnt from {strides_told(stride)}" if pd.notna(stride) else "") + (f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else "")
+    return (f", learnt from {strides_told(stride)}" if pd.notna(stride) else "") + (
+        f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else ""
+    )
 
 
 def objectives_title(facts: dict | pd.Series) -> str:
@@ -50,8 +74,12 @@ def place_title(source: str, split: str, sources: dict) -> str:
 
 def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str) -> list[Panel]:
     """A panel for each corpus, split and system; system: the column of its name, if there are several."""
-    return [Panel(of_panel, draw, source_title(source, sources), ", ".join([split_title(split), *name]))
-            for (source, split, *name), of_panel in points.groupby(["source", "split", *system], sort=False)]
+    return [
+        Panel(of_panel, draw, source_title(source, sources), ", ".join([split_title(split), *name]))
+        for (source, split, *name), of_panel in points.groupby(
+            ["source", "split", *system], sort=False
+        )
+    ]
 
 
 def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
@@ -59,29 +87,46 @@ def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
     mixture are left out, and so is what tells the stride or orders spans and, unless crossed, what learnt from another stride or corpus."""
     stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0]
     mixed = metrics["stride"].isna()
-    same = metrics["train_stride"].isna() | mixed & metrics["train_stride"].str.startswith(UP_TO, na=False)
+    same = metrics["train_stride"].isna() | mixed & metrics["train_stride"].str.startswith(
+        UP_TO, na=False
+    )
     is_plain = metrics["learn_from"].isna() & same | crossed
-    metrics = metrics.assign(stride=metrics["stride"].where(~mixed, stride.astype(float)), slice=metrics["slice"].where(~mixed, "all"))
-    return metrics[metrics["predict"].isna() & metrics["span"].isna() & metrics["stride"].notna() & is_plain]
+    metrics = metrics.assign(
+        stride=metrics["stride"].where(~mixed, stride.astype(float)),
+        slice=metrics["slice"].where(~mixed, "all"),
+    )
+    return metrics[
+        metrics["predict"].isna() & metrics["span"].isna() & metrics["stride"].notna() & is_plain
+    ]
 
 
 def variant_title(facts: dict | pd.Series) -> str:
     """`, size-matched`: how a model was trained and measured, where not plainly; facts: the columns VARIANT."""
     method = facts["method"]
     told = "" if method in PLAIN else f", {method_title(method)}"
-    return (told + ", same videos" * pd.notna(facts["same_videos"])
-            + ", size-matched" * pd.notna(facts["size_matched"])
-            + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
-            + (f", windows of {facts['context']}" if pd.notna(facts.get("context")) else "")
-            + learnt_title(facts) + ", learnt from coins" * pd.notna(facts.get("train_labels")) + objectives_title(facts))
+    return (
+        told
+        + ", same videos" * pd.notna(facts["same_videos"])
+        + ", size-matched" * pd.notna(facts["size_matched"])
+        + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
+        + (f", windows of {facts['context']}" if pd.notna(facts.get("context")) else "")
+        + learnt_title(facts)
+        + ", learnt from coins" * pd.notna(facts.get("train_labels"))
+        + objectives_title(facts)
+    )
 
 
 def titles_of(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
     """By row the model's title, and how it was trained and measured; changed: facts that its title does not tell."""
-    return [model_title(row["model"], models) + variant_title(row | changed) for row in rows.to_dict("records")]
+    return [
+        model_title(row["model"], models) + variant_title(row | changed)
+        for row in rows.to_dict("records")
+    ]
 
 
-def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: bool = False) -> pd.DataFrame:
+def strided_metrics(
+    path: Path, models: dict, slices: bool = False, crossed: bool = False
+) -> pd.DataFrame:
     """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was trained and measured.
 
     Rows on all pairs only; slices: those on slices, too; crossed: those of what learnt from another stride or corpus, too.
@@ -91,7 +136,12 @@ def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: boo
     """
     metrics = of_one_stride(sop_metrics(path), crossed)
     metrics = metrics[slices | (metrics["slice"] == "all")]
-    metrics = pd.concat([without_people(metrics), metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")]])
+    metrics = pd.concat(
+        [
+            without_people(metrics),
+            metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")],
+        ]
+    )
     metrics["stride"] = metrics["stride"].astype(int)
     point = ["source", "split", "slice", "model", *VARIANT, "stride", "limit", "metric", "seed"]
     variants = metrics[VARIANT].drop_duplicates()
@@ -99,8 +149,20 @@ def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: boo
     metrics["series"] = (
         metrics["model"].map(lambda name: model_title(name, models))
         + metrics.merge(titles, on=VARIANT, how="left")["title"].to_numpy()
-        + limit_if_several(metrics) + experiment_if_needed(metrics, point)
+        + limit_if_several(metrics)
+        + experiment_if_needed(metrics, point)
     )
-    order = ["source", "split", "is_model", "series", "metric", "stride", "seed", "slice"]  # controls first, as in every study
-    metrics = metrics.assign(is_model=metrics["method"] != "control").sort_values(order, ignore_index=True, kind="stable")
+    order = [
+        "source",
+        "split",
+        "is_model",
+        "series",
+        "metric",
+        "stride",
+        "seed",
+        "slice",
+    ]  # controls first, as in every study
+    metrics = metrics.assign(is_model=metrics["method"] != "control").sort_values(
+        order, ignore_index=True, kind="stable"
+    )
     return metrics.drop(columns="is_model")

@@ -37,14 +37,27 @@ from scripts.publish.table import percent, publish_table
 RUN = 4  # words
 MOST, DRAW = 100_000, 31  # pairs of a split that are counted, drawn by hash
 WORDS = ["Corpus", "Dataset", "Split", "Model"]
-COLUMNS = [*WORDS, "Pairs", "All right (%)", "Repeated words (%)", "Of these right (%)", "No shared word (%)", "Of those right (%)"]
-CAPTION = (f"Words that the two texts of a pair share, and accuracy on such pairs, a mean over runs. Repeated words: a run of {RUN} words of one "
-           f"stands in the other. No shared word: none at all. At most {MOST:,} pairs of the first evaluation split.")
+COLUMNS = [
+    *WORDS,
+    "Pairs",
+    "All right (%)",
+    "Repeated words (%)",
+    "Of these right (%)",
+    "No shared word (%)",
+    "Of those right (%)",
+]
+CAPTION = (
+    f"Words that the two texts of a pair share, and accuracy on such pairs, a mean over runs. Repeated words: a run of {RUN} words of one "
+    f"stands in the other. No shared word: none at all. At most {MOST:,} pairs of the first evaluation split."
+)
 
 
 def repeats(pairs: pd.DataFrame, run: int) -> np.ndarray:
     """(n,) whether a run of so many words of text_a stands in text_b."""
-    first, second = (runs_of(pairs[name], run)[["text", "run"]].drop_duplicates() for name in ("text_a", "text_b"))
+    first, second = (
+        runs_of(pairs[name], run)[["text", "run"]].drop_duplicates()
+        for name in ("text_a", "text_b")
+    )
     found = np.zeros(len(pairs), bool)
     found[first.merge(second, on=["text", "run"])["text"].unique()] = True
     return found
@@ -52,21 +65,42 @@ def repeats(pairs: pd.DataFrame, run: int) -> np.ndarray:
 
 def right_of(run: Run, split: str, pairs: pd.DataFrame) -> np.ndarray:
     """(n,) whether a run put each pair in the right order; half of a tie."""
-    return highest(read_scores(run, split, pairs["pair_id"], "pairs")[0])[np.arange(len(pairs)), pairs["label"]]
+    return highest(read_scores(run, split, pairs["pair_id"], "pairs")[0])[
+        np.arange(len(pairs)), pairs["label"]
+    ]
 
 
 def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[list[str]]:
     """A row of text (COLUMNS) for each model of a dataset, measured on its first evaluation split; runs: those of the dataset."""
     facts = runs[0].facts
     split = facts["splits"][1]
-    pairs = read_table(build / facts["source"] / facts["dataset"] / f"{split}.parquet", ["pair_id", "text_a", "text_b", "label"]).to_pandas()
+    pairs = read_table(
+        build / facts["source"] / facts["dataset"] / f"{split}.parquet",
+        ["pair_id", "text_a", "text_b", "label"],
+    ).to_pandas()
     drawn = np.sort(np.argsort(keyed_hash(pairs["pair_id"], DRAW), kind="stable")[:MOST])
     counted = pairs.iloc[drawn].reset_index(drop=True)
     repeated, unlike = repeats(counted, RUN), ~repeats(counted, 1)
     systems = runs_by_title(runs, PLAIN, models)
-    means = {name: np.mean([right_of(run, split, pairs)[drawn] for run in of], 0) for name, of in systems.items()}
-    return [[title, facts["dataset"], split_title(split), name, f"{len(counted):,}", percent(right.mean()), percent(repeated.mean()),
-             mean_on(right, repeated), percent(unlike.mean()), mean_on(right, unlike)] for name, right in means.items()]
+    means = {
+        name: np.mean([right_of(run, split, pairs)[drawn] for run in of], 0)
+        for name, of in systems.items()
+    }
+    return [
+        [
+            title,
+            facts["dataset"],
+            split_title(split),
+            name,
+            f"{len(counted):,}",
+            percent(right.mean()),
+            percent(repeated.mean()),
+            mean_on(right, repeated),
+            percent(unlike.mean()),
+            mean_on(right, unlike),
+        ]
+        for name, right in means.items()
+    ]
 
 
 def mean_on(right: np.ndarray, inside: np.ndarray) -> str:
@@ -77,12 +111,18 @@ def mean_on(right: np.ndarray, inside: np.ndarray) -> str:
 def main(given: argparse.Namespace) -> None:
     metrics = read_metrics(given.metrics).to_pandas()
     sources, models, notes = load(given.sources), load(given.models), notes_by_dataset(metrics)
-    rows = [row for place, runs in runs_of_datasets(given.train, given.runs).items()
-            if tells_of_pairs(runs[0].facts["data_options"])
-            for row in rows_of(runs, given.build, sources[place[0]]["title"] + notes.get(place, ""), models)]
+    rows = [
+        row
+        for place, runs in runs_of_datasets(given.train, given.runs).items()
+        if tells_of_pairs(runs[0].facts["data_options"])
+        for row in rows_of(
+            runs, given.build, sources[place[0]]["title"] + notes.get(place, ""), models
+        )
+    ]
     table = pd.DataFrame(rows, columns=COLUMNS)
-    caption = caption_of(CAPTION, metrics[metrics["study"] == "strided_sop"],
-                         "made-up sentences, not a corpus")
+    caption = caption_of(
+        CAPTION, metrics[metrics["study"] == "strided_sop"], "made-up sentences, not a corpus"
+    )
     publish_table(given, table, caption, WORDS)
 
 

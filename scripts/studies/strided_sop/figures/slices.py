@@ -29,17 +29,61 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.panels import (
-    Look, Panel, Rows, draw_line, figure_of, in_lines, legend_of, looks, publish, with_best_control,
-    write_beside)
-from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, accuracies, place_title, strided_metrics
+    Look,
+    Panel,
+    Rows,
+    draw_line,
+    figure_of,
+    in_lines,
+    legend_of,
+    looks,
+    publish,
+    with_best_control,
+    write_beside,
+)
+from scripts.studies.strided_sop.figures.metrics import (
+    NUMBERS,
+    VARIANT,
+    accuracies,
+    place_title,
+    strided_metrics,
+)
 
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", *NUMBERS]
+COLUMNS = [
+    "source",
+    "split",
+    "series",
+    "model",
+    "experiment",
+    "stride",
+    *VARIANT,
+    "limit",
+    "slice",
+    "seed",
+    "metric",
+    *NUMBERS,
+]
 LEAST = 10  # pairs
 NEARLY_ALL = 0.97  # of the pairs of every stride: such a slice says what they all say
-HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two start together", "position": "place in the video",
-         "sentences": "sentences of the video", "words": "words of both", "category": "category"}
-NAMES = {"none": "not at all", "partial": "partly", "contained": "one lies in the other", "false": "no", "true": "yes",
-         "first_third": "first third", "middle_third": "middle third", "last_third": "last third"}
+HEADS = {
+    "all": "",
+    "overlap": "the two clips overlap",
+    "same_start": "the two start together",
+    "position": "place in the video",
+    "sentences": "sentences of the video",
+    "words": "words of both",
+    "category": "category",
+}
+NAMES = {
+    "none": "not at all",
+    "partial": "partly",
+    "contained": "one lies in the other",
+    "false": "no",
+    "true": "yes",
+    "first_third": "first third",
+    "middle_third": "middle third",
+    "last_third": "last third",
+}
 LEAST_ACROSS, ACROSS = 3, 5  # strides side by side; more go to the next block
 
 
@@ -50,34 +94,57 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
     the `system`, which is the series without that.
     """
     points = accuracies(metrics)
-    points = points.assign(pairs=np.where(points["same_videos"].notna(), ", same videos", "")
-                           + np.where(points["hard"].eq(True), ", hard pairs", "")
-                           + (", windows of " + points["context"]).fillna(""))
-    points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
+    points = points.assign(
+        pairs=np.where(points["same_videos"].notna(), ", same videos", "")
+        + np.where(points["hard"].eq(True), ", hard pairs", "")
+        + (", windows of " + points["context"]).fillna("")
+    )
+    points["system"] = [
+        series.replace(pairs, "") if pairs else series
+        for series, pairs in zip(points["series"], points["pairs"])
+    ]
     names = points["slice"].str.partition("=")
     shown = names[2].replace(NAMES).map(partial(textwrap.shorten, width=26, placeholder="…"))
     shown = shown.where(names[0] != "all", "all pairs")
-    places = {part: number for number, part in enumerate(part for of_panel in PARTS.values() for part in of_panel)}
-    points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(HEADS)}), row=points["slice"],
-                           part_place=names[2].map(places).fillna(len(places)), name=shown, head=names[0].map(HEADS))
+    places = {
+        part: number
+        for number, part in enumerate(part for of_panel in PARTS.values() for part in of_panel)
+    }
+    points = points.assign(
+        panel=names[0],
+        part=names[2],
+        panel_place=names[0].map({name: at for at, name in enumerate(HEADS)}),
+        row=points["slice"],
+        part_place=names[2].map(places).fillna(len(places)),
+        name=shown,
+        head=names[0].map(HEADS),
+    )
     return points.sort_values(["panel_place", "part_place", "part"], kind="stable")
 
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
     """The ends of all axes, in per cent: the values and most of every interval; an interval may run out of the axis."""
     low, high = (points[name].fillna(points["value"]) * 100 for name in ("ci_low", "ci_high"))
-    return (max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
-            min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3))
+    return (
+        max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
+        min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3),
+    )
 
 
-def draw_column(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look],
-                limits: tuple[float, float]) -> None:
+def draw_column(
+    axes: Axes,
+    points: pd.DataFrame,
+    rows: Rows,
+    known: dict[str, Look],
+    limits: tuple[float, float],
+) -> None:
     """One stride: the marks of every system, and n."""
     draw_line(axes, upright=True)
     rows.draw(axes, points, known)
     counts = points.groupby("slice")["n"].max()
-    write_beside(axes, {rows.places[name]: f"{count:,}" for name, count in counts.items()}, "n",
-                 fontsize=6)
+    write_beside(
+        axes, {rows.places[name]: f"{count:,}" for name, count in counts.items()}, "n", fontsize=6
+    )
     axes.set_xlim(*limits)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
@@ -97,9 +164,14 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
     such dataset each other choice of them."""
     blocks = []
     has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
-    for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(["source", "pairs"]):
-        measured = [name for name in sources.get(source, {}).get("evaluate", [])
-                    if name in set(of_source["split"])]
+    for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(
+        ["source", "pairs"]
+    ):
+        measured = [
+            name
+            for name in sources.get(source, {}).get("evaluate", [])
+            if name in set(of_source["split"])
+        ]
         split = measured[0] if measured else of_source["split"].iloc[0]
         of_split = of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]
         is_whole = of_split["slice"] == "all"
@@ -116,9 +188,15 @@ def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Pa
     here = set(points["system"])
     known = {name: look._replace(size=3.2) for name, look in known.items() if name in here}
     rows, limits = Rows(points, "source", series="system"), limits_of(points)
-    panels = [Panel(of_stride, partial(draw_column, rows=rows, known=known, limits=limits),
-                    detail=f"stride {stride}", height=rows.height)
-              for stride, of_stride in points.groupby("stride")]
+    panels = [
+        Panel(
+            of_stride,
+            partial(draw_column, rows=rows, known=known, limits=limits),
+            detail=f"stride {stride}",
+            height=rows.height,
+        )
+        for stride, of_stride in points.groupby("stride")
+    ]
     return [*in_lines(panels, ACROSS, title)[0], *[None] * (LEAST_ACROSS - len(panels))]
 
 
@@ -137,7 +215,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     points = sliced_points(strided_metrics(given.metrics, load(given.models), slices=True))
     if set(points["slice"]) == {"all"}:
-        raise UserError(f"{given.metrics}: no accuracy on slices; evaluate the runs of strided_sop again")
+        raise UserError(
+            f"{given.metrics}: no accuracy on slices; evaluate the runs of strided_sop again"
+        )
     sources = load(given.sources)
     publish(given, points[COLUMNS], lambda: draw(points, sources))
 

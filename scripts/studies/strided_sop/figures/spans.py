@@ -24,27 +24,59 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.panels import (
-    BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, in_lines,
-    legend_of, looks, publish, with_best_control)
+    BEST_CONTROL,
+    CHANCE,
+    Look,
+    Panel,
+    dodges,
+    draw_line,
+    draw_marks,
+    figure_of,
+    in_lines,
+    legend_of,
+    looks,
+    publish,
+    with_best_control,
+)
 from scripts.studies.strided_sop.figures.metrics import NUMBERS, place_title, sop_metrics, titles_of
 
 METRICS = ["exact_order", "concordance", "pair_accuracy"]
 PLACE = ["source", "split", "stride"]
-COLUMNS = [*PLACE, "system", "model", "method", "experiment", "span", "order_by", "metric", "slice", *NUMBERS, "limit"]
+COLUMNS = [
+    *PLACE,
+    "system",
+    "model",
+    "method",
+    "experiment",
+    "span",
+    "order_by",
+    "metric",
+    "slice",
+    *NUMBERS,
+    "limit",
+]
 
 
 def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """The rows of spans over all seeds, with `system`; of controls those of the best at each k by the whole order."""
-    rows = metrics[metrics["span"].notna() & metrics["seed"].isna() & metrics["metric"].isin(METRICS)]
+    rows = metrics[
+        metrics["span"].notna() & metrics["seed"].isna() & metrics["metric"].isin(METRICS)
+    ]
     rows = rows.assign(system=titles_of(rows, models), is_control=rows["method"] == "control")
     rows = rows.drop_duplicates([*PLACE, "system", "span", "order_by", "metric", "slice"])
-    kept = with_best_control(rows, [*PLACE, "span"], ["order_by", "system"],
-                             rows["metric"] == "exact_order")
-    return kept.sort_values([*PLACE, "is_control", "system", "span", "metric", "slice"], kind="stable", ignore_index=True)
+    kept = with_best_control(
+        rows, [*PLACE, "span"], ["order_by", "system"], rows["metric"] == "exact_order"
+    )
+    return kept.sort_values(
+        [*PLACE, "is_control", "system", "span", "metric", "slice"],
+        kind="stable",
+        ignore_index=True,
+    )
 
 
-def draw_lines(axes: Axes, points: pd.DataFrame, along: str, known: dict[str, Look], xlabel: str,
-               ylabel: str) -> None:
+def draw_lines(
+    axes: Axes, points: pd.DataFrame, along: str, known: dict[str, Look], xlabel: str, ylabel: str
+) -> None:
     """A line for each system, along this column."""
     controls, shifts = points[points["is_control"]], dodges(known)
     draw_marks(axes, controls, BEST_CONTROL, along, intervals=False, zorder=2)
@@ -58,10 +90,22 @@ def draw_lines(axes: Axes, points: pd.DataFrame, along: str, known: dict[str, Lo
 def draw_whole(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None:
     """The share of whole orders that are right."""
     sizes = sorted(points["span"].unique())
-    axes.plot(sizes, [100 / math.factorial(int(size)) for size in sizes], color=style.GREY,
-              linestyle=CHANCE.line, linewidth=1, zorder=1)
-    draw_lines(axes, points[points["metric"] == "exact_order"], "span", known, "units (k)",
-               "whole order right (%)")
+    axes.plot(
+        sizes,
+        [100 / math.factorial(int(size)) for size in sizes],
+        color=style.GREY,
+        linestyle=CHANCE.line,
+        linewidth=1,
+        zorder=1,
+    )
+    draw_lines(
+        axes,
+        points[points["metric"] == "exact_order"],
+        "span",
+        known,
+        "units (k)",
+        "whole order right (%)",
+    )
 
 
 def draw_tau(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None:
@@ -81,8 +125,9 @@ def draw_pairs(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None
     points = points[(points["span"] == largest) & (points["slice"] != "all")]
     points = points[points["metric"] == "concordance"]
     points = points.assign(apart=points["slice"].str.removeprefix("distance=").astype(int))
-    draw_lines(axes, points, "apart", known, "places apart",
-               f"pairs in order (%), k = {int(largest)}")
+    draw_lines(
+        axes, points, "apart", known, "places apart", f"pairs in order (%), k = {int(largest)}"
+    )
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -92,7 +137,11 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         whole = of_place[of_place["slice"] == "all"]
         shown = ((draw_whole, whole), (draw_tau, whole), (draw_pairs, of_place))
         panels = [Panel(rows, partial(draw_one, known=known)) for draw_one, rows in shown]
-        lines += in_lines(panels, 3, f"{place_title(source, split, sources)}, {stride:.0f} skipped between neighbours")
+        lines += in_lines(
+            panels,
+            3,
+            f"{place_title(source, split, sources)}, {stride:.0f} skipped between neighbours",
+        )
     others = BEST_CONTROL.handle(style.BEST_CONTROL), CHANCE.handle("chance")
     return figure_of(lines, legend_of(known, *others))
 

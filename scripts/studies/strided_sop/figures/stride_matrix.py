@@ -26,11 +26,37 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title
 from scripts.publish.panels import (
-    Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
+    Panel,
+    draw_matrix,
+    figure_of,
+    in_lines,
+    publish,
+    with_best_control,
+)
 from scripts.studies.strided_sop.figures.metrics import (
-    NUMBERS, VARIANT, accuracies, learnt_title, place_title, strided_metrics, strides_told)
+    NUMBERS,
+    VARIANT,
+    accuracies,
+    learnt_title,
+    place_title,
+    strided_metrics,
+    strides_told,
+)
 
-COLUMNS = ["source", "split", "system", "learnt_corpus", "learnt_stride", "stride", "series", "model", "experiment", *VARIANT, "limit", *NUMBERS]
+COLUMNS = [
+    "source",
+    "split",
+    "system",
+    "learnt_corpus",
+    "learnt_stride",
+    "stride",
+    "series",
+    "model",
+    "experiment",
+    *VARIANT,
+    "limit",
+    *NUMBERS,
+]
 CELL, WIDE, ROW = 0.36, 0.5, 0.27  # inches: of a cell at least and at most, and its height
 LEFT = 1.55  # inches: of the names of rows and of the air between matrices
 PLACE = ["source", "split", "system"]
@@ -42,27 +68,52 @@ def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
     series without that); of controls the best of each corpus and split."""
     points = accuracies(metrics)
     points = points.assign(
-        system=[series.replace(learnt_title(row), "") for series, row in zip(points["series"], points.to_dict("records"))],
-        learnt_corpus=points["learn_from"].fillna(points["source"]), learnt_stride=points["train_stride"].fillna(points["stride"].astype(str)))
+        system=[
+            series.replace(learnt_title(row), "")
+            for series, row in zip(points["series"], points.to_dict("records"))
+        ],
+        learnt_corpus=points["learn_from"].fillna(points["source"]),
+        learnt_stride=points["train_stride"].fillna(points["stride"].astype(str)),
+    )
     crossed = points["train_stride"].notna() | points["learn_from"].notna()
     points = points[crossed.groupby([points[name] for name in PLACE]).transform("any")]
     kept = with_best_control(points, PLACE[:2])
     mixed = kept["learnt_stride"].str.startswith(UP_TO)
-    kept = kept.assign(is_elsewhere=kept["learnt_corpus"] != kept["source"], is_mixed=mixed,
-                       number=kept["learnt_stride"].str.removeprefix(UP_TO).astype(int), is_control=kept["method"] == "control")
-    return kept.sort_values(["source", "split", "is_control", "system", "is_elsewhere", "learnt_corpus", "is_mixed", "number", "stride"],
-                            kind="stable", ignore_index=True)
+    kept = kept.assign(
+        is_elsewhere=kept["learnt_corpus"] != kept["source"],
+        is_mixed=mixed,
+        number=kept["learnt_stride"].str.removeprefix(UP_TO).astype(int),
+        is_control=kept["method"] == "control",
+    )
+    return kept.sort_values(
+        [
+            "source",
+            "split",
+            "is_control",
+            "system",
+            "is_elsewhere",
+            "learnt_corpus",
+            "is_mixed",
+            "number",
+            "stride",
+        ],
+        kind="stable",
+        ignore_index=True,
+    )
 
 
 def row_title(row: pd.Series, sources: dict) -> str:
     """What a row of a matrix learnt from."""
     title = source_title(row["learnt_corpus"], sources)
-    corpus = "\n".join(textwrap.wrap(title if len(title) < 30 else row["learnt_corpus"].replace("_", " "), 18)[:2])
+    corpus = "\n".join(
+        textwrap.wrap(title if len(title) < 30 else row["learnt_corpus"].replace("_", " "), 18)[:2]
+    )
     return strides_told(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
 
 
-def draw_panel(axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: list[int],
-               sources: dict) -> None:
+def draw_panel(
+    axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: list[int], sources: dict
+) -> None:
     """One matrix; rows: what those of all matrices of its place learnt from."""
     cells = cells.drop_duplicates([*LEARNT, "stride"])
     values = cells.pivot(index=LEARNT, columns="stride", values="value")
@@ -74,8 +125,16 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: lis
         for column, stride in enumerate(strides):
             same = not row["is_elsewhere"] and row["learnt_stride"] == str(stride)
             if same and pd.notna(values.iloc[place, column]):
-                axes.add_patch(Rectangle((column + 0.04, place + 0.04), 0.92, 0.92, fill=False,
-                                         edgecolor=style.INK, zorder=3))
+                axes.add_patch(
+                    Rectangle(
+                        (column + 0.04, place + 0.04),
+                        0.92,
+                        0.92,
+                        fill=False,
+                        edgecolor=style.INK,
+                        zorder=3,
+                    )
+                )
     axes.set_xlabel("stride measured", fontsize=7, labelpad=1)
     axes.set_ylabel("learnt from", fontsize=7)
 
@@ -88,16 +147,30 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     for (source, split), of_place in points.groupby(PLACE[:2], sort=False):
         rows = of_place[[*LEARNT, "is_elsewhere"]].drop_duplicates(ignore_index=True)
         draw_one = partial(draw_panel, rows=rows, strides=strides, sources=sources)
-        panels = [Panel(cells, draw_one, height=ROW * len(rows),
-                        detail=system + " (control)" * bool(cells["is_control"].any()))
-                  for system, cells in of_place.groupby("system", sort=False)]
+        panels = [
+            Panel(
+                cells,
+                draw_one,
+                height=ROW * len(rows),
+                detail=system + " (control)" * bool(cells["is_control"].any()),
+            )
+            for system, cells in of_place.groupby("system", sort=False)
+        ]
         lines += in_lines(panels, across, place_title(source, split, sources))
     return figure_of(lines, share_y="line", widest=WIDE * len(strides), size=6.5)
 
 
 def main(given: argparse.Namespace) -> None:
-    points, sources = by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True)), load(given.sources)
-    publish(given, points[COLUMNS], lambda: draw(points, sources), "nothing was learnt from another stride or corpus than it was measured on")
+    points, sources = (
+        by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True)),
+        load(given.sources),
+    )
+    publish(
+        given,
+        points[COLUMNS],
+        lambda: draw(points, sources),
+        "nothing was learnt from another stride or corpus than it was measured on",
+    )
 
 
 if __name__ == "__main__":

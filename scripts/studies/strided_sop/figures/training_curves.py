@@ -52,17 +52,26 @@ def read_history(file: Path) -> pd.DataFrame:
     variant = {"method": settings["method"]} | settings["data"] | settings["training"]
     variant |= {"begins with": settings.get("made_by")}
     stride = variant.pop("stride")
-    return read_table(file).to_pandas().assign(
-        **{name: settings[name] for name in ("source", "dataset", "model", "seed")}, stride=stride,
-        limit=settings["data"].get("limit"), summed=bool(settings["training"].get("objectives")),
-        variant=json.dumps(variant, sort_keys=True))
+    return (
+        read_table(file)
+        .to_pandas()
+        .assign(
+            **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
+            stride=stride,
+            limit=settings["data"].get("limit"),
+            summed=bool(settings["training"].get("objectives")),
+            variant=json.dumps(variant, sort_keys=True),
+        )
+    )
 
 
 def split_looks(splits: list[str]) -> dict[str, Look]:
     """The line of each split: grey for what is learnt from, colours for what is measured."""
     measured = [name for name in splits if name not in LEARNT]
-    looks = LEARNT | {name: Look(style.COLOURS[place % 3], line=LINES[place % 3], width=1)
-                      for place, name in enumerate(measured)}
+    looks = LEARNT | {
+        name: Look(style.COLOURS[place % 3], line=LINES[place % 3], width=1)
+        for place, name in enumerate(measured)
+    }
     return {name: looks[name] for name in splits}
 
 
@@ -86,8 +95,11 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, known: dict[str, L
             axes.plot(line["epoch"], line["value"], alpha=0.85, **known[split].settings())
             if split != "train":
                 at = line[line["epoch"] == epoch]
-                axes.plot(at["epoch"], at["value"],
-                          **CHOSEN._replace(colour=known[split].colour).settings())
+                axes.plot(
+                    at["epoch"],
+                    at["value"],
+                    **CHOSEN._replace(colour=known[split].colour).settings(),
+                )
     if measure == "accuracy":
         draw_line(axes)
         axes.set_xlabel("epoch")
@@ -117,8 +129,9 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     """The figure of concatenated histories (read_history), with the column sample."""
     strides = sorted(set(history["stride"]), key=lambda stride: (isinstance(stride, str), stride))
-    splits = sorted(set(history["split"]),
-                    key=lambda name: (name != "train", name != "held_out", name))
+    splits = sorted(
+        set(history["split"]), key=lambda name: (name != "train", name != "held_out", name)
+    )
     known, lines = split_looks(splits), []
     for key, title in row_titles(history, sources, models).items():
         rows = history[(history[ROW] == list(key)).all(axis=1)]
@@ -133,22 +146,32 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
         lines += in_lines(panels, len(strides), textwrap.fill(title, WRAP))
     handles = [look.handle(split_title(split)) for split, look in known.items()]
     marks = [CHOSEN.handle("the epoch that is reported"), CHANCE.handle("chance")]
-    return figure_of(lines, [("", handles), ("", marks)], share_x="figure", share_y="line",
-                     size=7.5)
+    return figure_of(
+        lines, [("", handles), ("", marks)], share_x="figure", share_y="line", size=7.5
+    )
 
 
 def main(given: argparse.Namespace) -> None:
     metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
-    history = pd.concat([read_history(given.train / name / "history.parquet")
-                         for name in given.runs])
-    history = history.sort_values([*ROW, "stride", "seed", "split", "epoch"], ignore_index=True,
-                                  key=lambda column: column.astype(str) if column.name == "stride"
-                                  else column)
+    history = pd.concat(
+        [read_history(given.train / name / "history.parquet") for name in given.runs]
+    )
+    history = history.sort_values(
+        [*ROW, "stride", "seed", "split", "epoch"],
+        ignore_index=True,
+        key=lambda column: column.astype(str) if column.name == "stride" else column,
+    )
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
-    history = history[history.groupby("run")["epoch"].transform("max") > 0]  # what is only asked has no curve
+    history = history[
+        history.groupby("run")["epoch"].transform("max") > 0
+    ]  # what is only asked has no curve
     sources, models = load(given.sources), load(given.models)
-    publish(given, history.drop(columns="variant"), lambda: draw(history, sources, models),
-            "no model was trained in this run")
+    publish(
+        given,
+        history.drop(columns="variant"),
+        lambda: draw(history, sources, models),
+        "no model was trained in this run",
+    )
 
 
 if __name__ == "__main__":

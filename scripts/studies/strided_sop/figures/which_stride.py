@@ -27,7 +27,20 @@ from scripts.studies.strided_sop.figures.metrics import sop_metrics, titles_of
 TASKS = {"stride": "stride alone", "order_and_stride": "stride with order"}
 PLACE = ["source", "split", "predict"]
 TOLD = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
-COLUMNS = [*PLACE, "system", "model", "method", "experiment", "true", "predicted", "value", "n", *TOLD, "sample", "limit"]
+COLUMNS = [
+    *PLACE,
+    "system",
+    "model",
+    "method",
+    "experiment",
+    "true",
+    "predicted",
+    "value",
+    "n",
+    *TOLD,
+    "sample",
+    "limit",
+]
 CELL, WIDTH = 0.27, 1.4  # inches: of a cell, of a matrix at most
 ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 
@@ -35,16 +48,29 @@ ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """The cells of each system's matrix over all seeds, beside the system's numbers (TOLD); of controls those of the best."""
     rows = metrics[metrics["predict"].notna() & metrics["seed"].isna()]
-    rows = rows.assign(system=titles_of(rows, models, train_stride=None))  # the mixture is that of the measured pairs
+    rows = rows.assign(
+        system=titles_of(rows, models, train_stride=None)
+    )  # the mixture is that of the measured pairs
     keys = [*PLACE, "system", "experiment"]
-    numbers = rows[(rows["slice"] == "all") & rows["metric"].isin(TOLD)].pivot_table(index=keys, columns="metric", values="value").reindex(columns=TOLD)
+    numbers = (
+        rows[(rows["slice"] == "all") & rows["metric"].isin(TOLD)]
+        .pivot_table(index=keys, columns="metric", values="value")
+        .reindex(columns=TOLD)
+    )
     cells = rows[rows["metric"] == "confusion"].merge(numbers.reset_index(), on=keys)
-    cells[["true", "predicted"]] = cells["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int).to_numpy()
+    cells[["true", "predicted"]] = (
+        cells["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int).to_numpy()
+    )
     is_control = cells["method"] == "control"
     best = cells[is_control].groupby(PLACE)["stride_accuracy"].transform("max")
-    kept = cells[~is_control | (cells["stride_accuracy"] == best.reindex(cells.index))].drop_duplicates([*PLACE, "system", "true", "predicted"])
-    return kept.assign(is_control=kept["method"] == "control").sort_values(["source", "split", "predict", "is_control", "system", "true", "predicted"],
-                                                                        kind="stable", ignore_index=True)
+    kept = cells[
+        ~is_control | (cells["stride_accuracy"] == best.reindex(cells.index))
+    ].drop_duplicates([*PLACE, "system", "true", "predicted"])
+    return kept.assign(is_control=kept["method"] == "control").sort_values(
+        ["source", "split", "predict", "is_control", "system", "true", "predicted"],
+        kind="stable",
+        ignore_index=True,
+    )
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
@@ -59,11 +85,18 @@ def panel_of(cells: pd.DataFrame, heading: str) -> Panel:
     first, strides = cells.iloc[0], cells["true"].nunique()
     error = f"error {first['stride_error'] * cells['true'].max():.2f}"
     order = first["order_accuracy"]
-    numbers = [f"{first['stride_accuracy'] * 100:.1f} % (chance {100 / strides:.0f} %)",
-               error + (f", order {order * 100:.1f} %" if pd.notna(order) else "")]
+    numbers = [
+        f"{first['stride_accuracy'] * 100:.1f} % (chance {100 / strides:.0f} %)",
+        error + (f", order {order * 100:.1f} %" if pd.notna(order) else ""),
+    ]
     system = first["system"] + " (control)" * bool(first["is_control"])
-    return Panel(cells, draw_panel, detail="\n".join([system, *numbers]), heading=heading,
-                 height=CELL * strides)
+    return Panel(
+        cells,
+        draw_panel,
+        detail="\n".join([system, *numbers]),
+        heading=heading,
+        height=CELL * strides,
+    )
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
@@ -71,8 +104,10 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     groups = []
     for (source, split, predict), of_place in cells.groupby(PLACE, sort=False):
         title = textwrap.shorten(source_title(source, sources), LETTERS, placeholder="…")
-        headings = [f"{title}\n{split_title(split)}, {TASKS[predict]}",
-                    *[""] * of_place["system"].nunique()]
+        headings = [
+            f"{title}\n{split_title(split)}, {TASKS[predict]}",
+            *[""] * of_place["system"].nunique(),
+        ]
         matrices = [matrix for _, matrix in of_place.groupby("system", sort=False)]
         groups.append([panel_of(matrix, heading) for matrix, heading in zip(matrices, headings)])
     return figure_of(style.lines_of(groups, ACROSS), widest=WIDTH, size=6.2)

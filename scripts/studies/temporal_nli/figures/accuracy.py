@@ -31,21 +31,68 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import parts_of
 from scripts.publish.names import load, people_points
 from scripts.publish.panels import (
-    PEOPLE, Look, Panel, Rows, draw_marks, figure_of, publish, same_place, with_best_control, write_beside)
+    PEOPLE,
+    Look,
+    Panel,
+    Rows,
+    draw_marks,
+    figure_of,
+    publish,
+    same_place,
+    with_best_control,
+    write_beside,
+)
 from scripts.studies.temporal_nli.figures.metrics import (
-    ABOUT, PLACE, SETS, STUDY, SYSTEM, VALUES, data_title, detail_of, finest, nli_metrics, value_name)
+    ABOUT,
+    PLACE,
+    SETS,
+    STUDY,
+    SYSTEM,
+    VALUES,
+    data_title,
+    detail_of,
+    finest,
+    nli_metrics,
+    value_name,
+)
 
-COLUMNS = [*ABOUT, "section", "row", "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups",
-           "majority", "control", "sample", "limit"]
+COLUMNS = [
+    *ABOUT,
+    "section",
+    "row",
+    "series_name",
+    "slice",
+    "metric",
+    "value",
+    "sd",
+    "ci_low",
+    "ci_high",
+    "n",
+    "groups",
+    "majority",
+    "control",
+    "sample",
+    "limit",
+]
 ALL = "all"
 # Of a dot, by what it stands for; in the order of the dots of a row.
-LOOKS = {dot: Look(colour, marker, "", size=3.9) for dot, colour, marker in (
-    ("", style.INK, "D"), ("fixed", style.COLOURS[0], "o"), ("interval", style.COLOURS[1], "s"),
-    ("false", style.COLOURS[2], "o"), ("true", style.COLOURS[3], "s"),
-    ("equal_gold", style.COLOURS[0], "o"), ("equal_gold_plus_1", style.COLOURS[1], "s"),
-    ("less_than_gold", style.COLOURS[4], "^"), ("before", style.COLOURS[0], "<"),
-    ("after", style.COLOURS[1], ">"), ("lower", style.COLOURS[5], "v"),
-    ("higher", style.COLOURS[4], "^"))}
+LOOKS = {
+    dot: Look(colour, marker, "", size=3.9)
+    for dot, colour, marker in (
+        ("", style.INK, "D"),
+        ("fixed", style.COLOURS[0], "o"),
+        ("interval", style.COLOURS[1], "s"),
+        ("false", style.COLOURS[2], "o"),
+        ("true", style.COLOURS[3], "s"),
+        ("equal_gold", style.COLOURS[0], "o"),
+        ("equal_gold_plus_1", style.COLOURS[1], "s"),
+        ("less_than_gold", style.COLOURS[4], "^"),
+        ("before", style.COLOURS[0], "<"),
+        ("after", style.COLOURS[1], ">"),
+        ("lower", style.COLOURS[5], "v"),
+        ("higher", style.COLOURS[4], "^"),
+    )
+}
 MAJORITY, CONTROL = Look(style.CONTROL, "|", "", size=7.4), Look(style.GREY, "x", "", size=5)
 LANE = 0.075  # inches, between the dots of a row
 
@@ -61,20 +108,30 @@ class Section:
     only: tuple[str, ...] = ()
 
 
-CLOSE = ("equal_gold", "equal_gold_plus_1", "less_than_gold")  # section 5.2: what is missed more where times are far apart
+CLOSE = (
+    "equal_gold",
+    "equal_gold_plus_1",
+    "less_than_gold",
+)  # section 5.2: what is missed more where times are far apart
 SECTIONS = {
-    "temp_order": [Section("How the two times are chosen", ("choice",), "premise_type"),
-                   Section("Distance of the two times", ("distance",), "premise_type"),
-                   Section("Sentence", ("tense", "premise_position"))],
-    "temp_duration": [Section("Claimed duration", ("hypothesis_type",)),
-                      Section("How the two times are chosen", ("choice",), "next_cycle"),
-                      Section("Distance of the two times", ("distance",), "hypothesis_type", CLOSE),
-                      Section("Premise", ("premise_form",))],
-    "cross_unit": [Section("Units, by premise", ("unit_pair",), "premise_type"),
-                   Section("Units, by hypothesis", ("unit_pair",), "direction"),
-                   Section("Difference of T1 and T2", ("distance",), "premise_type"),
-                   Section("Size of T2, by its preposition", ("hypothesis_size",), "hypothesis_preposition"),
-                   Section("Sentence", ("premise_position", "hypothesis_position"))],
+    "temp_order": [
+        Section("How the two times are chosen", ("choice",), "premise_type"),
+        Section("Distance of the two times", ("distance",), "premise_type"),
+        Section("Sentence", ("tense", "premise_position")),
+    ],
+    "temp_duration": [
+        Section("Claimed duration", ("hypothesis_type",)),
+        Section("How the two times are chosen", ("choice",), "next_cycle"),
+        Section("Distance of the two times", ("distance",), "hypothesis_type", CLOSE),
+        Section("Premise", ("premise_form",)),
+    ],
+    "cross_unit": [
+        Section("Units, by premise", ("unit_pair",), "premise_type"),
+        Section("Units, by hypothesis", ("unit_pair",), "direction"),
+        Section("Difference of T1 and T2", ("distance",), "premise_type"),
+        Section("Size of T2, by its preposition", ("hypothesis_size",), "hypothesis_preposition"),
+        Section("Sentence", ("premise_position", "hypothesis_position")),
+    ],
 }
 
 
@@ -91,10 +148,14 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
     known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
     at = (column, parts[column]) if column else None
     dots = list(section.only or VALUES.get(section.dots, {"": ""}))
-    return {"section": section.title, "row": value_name(*at) if at else ALL, "dot": dot,
-            "series_name": value_name(section.dots, dot) if section.dots else ALL,
-            "row_place": -1 if at is None else known.index(at) if at in known else len(known),
-            "dot_place": dots.index(dot) if dot in dots else len(dots)}
+    return {
+        "section": section.title,
+        "row": value_name(*at) if at else ALL,
+        "dot": dot,
+        "series_name": value_name(section.dots, dot) if section.dots else ALL,
+        "row_place": -1 if at is None else known.index(at) if at in known else len(known),
+        "dot_place": dots.index(dot) if dot in dots else len(dots),
+    }
 
 
 def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
@@ -102,28 +163,58 @@ def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
     found = []
     for name in slices:
         parts = {} if name == ALL else parts_of(name, "=")
-        at = [{"slice": name, "section_place": number} | where for number, section in enumerate(sections)
-              if (where := place(section, parts))]
+        at = [
+            {"slice": name, "section_place": number} | where
+            for number, section in enumerate(sections)
+            if (where := place(section, parts))
+        ]
         found += at[:1]
-    return pd.DataFrame(found, columns=["slice", "section_place", "section", "row", "dot", "series_name", "row_place",
-                                        "dot_place"])
+    return pd.DataFrame(
+        found,
+        columns=[
+            "slice",
+            "section_place",
+            "section",
+            "row",
+            "dot",
+            "series_name",
+            "row_place",
+            "dot_place",
+        ],
+    )
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     """The points to draw, from a table made by nli_metrics(): a row each, with `majority`, `control` (the control
     that is best over all pairs of the dataset) and its place (places)."""
-    wanted = metrics[(metrics["challenge_set"] == challenge_set) & (metrics["metric"] == "accuracy") & metrics["seed"].isna()]
+    wanted = metrics[
+        (metrics["challenge_set"] == challenge_set)
+        & (metrics["metric"] == "accuracy")
+        & metrics["seed"].isna()
+    ]
     where = places(list(wanted["slice"].unique()), SECTIONS[challenge_set])
-    points = wanted.drop(columns="control").merge(where, on="slice")  # there the name of a control, here its value
+    points = wanted.drop(columns="control").merge(
+        where, on="slice"
+    )  # there the name of a control, here its value
     same = [*PLACE, "scoring", "slice", "section_place"]
     shown = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
-    baselines = pd.DataFrame({name: shown[shown["method"] == name].drop_duplicates(same).set_index(same)["value"]
-                              for name in ("majority", "control")})
+    baselines = pd.DataFrame(
+        {
+            name: shown[shown["method"] == name].drop_duplicates(same).set_index(same)["value"]
+            for name in ("majority", "control")
+        }
+    )
     return finest(points[~points["method"].isin(baselines)]).join(baselines, on=same)
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look],
-               people: pd.DataFrame, counts: dict[float, str]) -> None:
+def draw_panel(
+    axes: Axes,
+    points: pd.DataFrame,
+    rows: Rows,
+    known: dict[str, Look],
+    people: pd.DataFrame,
+    counts: dict[float, str],
+) -> None:
     """The dots of one model and method, the baseline, the best control; counts: beside the rows."""
     rows.draw(axes, points, known)
     placed = rows.placed(points, known)
@@ -143,21 +234,28 @@ def counts_of(points: pd.DataFrame, rows: Rows) -> dict[float, str]:
     """By the place of a row the pairs that its dots are measured on: `2 × 170`, `800 + 1,600`."""
     dots = points.drop_duplicates(["row", "dot"]).sort_values("dot_place")
     dots = dots.groupby("row")["n"].agg(list)
-    return {rows.places[row]: f"{len(of)} × {of[0]:,}" if len(of) > 1 and len(set(of)) == 1
-            else " + ".join(f"{n:,}" for n in of)
-            for row, of in dots.items()}
+    return {
+        rows.places[row]: f"{len(of)} × {of[0]:,}"
+        if len(of) > 1 and len(set(of)) == 1
+        else " + ".join(f"{n:,}" for n in of)
+        for row, of in dots.items()
+    }
 
 
 def legend(points: pd.DataFrame, known: dict[str, Look], people: pd.DataFrame) -> list:
     """Under the panels: what the dots and bars stand for."""
     dots = points.sort_values(["section_place", "dot_place"]).drop_duplicates("dot")
-    handles = [known[dot].handle(name if dot else "all pairs of the row")
-               for dot, name in zip(dots["dot"], dots["series_name"])]
+    handles = [
+        known[dot].handle(name if dot else "all pairs of the row")
+        for dot, name in zip(dots["dot"], dots["series_name"])
+    ]
     handles.append(MAJORITY.handle("majority baseline on the same pairs"))
     if points["control"].notna().any():
         handles.append(CONTROL.handle(style.BEST_CONTROL))
     if len(people):
-        counts = " to ".join(dict.fromkeys(f"{count:,}" for count in (people["n"].min(), people["n"].max())))
+        counts = " to ".join(
+            dict.fromkeys(f"{count:,}" for count in (people["n"].min(), people["n"].max()))
+        )
         handles.append(PEOPLE.handle(f"people, on {counts} of all pairs"))
     return [("", handles)]
 
@@ -167,7 +265,10 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
     found = []
     for _, of_dataset in points.groupby(PLACE, sort=False):
         panels = list(of_dataset.groupby(SYSTEM, sort=False))
-        models = [[panel for panel in panels if panel[0][0] == series] for series in of_dataset["series"].unique()]
+        models = [
+            [panel for panel in panels if panel[0][0] == series]
+            for series in of_dataset["series"].unique()
+        ]
         found.append((of_dataset, models))
     most = max(len(panels) for _, models in found for panels in models)
     across = min(3, most if most > 1 else max(len(models) for _, models in found))
@@ -176,8 +277,11 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
 
 def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
     """The figure of points_of() one set; people: of people_points(), on it."""
-    points = points.assign(head=points["section"], name=points["row"],
-                           row=points["section_place"].astype(str) + points["row"])
+    points = points.assign(
+        head=points["section"],
+        name=points["row"],
+        row=points["section_place"].astype(str) + points["row"],
+    )
     in_order = points.sort_values(["section_place", "row_place", "name"])
     rows = Rows(in_order, "section_place", LANE, "dot")
     known = LOOKS | {dot: LOOKS[""] for dot in points["dot"].unique() if dot not in LOOKS}
@@ -191,8 +295,9 @@ def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
             for (series, method, scoring), panel in line:
                 beside = counts if len(lines[-1]) == len(line) - 1 else {}
                 draw_one = partial(draw_panel, rows=rows, known=known, people=people, counts=beside)
-                lines[-1].append(Panel(panel, draw_one, series, detail_of(method, scoring), heading,
-                                       rows.height))
+                lines[-1].append(
+                    Panel(panel, draw_one, series, detail_of(method, scoring), heading, rows.height)
+                )
                 heading = ""
     return figure_of(lines, legend(points, known, people), share_x="figure", share_y="figure")
 
@@ -200,12 +305,16 @@ def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
 def main(given: argparse.Namespace) -> None:
     challenge_set = given.output.name.removeprefix(f"{STUDY}_")
     if challenge_set not in SETS:
-        raise UserError(f"--output: {given.output.name} names no challenge set; "
-                        f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}")
+        raise UserError(
+            f"--output: {given.output.name} names no challenge set; "
+            f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}"
+        )
     points = points_of(nli_metrics(given.metrics, load(given.models)), challenge_set)
     sources, none = load(given.sources), f"{SETS[challenge_set]}: not measured in this run"
     people = people_points(given.metrics, STUDY, "accuracy")
-    people = people[people["dataset"].isin(points["dataset"]) & people["split"].isin(points["split"])]
+    people = people[
+        people["dataset"].isin(points["dataset"]) & people["split"].isin(points["split"])
+    ]
     publish(given, points[COLUMNS], lambda: draw(points, sources, people), none)
 
 

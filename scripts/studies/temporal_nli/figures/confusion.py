@@ -24,7 +24,14 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, method_title
 from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
 from scripts.studies.temporal_nli.evaluate import NAMES
-from scripts.studies.temporal_nli.figures.metrics import ABOUT, PLACE, SETS, SYSTEM, data_title, nli_metrics
+from scripts.studies.temporal_nli.figures.metrics import (
+    ABOUT,
+    PLACE,
+    SETS,
+    SYSTEM,
+    data_title,
+    nli_metrics,
+)
 
 COLUMNS = [*ABOUT, "label", "predicted", "value", "share_of_label", "n", "sample", "limit"]
 LETTERS = {"entailment": "E", "neutral": "N", "contradiction": "C", "not_entailment": "not E"}
@@ -35,7 +42,9 @@ NOTE = "share of the pairs with the label of the row (%)"
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     """Each cell of each matrix, with label, predicted and share_of_label, from a table made by nli_metrics()."""
     cells = metrics[(metrics["metric"] == "confusion") & metrics["seed"].isna()]
-    cells = cells.assign(**cells["slice"].str.extract(r"^label=(?P<label>.*); predicted=(?P<predicted>.*)$"))
+    cells = cells.assign(
+        **cells["slice"].str.extract(r"^label=(?P<label>.*); predicted=(?P<predicted>.*)$")
+    )
     label = cells.groupby([*PLACE, *SYSTEM, "label"])["value"].transform("sum")
     return cells.assign(share_of_label=cells["value"] / label.where(label > 0))
 
@@ -45,7 +54,12 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
     labels = NAMES[cells["scoring"].iloc[0]]
     shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
     shares = shares.reindex(index=labels, columns=labels)
-    pairs = (cells.groupby("label")["value"].sum() * cells["n"].iloc[0]).round().reindex(labels).fillna(0)
+    pairs = (
+        (cells.groupby("label")["value"].sum() * cells["n"].iloc[0])
+        .round()
+        .reindex(labels)
+        .fillna(0)
+    )
     names = [f"{pairs[label]:,.0f}  {LETTERS[label]}" for label in labels]
     draw_matrix(axes, shares.set_axis(names).rename(columns=LETTERS))
     axes.tick_params(labelleft=labelled)
@@ -54,13 +68,25 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of(); the matrices of one set stand beside one another."""
-    titles = [data_title(source, dataset, sources) for source, dataset in zip(cells["source"], cells["dataset"])]
+    titles = [
+        data_title(source, dataset, sources)
+        for source, dataset in zip(cells["source"], cells["dataset"])
+    ]
     lines: list[list[Panel]] = []
     for title, block in cells.assign(title=titles).groupby("title", sort=False):
         groups = []
-        for (name, *_), group in block.groupby(["challenge_set", "dataset", "split", "scoring"], sort=False):
-            panels = [Panel(matrix, partial(draw_panel, labelled=False), detail=f"{series}\n{method_title(method)}", height=TALL)
-                      for (series, method), matrix in group.groupby(SYSTEM[:2], sort=False)]
+        for (name, *_), group in block.groupby(
+            ["challenge_set", "dataset", "split", "scoring"], sort=False
+        ):
+            panels = [
+                Panel(
+                    matrix,
+                    partial(draw_panel, labelled=False),
+                    detail=f"{series}\n{method_title(method)}",
+                    height=TALL,
+                )
+                for (series, method), matrix in group.groupby(SYSTEM[:2], sort=False)
+            ]
             first = panels[0]._replace(draw=partial(draw_panel, labelled=True), title=SETS[name])
             groups.append([first, *panels[1:]])
         (first, *others), *more = style.lines_of(groups, ACROSS)
@@ -70,8 +96,9 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     cells, sources = cells_of(nli_metrics(given.metrics, load(given.models))), load(given.sources)
-    publish(given, cells[COLUMNS], lambda: draw(cells, sources),
-            "no model was measured in this run")
+    publish(
+        given, cells[COLUMNS], lambda: draw(cells, sources), "no model was measured in this run"
+    )
 
 
 if __name__ == "__main__":

@@ -23,22 +23,39 @@ from scripts.running.program import execute
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.cards import Place, Resources, about_of, labelled, resources_of, runs_by_place, write_cards
+from scripts.publish.cards import (
+    Place,
+    Resources,
+    about_of,
+    labelled,
+    resources_of,
+    runs_by_place,
+    write_cards,
+)
 from scripts.publish.names import details_of
 from scripts.studies.temporal_nli.evaluate import LABELS
 from scripts.studies.temporal_nli.figures.metrics import SETS, value_name
 
 # Of each set what is shown of a pair: the partitions that the page filters by.
-PARTS = {"temp_order": ["choice", "premise_type", "next_cycle"], "temp_duration": ["hypothesis_type", "duration_format"],
-         "cross_unit": ["unit_pair", "direction", "distance"]}
-CAPTION = ("Pairs to read: premise, hypothesis, and what the premise says of the hypothesis (gold). Behind an answer the probability "
-           "that was given to it; × where it is wrong.")
+PARTS = {
+    "temp_order": ["choice", "premise_type", "next_cycle"],
+    "temp_duration": ["hypothesis_type", "duration_format"],
+    "cross_unit": ["unit_pair", "direction", "distance"],
+}
+CAPTION = (
+    "Pairs to read: premise, hypothesis, and what the premise says of the hypothesis (gold). Behind an answer the probability "
+    "that was given to it; × where it is wrong."
+)
 
 
 def place_of(facts: dict) -> tuple | None:
     """Source and challenge set of a dataset that holds out templates alone."""
     options = facts["data_options"]
-    return (facts["source"], list(SETS).index(options["challenge_set"])) if options["held_out"] == TEMPLATE else None
+    return (
+        (facts["source"], list(SETS).index(options["challenge_set"]))
+        if options["held_out"] == TEMPLATE
+        else None
+    )
 
 
 def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
@@ -54,11 +71,24 @@ def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> P
         names = [label.replace("_", " ") for label in run.facts["labels"]]
         scores, _ = read_scores(run, about["Split"], pairs["example_id"], "pairs")
         # Of two labels the second is what is not entailment.
-        systems.append(labelled(run.facts, resources.models, scores, names, np.minimum(gold, len(names) - 1)))
-    rows = pd.DataFrame({"Item": pairs["example_id"], "Premise": pairs["text_a"], "Hypothesis": pairs["text_b"],
-                         "Gold": np.array(LABELS, dtype=object)[gold]})
-    slices = {f"{column}={value_name(column, str(value).lower())}": (pairs[column] == value).to_numpy(dtype=bool)
-              for column in PARTS[name] for value in pairs[column].dropna().unique()}
+        systems.append(
+            labelled(run.facts, resources.models, scores, names, np.minimum(gold, len(names) - 1))
+        )
+    rows = pd.DataFrame(
+        {
+            "Item": pairs["example_id"],
+            "Premise": pairs["text_a"],
+            "Hypothesis": pairs["text_b"],
+            "Gold": np.array(LABELS, dtype=object)[gold],
+        }
+    )
+    slices = {
+        f"{column}={value_name(column, str(value).lower())}": (pairs[column] == value).to_numpy(
+            dtype=bool
+        )
+        for column in PARTS[name]
+        for value in pairs[column].dropna().unique()
+    }
     return Place(about, rows, slices, systems)
 
 

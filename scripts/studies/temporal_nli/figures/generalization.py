@@ -27,15 +27,51 @@ from scripts.running.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.panels import (
-    Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
-from scripts.studies.temporal_nli.figures.metrics import ABOUT, SETS, SYSTEM, data_title, detail_of, finest, nli_metrics
+    Panel,
+    draw_matrix,
+    figure_of,
+    in_lines,
+    publish,
+    with_best_control,
+)
+from scripts.studies.temporal_nli.figures.metrics import (
+    ABOUT,
+    SETS,
+    SYSTEM,
+    data_title,
+    detail_of,
+    finest,
+    nli_metrics,
+)
 
 PARTS = ["seen", "unseen", "learnt"]
 FRONTED = "form: time first"
-NAMES = {"template": "templates alone", "list": "list: weekdays", "spelling": "spelling: 24 h, short months", "unit": "unit: days",
-         "range": "range: last third of lists", "form": FRONTED}
-OF_SET = {("temp_duration", "form"): "form: two clauses", ("cross_unit", "range"): "range: T1 from 8 to 10"}
-COLUMNS = [*ABOUT, "held_out", "part", "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
+NAMES = {
+    "template": "templates alone",
+    "list": "list: weekdays",
+    "spelling": "spelling: 24 h, short months",
+    "unit": "unit: days",
+    "range": "range: last third of lists",
+    "form": FRONTED,
+}
+OF_SET = {
+    ("temp_duration", "form"): "form: two clauses",
+    ("cross_unit", "range"): "range: T1 from 8 to 10",
+}
+COLUMNS = [
+    *ABOUT,
+    "held_out",
+    "part",
+    "slice",
+    "value",
+    "sd",
+    "ci_low",
+    "ci_high",
+    "n",
+    "groups",
+    "sample",
+    "limit",
+]
 PLACE = ["source", "challenge_set", "whole", "split"]  # of the matrices of one dataset
 ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
@@ -53,7 +89,9 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     of the controls the one that is best over all pairs of the datasets of a set.
     """
     rows = finest(metrics[metrics["model"] != "majority"])
-    rows = rows.assign(whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])])
+    rows = rows.assign(
+        whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])]
+    )
     rows = with_best_control(rows, PLACE, ["model"], rows["slice"] == "all")
     own = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
     own = own.assign(part=own["slice"].str.removeprefix("part="))
@@ -75,8 +113,10 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
     """The matrix of one model and method; names: of the rows, by what was held out."""
-    intervals = [f"{low * 100:.0f}–{high * 100:.0f}" if pd.notna(low) else "one group"
-                 for low, high in zip(cells["ci_low"], cells["ci_high"])]
+    intervals = [
+        f"{low * 100:.0f}–{high * 100:.0f}" if pd.notna(low) else "one group"
+        for low, high in zip(cells["ci_low"], cells["ci_high"])
+    ]
     cells = cells.assign(text=(cells["value"] * 100).map("{:.1f}\n".format) + intervals)
     cells = cells.pivot(index="held_out", columns="part").reindex(index=list(names))
     values, texts = (cells[name].reindex(columns=PARTS) for name in ("value", "text"))
@@ -88,11 +128,21 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of()."""
     lines: list[list[Panel]] = []
     for (source, challenge_set, whole, _), block in cells.groupby(PLACE, sort=False):
-        names = {kind: row_name(challenge_set, kind, block) for kind in (TEMPLATE, *KINDS)
-                 if (block["held_out"] == kind).any()}
-        panels = [Panel(panel, partial(draw_panel, names=names), series, detail_of(method, scoring),
-                        height=ROW * len(names))
-                  for (series, method, scoring), panel in block.groupby(SYSTEM, sort=False)]
+        names = {
+            kind: row_name(challenge_set, kind, block)
+            for kind in (TEMPLATE, *KINDS)
+            if (block["held_out"] == kind).any()
+        }
+        panels = [
+            Panel(
+                panel,
+                partial(draw_panel, names=names),
+                series,
+                detail_of(method, scoring),
+                height=ROW * len(names),
+            )
+            for (series, method, scoring), panel in block.groupby(SYSTEM, sort=False)
+        ]
         heading = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
         lines += in_lines(panels, ACROSS, heading)
     return figure_of(lines, share_y="line", widest=COLUMN * len(PARTS), note=NOTE)

@@ -41,8 +41,10 @@ from scripts.publish.systems import runs_by_title, runs_of_datasets
 from scripts.publish.table import interval, percent, publish_table
 from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title
 
-TIME = (rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd|rd|th)?"
-        rf"|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)")
+TIME = (
+    rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd|rd|th)?"
+    rf"|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)"
+)
 SAID = rf"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) )?{TIME}(?: {TIME})*"  # with its own preposition
 PLAIN = ("train", "control")  # methods that need not be told beside the model
 ALL, PARTS = "all", ["pair learnt", "times learnt", "a time is new"]
@@ -50,9 +52,11 @@ WHAT = ["pairs (%)", "accuracy (%)"]
 HEAD = ["Source", "Challenge set", "Split", "Model"]
 NUMBERS = ["Pairs", "Accuracy (%)", *(f"{part}: {what}" for part in PARTS for what in WHAT)]
 BY_HEART = "by heart"
-CAPTION = ("A rule or memory: accuracy on test pairs whose two times (with their prepositions) stand together in a training pair of another template, "
-           "on those whose times were learnt, but not together, and on those with a time that no training sentence says. By heart: the label that the "
-           "two times have in training, else the most frequent one. 95 % intervals over templates and seeds.")
+CAPTION = (
+    "A rule or memory: accuracy on test pairs whose two times (with their prepositions) stand together in a training pair of another template, "
+    "on those whose times were learnt, but not together, and on those with a time that no training sentence says. By heart: the label that the "
+    "two times have in training, else the most frequent one. 95 % intervals over templates and seeds."
+)
 
 
 def times_said(texts: pd.Series) -> pd.Series:
@@ -77,7 +81,12 @@ def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
 
 def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
     """(n,) the label that a pair of times has most often in training, and of one that is not there the most frequent label."""
-    known = train.groupby(["both", "label"]).size().reset_index(name="n").sort_values(["n", "label"], ascending=[False, True])
+    known = (
+        train.groupby(["both", "label"])
+        .size()
+        .reset_index(name="n")
+        .sort_values(["n", "label"], ascending=[False, True])
+    )
     label = known.drop_duplicates("both").set_index("both")["label"]
     return test["both"].map(label).fillna(train["label"].mode()[0]).to_numpy(int)
 
@@ -88,17 +97,41 @@ def right_of(run: Run, split: str, test: pd.DataFrame) -> np.ndarray:
     return (scores.argmax(1) == np.minimum(gold, scores.shape[1] - 1)).astype(float)
 
 
-def cells_of(name: str, right: list[np.ndarray], replicates: list[Replicate], parts: dict[str, np.ndarray], templates: pd.Series,
-             resamples: int) -> dict[str, str]:
+def cells_of(
+    name: str,
+    right: list[np.ndarray],
+    replicates: list[Replicate],
+    parts: dict[str, np.ndarray],
+    templates: pd.Series,
+    resamples: int,
+) -> dict[str, str]:
     """A row of text: of each part how many pairs it has, how many are judged right, and the interval of so many resamples; right: (n,) of each
     replicate."""
     groups, group = np.unique(templates, return_inverse=True)
-    tallies = [Tally(part, {"accuracy": share}, sums_by_group([one[inside] for one in right], group[inside], len(groups)),
-                     np.bincount(group[inside], minlength=len(groups))) for part, inside in parts.items()]
-    means = {row["slice"]: row for row in metric_rows(tallies, replicates, resampling(groups, resamples)) if pd.isna(row["seed"])}
-    cells = {"Model": name, "Pairs": f"{len(group):,}", "Accuracy (%)": percent(means[ALL]["value"])}
+    tallies = [
+        Tally(
+            part,
+            {"accuracy": share},
+            sums_by_group([one[inside] for one in right], group[inside], len(groups)),
+            np.bincount(group[inside], minlength=len(groups)),
+        )
+        for part, inside in parts.items()
+    ]
+    means = {
+        row["slice"]: row
+        for row in metric_rows(tallies, replicates, resampling(groups, resamples))
+        if pd.isna(row["seed"])
+    }
+    cells = {
+        "Model": name,
+        "Pairs": f"{len(group):,}",
+        "Accuracy (%)": percent(means[ALL]["value"]),
+    }
     for part in [part for part in PARTS if part in means]:
-        values = percent(parts[part].mean()), f"{percent(means[part]['value'])} ({interval(means[part])})"
+        values = (
+            percent(parts[part].mean()),
+            f"{percent(means[part]['value'])} ({interval(means[part])})",
+        )
         cells |= dict(zip((f"{part}: {what}" for what in WHAT), values))
     return cells
 
@@ -107,13 +140,23 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
     """A row of text for what is learnt by heart and for each system of a dataset, on its first evaluation split; runs: those of the dataset."""
     facts = runs[0].facts
     learnt, split = facts["splits"][:2]
-    train, test = (with_times(read_table(build / facts["source"] / facts["dataset"] / f"{name}.parquet",
-                                         ["example_id", "group_id", "text_a", "text_b", "label"]).to_pandas()) for name in (learnt, split))
+    train, test = (
+        with_times(
+            read_table(
+                build / facts["source"] / facts["dataset"] / f"{name}.parquet",
+                ["example_id", "group_id", "text_a", "text_b", "label"],
+            ).to_pandas()
+        )
+        for name in (learnt, split)
+    )
     found = [(BY_HEART, [(by_heart(train, test) == test["label"]).to_numpy(float)], [])]
     for title, of in runs_by_title(runs, PLAIN, models).items():
         found.append((title, [right_of(run, split, test) for run in of], replicates_of(of)))
     parts = parts_of(train, test)
-    return [{"Split": split_title(split)} | cells_of(*one, parts, test["group_id"], resamples) for one in found]
+    return [
+        {"Split": split_title(split)} | cells_of(*one, parts, test["group_id"], resamples)
+        for one in found
+    ]
 
 
 def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int) -> pd.DataFrame:
@@ -122,7 +165,10 @@ def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int)
     for (source, dataset), runs in runs_of_datasets(given.train, given.runs).items():
         options = runs[0].facts["data_options"]
         if options["held_out"] == TEMPLATE:
-            place = {"Source": data_title(source, dataset, sources) + notes.get((source, dataset), ""), "Challenge set": SETS[options["challenge_set"]]}
+            place = {
+                "Source": data_title(source, dataset, sources) + notes.get((source, dataset), ""),
+                "Challenge set": SETS[options["challenge_set"]],
+            }
             rows += [place | row for row in rows_of(runs, given.build, models, resamples)]
     table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
     return table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
@@ -131,9 +177,14 @@ def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int)
 def main(given: argparse.Namespace) -> None:
     measured = read_metrics(given.metrics, draws=True)
     metrics = measured.drop_columns("draws").to_pandas()
-    table = tabulate(given, notes_by_dataset(metrics), resamples=pc.max(pc.list_value_length(measured["draws"])).as_py())
-    publish_table(given, table,
-                  caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), HEAD)
+    table = tabulate(
+        given,
+        notes_by_dataset(metrics),
+        resamples=pc.max(pc.list_value_length(measured["draws"])).as_py(),
+    )
+    publish_table(
+        given, table, caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), HEAD
+    )
 
 
 if __name__ == "__main__":

@@ -8,46 +8,107 @@ import pandas as pd
 from scripts.studies.temporal_nli.parts import TEMPLATE
 from scripts.studies.temporal_nli.evaluate import NAMES, SCHEMA
 from scripts.publish.names import (
-    details_of, experiment_if_needed, method_title, model_title, source_title, study_metrics,
-    without_people)
+    details_of,
+    experiment_if_needed,
+    method_title,
+    model_title,
+    source_title,
+    study_metrics,
+    without_people,
+)
 
 STUDY = "temporal_nli"
-SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
-        "cross_unit": "Set III: Cross-Unit"}
-METHODS = ["majority", "direct", "hypothesis_only", "likelihood", "likelihood_blind", "likelihood_pmi", "train", "external", "control"]  # in the paper's order
+SETS = {
+    "temp_order": "Set I: Temp-Order",
+    "temp_duration": "Set II: Temp-Duration",
+    "cross_unit": "Set III: Cross-Unit",
+}
+METHODS = [
+    "majority",
+    "direct",
+    "hypothesis_only",
+    "likelihood",
+    "likelihood_blind",
+    "likelihood_pmi",
+    "train",
+    "external",
+    "control",
+]  # in the paper's order
 PLACE = ["source", "dataset", "split"]
 SYSTEM = ["series", "method", "scoring"]
-ABOUT = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment"]  # of a point, in a figure's CSV
+ABOUT = [
+    "source",
+    "dataset",
+    "challenge_set",
+    "split",
+    "model",
+    "method",
+    "scoring",
+    "experiment",
+]  # of a point, in a figure's CSV
 
 # What the sets vary, in the order in which it is shown. The columns are those of the datasets; slices name them.
 SPELLINGS = {"full": "full", "abbreviated": "abbr.", "both": "both"}
 VALUES = {
     "choice": {
-        "hour_12": "hours, 12 h", "hour_24": "hours, 24 h", "hour_both": "hours, 12 h and 24 h",
-        "weekday": "weekdays", "month_day": "days of a month",
-        "month_full": "months, full name", "month_abbreviated": "months, abbreviated", "month_both": "months, both",
+        "hour_12": "hours, 12 h",
+        "hour_24": "hours, 24 h",
+        "hour_both": "hours, 12 h and 24 h",
+        "weekday": "weekdays",
+        "month_day": "days of a month",
+        "month_full": "months, full name",
+        "month_abbreviated": "months, abbreviated",
+        "month_both": "months, both",
         "year": "years",
-        **{f"date_{kind}{key}": f"date: {day}month ({name}), year" for kind, day in (("my_", ""), ("dmy_", "day, "), ("", ""))
-           for key, name in SPELLINGS.items()},
+        **{
+            f"date_{kind}{key}": f"date: {day}month ({name}), year"
+            for kind, day in (("my_", ""), ("dmy_", "day, "), ("", ""))
+            for key, name in SPELLINGS.items()
+        },
     },
     "hypothesis_type": {
-        "equal_gold": "for gold (E)", "equal_gold_plus_1": "for gold + 1 (C)",
+        "equal_gold": "for gold (E)",
+        "equal_gold_plus_1": "for gold + 1 (C)",
         "equal_gold_times_10": "for gold × 10 (C)",
-        "less_than_gold": "less than gold (C)", "less_than_gold_plus_1": "less than gold + 1 (E)",
+        "less_than_gold": "less than gold (C)",
+        "less_than_gold_plus_1": "less than gold + 1 (E)",
         "less_than_gold_times_10": "less than gold × 10 (E)",
     },
-    "unit_pair": {"minutes_hours": "minutes, hours", "hours_days": "hours, days", "days_months": "days, months",
-                  "months_years": "months, years"},
-    "premise_type": {"fixed": "premise at a fixed time", "interval": "premise before or after a time"},
+    "unit_pair": {
+        "minutes_hours": "minutes, hours",
+        "hours_days": "hours, days",
+        "days_months": "days, months",
+        "months_years": "months, years",
+    },
+    "premise_type": {
+        "fixed": "premise at a fixed time",
+        "interval": "premise before or after a time",
+    },
     "next_cycle": {"false": "ends in the same cycle", "true": "ends in the next cycle"},
     "direction": {"lower": "hypothesis names less time", "higher": "hypothesis names more time"},
     "tense": {"past": "past tense", "future": "future tense"},
     "premise_position": {"forward": "premise: time last", "fronted": "premise: time first"},
-    "hypothesis_position": {"forward": "hypothesis: time last", "fronted": "hypothesis: time first"},
-    "distance": {"same": "the same time", "to_eighth": "up to 1/8 of the list", "to_quarter": "1/8 to 1/4", "to_half": "1/4 to 1/2",
-                 "over_half": "more than half", "to_1": "up to 1 of the larger unit", "to_2": "1 to 2", "to_3": "2 to 3",
-                 "over_3": "more than 3"},
-    "hypothesis_size": {"to_3": "T2 up to 3 of the larger unit", "to_6": "3 to 6", "to_9": "6 to 9", "over_9": "more than 9"},
+    "hypothesis_position": {
+        "forward": "hypothesis: time last",
+        "fronted": "hypothesis: time first",
+    },
+    "distance": {
+        "same": "the same time",
+        "to_eighth": "up to 1/8 of the list",
+        "to_quarter": "1/8 to 1/4",
+        "to_half": "1/4 to 1/2",
+        "over_half": "more than half",
+        "to_1": "up to 1 of the larger unit",
+        "to_2": "1 to 2",
+        "to_3": "2 to 3",
+        "over_3": "more than 3",
+    },
+    "hypothesis_size": {
+        "to_3": "T2 up to 3 of the larger unit",
+        "to_6": "3 to 6",
+        "to_9": "6 to 9",
+        "over_9": "more than 9",
+    },
     "hypothesis_preposition": {"before": "hypothesis: before", "after": "hypothesis: after"},
     "part": {"seen": "seen in training", "unseen": "held out of training"},
     "premise_form": {"one_clause": "lasted from … to …", "two_clauses": "began …, lasted until …"},
@@ -82,14 +143,38 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     point = [*PLACE, "model", "method", "scoring", "slice", "metric"]
     titles = metrics["model"].map(lambda name: model_title(name, models))
     metrics["series"] = titles + experiment_if_needed(metrics, point)
-    order = {"challenge_set": list(SETS), "method": METHODS, "scoring": list(NAMES), "model": ["majority", *models]}
-    by = ["source", "challenge_set", "dataset", "split", "model", *SYSTEM, "slice", "metric", "seed"]
-    return metrics.sort_values(by, ignore_index=True, key=lambda column: column.map(
-        {value: place for place, value in enumerate(order[column.name])}) if column.name in order else column)
+    order = {
+        "challenge_set": list(SETS),
+        "method": METHODS,
+        "scoring": list(NAMES),
+        "model": ["majority", *models],
+    }
+    by = [
+        "source",
+        "challenge_set",
+        "dataset",
+        "split",
+        "model",
+        *SYSTEM,
+        "slice",
+        "metric",
+        "seed",
+    ]
+    return metrics.sort_values(
+        by,
+        ignore_index=True,
+        key=lambda column: (
+            column.map({value: place for place, value in enumerate(order[column.name])})
+            if column.name in order
+            else column
+        ),
+    )
 
 
 def finest(metrics: pd.DataFrame) -> pd.DataFrame:
     """The accuracies over all seeds, of each system under the finest scoring that it has."""
     rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna()]
-    best = rows.groupby([*PLACE, *SYSTEM[:2]])["scoring"].transform(lambda scoring: min(scoring, key=list(NAMES).index))
+    best = rows.groupby([*PLACE, *SYSTEM[:2]])["scoring"].transform(
+        lambda scoring: min(scoring, key=list(NAMES).index)
+    )
     return rows[rows["scoring"] == best]

@@ -22,25 +22,38 @@ from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, method_title
 from scripts.publish.table import ABOVE_BLIND, above_cells, interval, percent, publish_table
-from scripts.studies.temporal_nli.figures.metrics import PLACE, SETS, STUDY, SYSTEM, data_title, nli_metrics
+from scripts.studies.temporal_nli.figures.metrics import (
+    PLACE,
+    SETS,
+    STUDY,
+    SYSTEM,
+    data_title,
+    nli_metrics,
+)
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
 KEY = ["model", "challenge_set", "method", "scoring"]  # of a number of the paper, beside its metric
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
-CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % "
-           "intervals over templates and seeds, and what Thukral et al. 2021 print for the same model and method on their own "
-           "data (tables 5 to 7). Binary scoring takes neutral and contradiction as one label.")
+CAPTION = (
+    "Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % "
+    "intervals over templates and seeds, and what Thukral et al. 2021 print for the same model and method on their own "
+    "data (tables 5 to 7). Binary scoring takes neutral and contradiction as one label."
+)
 
 
 def printed(claims: pd.DataFrame) -> dict[tuple, str]:
     """The paper's tables: by model, challenge set, method, scoring and metric."""
     numbers = {}
-    claims = claims[(claims["study"] == STUDY) & claims["metric"].isin(NAMES) & (claims["unit"] == "%")]
+    claims = claims[
+        (claims["study"] == STUDY) & claims["metric"].isin(NAMES) & (claims["unit"] == "%")
+    ]
     for _, claim in claims.iterrows():
         settings = settings_of(claim["setting"])
         if settings.get("slice") == "all" and claim["table"].startswith("Table"):
             for model in paper_of(claim)["model"]:
-                numbers[model, *(settings[name] for name in KEY[1:]), claim["metric"]] = claim["value"]
+                numbers[model, *(settings[name] for name in KEY[1:]), claim["metric"]] = claim[
+                    "value"
+                ]
     return numbers
 
 
@@ -49,32 +62,55 @@ def spread(row: pd.Series) -> str:
     return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
 
 
-def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
+def tabulate(
+    metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict
+) -> pd.DataFrame:
     """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
     numbers, rows = printed(claims), []
-    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*NAMES, "accuracy_above_control", "accuracy_above_blind"])]
+    overall = metrics[
+        (metrics["slice"] == "all")
+        & metrics["metric"].isin([*NAMES, "accuracy_above_control", "accuracy_above_blind"])
+    ]
     for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
         means = point[point["seed"].isna()].set_index("metric")
         one = means.loc["accuracy"]
         row = {
-            "Source": data_title(one["source"], one["dataset"], sources) + note_of(one), "Challenge set": SETS[one["challenge_set"]],
-            "Model": one["series"], "Method": method_title(one["method"]), "Scoring": one["scoring"],
-            "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}", **replicate_counts(point),
-            **above_cells(dict(means.iterrows()), "accuracy", models)}
+            "Source": data_title(one["source"], one["dataset"], sources) + note_of(one),
+            "Challenge set": SETS[one["challenge_set"]],
+            "Model": one["series"],
+            "Method": method_title(one["method"]),
+            "Scoring": one["scoring"],
+            "Pairs": f"{one['n']:,}",
+            "Templates": f"{one['groups']:,.0f}",
+            **replicate_counts(point),
+            **above_cells(dict(means.iterrows()), "accuracy", models),
+        }
         for metric, name in NAMES.items():
             ours = means.loc[metric]
-            row |= {f"{name} (%)": spread(ours), f"{name}, 95 % interval": interval(ours, 2),
-                    f"{name}, published (%)": numbers.get((*one[KEY], metric), "")}
+            row |= {
+                f"{name} (%)": spread(ours),
+                f"{name}, 95 % interval": interval(ours, 2),
+                f"{name}, published (%)": numbers.get((*one[KEY], metric), ""),
+            }
         rows.append(row)
     table = pd.DataFrame(rows)
-    return table.drop(columns=[name for name in ("Wordings", ABOVE_BLIND) if not (table[name] != "").any()])
+    return table.drop(
+        columns=[name for name in ("Wordings", ABOVE_BLIND) if not (table[name] != "").any()]
+    )
 
 
 def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     metrics = nli_metrics(given.metrics, models)
-    table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources), models)
-    caption = caption_of(CAPTION, metrics, "sets cut down to few templates, for trying the workflow")
+    table = tabulate(
+        metrics,
+        published_claims(given.sources.with_name("published.csv")),
+        load(given.sources),
+        models,
+    )
+    caption = caption_of(
+        CAPTION, metrics, "sets cut down to few templates, for trying the workflow"
+    )
     publish_table(given, table, caption, WORDS)
 
 

@@ -24,11 +24,31 @@ from matplotlib.figure import Figure
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import people_points, source_title, split_title
-from scripts.publish.panels import CHANCE, DASHED, Look, Panel, Rows, draw_line, figure_of, publish, write_beside
+from scripts.publish.panels import (
+    CHANCE,
+    DASHED,
+    Look,
+    Panel,
+    Rows,
+    draw_line,
+    figure_of,
+    publish,
+    write_beside,
+)
 from scripts.publish.table import percent
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
-    accuracies, context_told, draw_systems, drawn, human, in_rows, legend_of, published_on, read, widest)
+    accuracies,
+    context_told,
+    draw_systems,
+    drawn,
+    human,
+    in_rows,
+    legend_of,
+    published_on,
+    read,
+    widest,
+)
 
 PEOPLE = Look(line=DASHED, width=0.9)
 
@@ -39,16 +59,28 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFram
     draw_line(axes, points.loc[points["model"] == "random", "value"].iloc[0] * 100, upright=True)
     for row in people.to_dict("records"):
         draw_line(axes, row["value"] * 100, upright=True, look=PEOPLE)
-        axes.axvspan(row["ci_low"] * 100, row["ci_high"] * 100, color=style.GREY, alpha=0.12,
-                     linewidth=0, zorder=0.4)
+        axes.axvspan(
+            row["ci_low"] * 100,
+            row["ci_high"] * 100,
+            color=style.GREY,
+            alpha=0.12,
+            linewidth=0,
+            zorder=0.4,
+        )
     for right, head, origin in ((8, "here", "here"), (38, "paper", "published")):
         of_origin = points[points["origin"] == origin]
-        write_beside(axes, dict(zip(of_origin["row"].map(rows.places), of_origin["value"].map(percent))),
-                     head * bool(len(of_origin)), right)
+        write_beside(
+            axes,
+            dict(zip(of_origin["row"].map(rows.places), of_origin["value"].map(percent))),
+            head * bool(len(of_origin)),
+            right,
+        )
     axes.set_xlabel("2-best accuracy (% of instances)")
 
 
-def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
+def draw(
+    points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame
+) -> Figure:
     """The figure of accuracies, with table 5 and people (of people_points())."""
     tables, lines, reached = [], [], [CHANCE.handle("chance")]
     for name, challenge in points.groupby("measured_on", sort=False):
@@ -57,13 +89,27 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: p
         if (reported := human(paper, name)) is not None:
             printed = pd.DataFrame([{"value": reported, "by": "people in the paper"}])
             answered = pd.concat([answered[["value", "ci_low", "ci_high", "by"]], printed])
-        reached += [PEOPLE.handle(f"{by}: {percent(value)}") for by, value in zip(answered["by"], answered["value"])]
+        reached += [
+            PEOPLE.handle(f"{by}: {percent(value)}")
+            for by, value in zip(answered["by"], answered["value"])
+        ]
         table, first = in_rows(challenge, paper), challenge.iloc[0]
-        detail = f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(challenge)}"
+        detail = (
+            f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(challenge)}"
+        )
         rows = Rows(table)
         tables.append(table)
-        lines.append([Panel(table, partial(draw_panel, rows=rows, people=answered), source_title(name, sources), detail,
-                            height=rows.height)])
+        lines.append(
+            [
+                Panel(
+                    table,
+                    partial(draw_panel, rows=rows, people=answered),
+                    source_title(name, sources),
+                    detail,
+                    height=rows.height,
+                )
+            ]
+        )
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 
 
@@ -71,9 +117,13 @@ def main(given: argparse.Namespace) -> None:
     metrics, table_5, sources = read(given, "Table 5")
     points = widest(accuracies(metrics))
     if points.empty:
-        raise UserError(f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two right options")
+        raise UserError(
+            f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two right options"
+        )
     people = people_points(given.metrics, "timedial", "two_best_accuracy")
-    people["measured_on"] = [sources[source].get("measured_on", source) for source in people["source"]]
+    people["measured_on"] = [
+        sources[source].get("measured_on", source) for source in people["source"]
+    ]
     publish(given, drawn(points, table_5), lambda: draw(points, table_5, sources, people))
 
 

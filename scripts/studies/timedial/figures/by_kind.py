@@ -27,13 +27,31 @@ from scripts.publish.names import source_title, split_title
 from scripts.publish.panels import CHANCE, Rows, draw_line, figure_of, publish
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
-    accuracies, context_told, draw_systems, drawn, in_rows, legend_of, line_of, read, widest, with_best_control)
+    accuracies,
+    context_told,
+    draw_systems,
+    drawn,
+    in_rows,
+    legend_of,
+    line_of,
+    read,
+    widest,
+    with_best_control,
+)
 
 PANELS = {"kind": "by kind of the masked span", "turns": "by number of turns of the dialog"}
-NAMES = {"date": "date", "time": "time", "duration": "duration", "set": "set", "age": "age",
-         "other": "other",
-         "1-6": "up to 6 turns", "7-10": "7 to 10 turns", "11-15": "11 to 15 turns",
-         "16+": "16 or more"}
+NAMES = {
+    "date": "date",
+    "time": "time",
+    "duration": "duration",
+    "set": "set",
+    "age": "age",
+    "other": "other",
+    "1-6": "up to 6 turns",
+    "7-10": "7 to 10 turns",
+    "11-15": "11 to 15 turns",
+    "16+": "16 or more",
+}
 LEAST = 10  # instances
 FEW = f"No kind of span and no length of dialog has {LEAST} instances."
 
@@ -56,9 +74,17 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         if (of_panel["paradigm"] == "control").all():
             continue
         table = in_rows(of_panel, of_panel.iloc[:0])
-        heading = f"{source_title(name, sources)}, {split_title(table['split'].iloc[0])}\n{PANELS[panel]}"
-        lines += line_of(table, "part", {part: part for part in [*NAMES, *table["part"]]} | NAMES, heading,
-                         lambda part: f"n = {part['n'].max():,}", partial(draw_part, chances=chances))
+        heading = (
+            f"{source_title(name, sources)}, {split_title(table['split'].iloc[0])}\n{PANELS[panel]}"
+        )
+        lines += line_of(
+            table,
+            "part",
+            {part: part for part in [*NAMES, *table["part"]]} | NAMES,
+            heading,
+            lambda part: f"n = {part['n'].max():,}",
+            partial(draw_part, chances=chances),
+        )
     note = f"2-best accuracy (% of instances), {context_told(systems)}"
     legend = legend_of(in_rows(systems, systems.iloc[:0]), CHANCE.handle("chance"))
     return figure_of(lines, legend, share_y="line", note=note) if lines else style.nothing(FEW)
@@ -68,7 +94,9 @@ def main(given: argparse.Namespace) -> None:
     metrics, nothing, sources = read(given)
     points = widest(accuracies(metrics, "(kind|turns)=.*"))
     if points.empty:
-        raise UserError(f"{given.metrics}: no two_best_accuracy by kind or turns; evaluate the runs of timedial again")
+        raise UserError(
+            f"{given.metrics}: no two_best_accuracy by kind or turns; evaluate the runs of timedial again"
+        )
     points[["panel", "part"]] = points["slice"].str.split("=", n=1, expand=True)
     shown = with_best_control(points[points["n"] >= LEAST], metrics)
     publish(given, drawn(points, nothing), lambda: draw(shown, sources))

@@ -30,14 +30,29 @@ from scripts.publish.panels import Look, Panel, Rows, draw_marks, figure_of, pub
 from scripts.publish.table import percent, signed
 from scripts.running.program import execute
 from scripts.studies.timedial.figures.metrics import (
-    IN_PAPER, PAPER, SCOPES, SYSTEM, accuracies, drawn, in_rows, published_on, read, with_best_control)
+    IN_PAPER,
+    PAPER,
+    SCOPES,
+    SYSTEM,
+    accuracies,
+    drawn,
+    in_rows,
+    published_on,
+    read,
+    with_best_control,
+)
 
 TITLES = {"target": "target turn", "local": "local turns", "full": "full dialog"}
-LOOKS = {"target": Look(style.COLOURS[4], "^", ""), "local": Look(style.COLOURS[0], "s", ""),
-         "full": Look(style.INK, "o", "")}
+LOOKS = {
+    "target": Look(style.COLOURS[4], "^", ""),
+    "local": Look(style.COLOURS[0], "s", ""),
+    "full": Look(style.INK, "o", ""),
+}
 LANE = 0.11  # inches of a mark, and of its numbers beside it
-ONE = ("No model was measured with more than one context: run an experiment with context_scope: "
-       "[target, local, full].")
+ONE = (
+    "No model was measured with more than one context: run an experiment with context_scope: "
+    "[target, local, full]."
+)
 
 
 def changes(points: pd.DataFrame) -> list[str]:
@@ -46,8 +61,10 @@ def changes(points: pd.DataFrame) -> list[str]:
     """
     is_target = points["context_scope"] == "target"
     start = points["row"].map(points[is_target].set_index("row")["value"]).astype(float)
-    return ["" if pd.isna(change) else signed(change)
-            for change in (points["value"] - start).mask(is_target)]
+    return [
+        "" if pd.isna(change) else signed(change)
+        for change in (points["value"] - start).mask(is_target)
+    ]
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
@@ -58,11 +75,14 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
         draw_marks(axes, part, look, "y", flat=True, capsize=0, intervals=origin == "here")
     for right, head, origin in ((8, "here", "here"), (74, "paper", "published")):
         of_origin = points[points["origin"] == origin]
-        for more, unit, texts in ((0, "(%)", of_origin["value"].map(percent)),
-                                  (28, "(points)", changes(of_origin))):
+        for more, unit, texts in (
+            (0, "(%)", of_origin["value"].map(percent)),
+            (28, "(points)", changes(of_origin)),
+        ):
             if len(of_origin):
-                write_beside(axes, dict(zip(of_origin["y"], texts)), f"{head}\n{unit}",
-                             right + more)
+                write_beside(
+                    axes, dict(zip(of_origin["y"], texts)), f"{head}\n{unit}", right + more
+                )
     axes.set_xlim(0, 100)
     axes.set_xlabel("2-best accuracy (% of instances)")
 
@@ -76,9 +96,17 @@ def draw(points: pd.DataFrame, table_7: pd.DataFrame, sources: dict) -> Figure:
         table = in_rows(challenge, published_on(challenge, table_7)).assign(lanes="of all rows")
         rows = Rows(table, "lanes", LANE, "context_scope")
         detail = f"{split_title(challenge['split'].iloc[0])}, {challenge['n'].iloc[0]:,} instances"
-        lines.append([Panel(rows.placed(table, SCOPES), partial(draw_panel, rows=rows),
-                            source_title(name, sources), detail,
-                            height=rows.height)])
+        lines.append(
+            [
+                Panel(
+                    rows.placed(table, SCOPES),
+                    partial(draw_panel, rows=rows),
+                    source_title(name, sources),
+                    detail,
+                    height=rows.height,
+                )
+            ]
+        )
     shown = pd.concat([panel.points for [panel] in lines]) if lines else points
     here = set(shown.loc[shown["origin"] == "here", "context_scope"])
     handles = [LOOKS[scope].handle(title) for scope, title in TITLES.items() if scope in here]

@@ -28,8 +28,19 @@ from scripts.publish.panels import figure_of, publish
 from scripts.publish.published import claims_beside
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
-    RULES, accuracies, context_told, drawn, in_rows, legend_of, line_of, over_seeds, published_on, read, widest,
-    with_best_control)
+    RULES,
+    accuracies,
+    context_told,
+    drawn,
+    in_rows,
+    legend_of,
+    line_of,
+    over_seeds,
+    published_on,
+    read,
+    widest,
+    with_best_control,
+)
 
 SLICES = {f"rule={name}": title for name, title in RULES.items()}
 
@@ -38,7 +49,9 @@ def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
     """wrong_above_right by rule of every system, with the most context it was measured with, on
     instances with two right.
     """
-    rows = over_seeds(metrics).merge(accuracies(metrics)[["measured_on", "split"]].drop_duplicates())
+    rows = over_seeds(metrics).merge(
+        accuracies(metrics)[["measured_on", "split"]].drop_duplicates()
+    )
     return widest(rows[(rows["metric"] == "wrong_above_right") & rows["slice"].isin(SLICES)])
 
 
@@ -55,13 +68,22 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
     def told(of_rule: pd.DataFrame) -> str:
         detail = f"% of n = {of_rule['n'].max():,.0f}"
         if (of_rule["origin"] == "published").any():
-            detail += f"\npaper: n = {int(counts[tuple(of_rule[['measured_on', 'slice']].iloc[0])]):,}"
+            detail += (
+                f"\npaper: n = {int(counts[tuple(of_rule[['measured_on', 'slice']].iloc[0])]):,}"
+            )
         return detail
 
-    tables = [in_rows(challenge, published_on(challenge, figure_2))
-              for _, challenge in points.groupby("measured_on", sort=False)]
-    lines = [line for table in tables for line in line_of(
-        table, "slice", SLICES, source_title(table["measured_on"].iloc[0], sources), told)]
+    tables = [
+        in_rows(challenge, published_on(challenge, figure_2))
+        for _, challenge in points.groupby("measured_on", sort=False)
+    ]
+    lines = [
+        line
+        for table in tables
+        for line in line_of(
+            table, "slice", SLICES, source_title(table["measured_on"].iloc[0], sources), told
+        )
+    ]
     note = f"wrong options that score as high as a right one (%), {context_told(points)}"
     return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
 
@@ -70,7 +92,9 @@ def main(given: argparse.Namespace) -> None:
     metrics, figure_2, sources = read(given, "Figure 2")
     points = error_points(metrics)
     if points.empty:
-        raise UserError(f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options are right")
+        raise UserError(
+            f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options are right"
+        )
     shown, counts = with_best_control(points, metrics), denominators(given.sources)
     publish(given, drawn(points, figure_2), lambda: draw(shown, figure_2, counts, sources))
 

@@ -28,13 +28,25 @@ from scripts.measure.experiment import Run
 from scripts.studies.timedial.evaluate import scores_of
 from scripts.measure.ranking import checked, slices
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.cards import Place, Resources, System, about_of, most_right, ranked, resources_of, runs_by_place, write_cards
+from scripts.publish.cards import (
+    Place,
+    Resources,
+    System,
+    about_of,
+    most_right,
+    ranked,
+    resources_of,
+    runs_by_place,
+    write_cards,
+)
 from scripts.studies.timedial.figures.metrics import RULES, SCOPES
 
-CAPTION = ("Dialogs with every option for what is left out (____), whether it is right (gold), and the rule that made a wrong one. Before a "
-           "score stands its rank; a score is a log-probability or the mean log-likelihood of the option's tokens, of a control what it "
-           "counts, and compares with those of one system on one dialog only. × marks a wrong option among the highest, of which there "
-           "are as many as right ones, and a right one that is not among them.")
+CAPTION = (
+    "Dialogs with every option for what is left out (____), whether it is right (gold), and the rule that made a wrong one. Before a "
+    "score stands its rank; a score is a log-probability or the mean log-likelihood of the option's tokens, of a control what it "
+    "counts, and compares with those of one system on one dialog only. × marks a wrong option among the highest, of which there "
+    "are as many as right ones, and a right one that is not among them."
+)
 
 
 def place_of(facts: dict) -> tuple:
@@ -46,27 +58,47 @@ def misled_by(options: pd.DataFrame, systems: list[System]) -> dict[str, np.ndar
     """By rule the instances in which the best model takes an option made by it for a right one."""
     item = options["instance"].to_numpy()
     best = most_right(systems, "model", item)
-    taken = best[0][0].wrong & (options["label"] == 0).to_numpy() if best else np.zeros(len(item), bool)
-    return {f"model misled by={title}": np.bincount(item, taken & (options["rule"] == rule).to_numpy(bool)) > 0
-            for rule, title in RULES.items()}
+    taken = (
+        best[0][0].wrong & (options["label"] == 0).to_numpy() if best else np.zeros(len(item), bool)
+    )
+    return {
+        f"model misled by={title}": np.bincount(
+            item, taken & (options["rule"] == rule).to_numpy(bool)
+        )
+        > 0
+        for rule, title in RULES.items()
+    }
 
 
 def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
     """The dialogs of a dataset, with what these runs said of their options."""
     facts = runs[0].facts
     learnt = resources.sources[facts["source"]]
-    told = f", learnt from {learnt.get('title', facts['source'])}" if "measured_on" in learnt else ""
+    told = (
+        f", learnt from {learnt.get('title', facts['source'])}" if "measured_on" in learnt else ""
+    )
     about = about_of(facts, f"{facts['data_options']['context_scope']} context{told}", resources)
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
     options = checked(read_table(file, CLOZE.names).to_pandas(), file)
-    systems = [ranked(run.facts, resources.models, options, scores_of(run, about["Split"], options)[0]) for run in runs]
-    rows = pd.DataFrame({"Item": options["instance_id"],
-                         "Dialog": options["context"].str.replace("<MASK>", "____"),
-                         "Option": options["candidate"],
-                         "Rule": options["rule"].map(RULES).fillna(""),
-                         "Gold": options["label"].map({1: "right", 0: "wrong"})})
-    return Place(about, rows,
-                 slices(options.drop_duplicates("instance")) | misled_by(options, systems), systems)
+    systems = [
+        ranked(run.facts, resources.models, options, scores_of(run, about["Split"], options)[0])
+        for run in runs
+    ]
+    rows = pd.DataFrame(
+        {
+            "Item": options["instance_id"],
+            "Dialog": options["context"].str.replace("<MASK>", "____"),
+            "Option": options["candidate"],
+            "Rule": options["rule"].map(RULES).fillna(""),
+            "Gold": options["label"].map({1: "right", 0: "wrong"}),
+        }
+    )
+    return Place(
+        about,
+        rows,
+        slices(options.drop_duplicates("instance")) | misled_by(options, systems),
+        systems,
+    )
 
 
 def main(given: argparse.Namespace) -> None:

@@ -28,13 +28,20 @@ from scripts.publish.table import percent
 from scripts.studies.timedial.figures.metrics import corpus_title, publish_corpora
 
 WORDS = ["Dialogs of", "Split"]
-LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words",
-        DUPLICATE: "Occur before",
-        NO_SPAN: "Without a time", TOO_MANY: "Over the limit"}
-CAPTION = ("Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
-           "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
-           "instances in which the most frequent candidate is the right one. Qin et al. 2021 print 14.5 and 2.4 thousand "
-           "masks to learn from and to hold out, 58.0 and 9.6 thousand candidates, a pool of 2,153 spans (table 4).")
+LEFT = {
+    EXACT: "Exact sources",
+    NEAR: "Near sources",
+    SHARES_WORDS: "Share words",
+    DUPLICATE: "Occur before",
+    NO_SPAN: "Without a time",
+    TOO_MANY: "Over the limit",
+}
+CAPTION = (
+    "Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
+    "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
+    "instances in which the most frequent candidate is the right one. Qin et al. 2021 print 14.5 and 2.4 thousand "
+    "masks to learn from and to hold out, 58.0 and 9.6 thousand candidates, a pool of 2,153 spans (table 4)."
+)
 
 
 def tabulate(file: Path, sources: dict) -> pd.DataFrame:
@@ -50,13 +57,19 @@ def tabulate(file: Path, sources: dict) -> pd.DataFrame:
     for (source, split), of_split in counts.groupby(["source", "split"], sort=False):
         steps = of_split.set_index("reason")
         dropped, built = steps["dialogs_dropped"], steps.loc["built"]
-        rows.append({
-            "Dialogs of": corpus_title(source, sources), "Split": split_title(split),
-            "Dialogs": f"{steps.loc['read', 'dialogs_kept']:,}",
-            **{name: f"{dropped[reason]:,}" for reason, name in LEFT.items()},
-            "Kept": f"{built['dialogs_kept']:,}", "Masks": f"{built['mask_instances']:,.0f}",
-            "Candidates": f"{built['candidates']:,.0f}", "Pool": f"{built['pool']:,.0f}",
-            "By frequency (%)": percent(built["right_by_frequency"])})
+        rows.append(
+            {
+                "Dialogs of": corpus_title(source, sources),
+                "Split": split_title(split),
+                "Dialogs": f"{steps.loc['read', 'dialogs_kept']:,}",
+                **{name: f"{dropped[reason]:,}" for reason, name in LEFT.items()},
+                "Kept": f"{built['dialogs_kept']:,}",
+                "Masks": f"{built['mask_instances']:,.0f}",
+                "Candidates": f"{built['candidates']:,.0f}",
+                "Pool": f"{built['pool']:,.0f}",
+                "By frequency (%)": percent(built["right_by_frequency"]),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -64,10 +77,16 @@ def main(given: argparse.Namespace) -> None:
     metrics = study_metrics(given.metrics, "timedial", SCHEMA)
     sources = load(given.sources)
     datasets = metrics[["source", "dataset"]].drop_duplicates().sort_values(["source", "dataset"])
-    table = pd.concat([tabulate(given.build / source / dataset / "leakage.csv", sources)
-                       for source, dataset in datasets.itertuples(index=False)]).drop_duplicates()
+    table = pd.concat(
+        [
+            tabulate(given.build / source / dataset / "leakage.csv", sources)
+            for source, dataset in datasets.itertuples(index=False)
+        ]
+    ).drop_duplicates()
     table = table.sort_values(WORDS, kind="stable", ignore_index=True)
-    publish_corpora(given, table, CAPTION, WORDS, "dialogs written by a program, for trying the workflow")
+    publish_corpora(
+        given, table, CAPTION, WORDS, "dialogs written by a program, for trying the workflow"
+    )
 
 
 if __name__ == "__main__":

@@ -20,46 +20,99 @@ from scripts.publish import style
 from scripts.publish.comparison import DIFFERENCE
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
-    experiment_if_needed, load, model_title, source_title, study_metrics, without_people)
+    experiment_if_needed,
+    load,
+    model_title,
+    source_title,
+    study_metrics,
+    without_people,
+)
 from scripts.publish.panels import Look, Panel, Rows, in_lines
 from scripts.publish.published import claims_beside, with_shares
 from scripts.publish.table import publish_table
 from scripts.studies.timedial.evaluate import SCHEMA
 
-PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification",
-             "classify_blind": "control: the candidate alone, classified", "fill": "mask filling",
-             "generate": "generation",
-             "pseudo_log_likelihood": "pseudo-log-likelihood",
-             "likelihood": "likelihood of candidate and what follows",
-             "likelihood_blind": "control: the candidate without its dialog",
-             "likelihood_token": "likelihood of candidate and what follows, per token",
-             "likelihood_candidate": "likelihood of the candidate, per token",
-             "likelihood_candidate_blind": "control: the candidate without its dialog, per token",
-             "external": "predictions from elsewhere"}
-DOMAINS = {"zero_shot": "zero-shot", "few_shot": "few-shot", "out": "out-of-domain",
-           "in": "in-domain", "contaminated": "in-domain, contaminated", "external": ""}
+PARADIGMS = {
+    "control": "controls: no understanding of time",
+    "classify": "classification",
+    "classify_blind": "control: the candidate alone, classified",
+    "fill": "mask filling",
+    "generate": "generation",
+    "pseudo_log_likelihood": "pseudo-log-likelihood",
+    "likelihood": "likelihood of candidate and what follows",
+    "likelihood_blind": "control: the candidate without its dialog",
+    "likelihood_token": "likelihood of candidate and what follows, per token",
+    "likelihood_candidate": "likelihood of the candidate, per token",
+    "likelihood_candidate_blind": "control: the candidate without its dialog, per token",
+    "external": "predictions from elsewhere",
+}
+DOMAINS = {
+    "zero_shot": "zero-shot",
+    "few_shot": "few-shot",
+    "out": "out-of-domain",
+    "in": "in-domain",
+    "contaminated": "in-domain, contaminated",
+    "external": "",
+}
 NOT_LEARNT = ["zero_shot", "external"]  # what no training data of a study changes
 SCOPES = ["target", "local", "full"]  # from little context to much
 BLIND = ["random", "most_frequent", "second_text"]  # controls that never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
-SETTINGS = {"negatives": "{:.0f} negatives", "negatives_from": "negatives from {}",
-            "negatives_of": "negatives of {}",
-            "negatives_by": "negatives by {}", "negative_seed": "draw {:.0f}",
-            "max_dialogs": "{:,.0f} dialogs"}
+SETTINGS = {
+    "negatives": "{:.0f} negatives",
+    "negatives_from": "negatives from {}",
+    "negatives_of": "negatives of {}",
+    "negatives_by": "negatives by {}",
+    "negative_seed": "draw {:.0f}",
+    "max_dialogs": "{:,.0f} dialogs",
+}
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
-POINTS = ["origin", "measured_on", "split", "paradigm", "title", "domain", "model", "source",
-          "context_scope", "experiment", "train_examples", "seed", "wording", "slice", "metric",
-          "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
-COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
-           "pseudo_log_likelihood": style.COLOURS[3]}
-MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "contaminated": "p",
-           "external": "P"}
+POINTS = [
+    "origin",
+    "measured_on",
+    "split",
+    "paradigm",
+    "title",
+    "domain",
+    "model",
+    "source",
+    "context_scope",
+    "experiment",
+    "train_examples",
+    "seed",
+    "wording",
+    "slice",
+    "metric",
+    "value",
+    "sd",
+    "ci_low",
+    "ci_high",
+    "n",
+    "groups",
+    "sample",
+    "limit",
+]
+COLOURS = {
+    "classify": style.COLOURS[0],
+    "fill": style.COLOURS[1],
+    "generate": style.COLOURS[2],
+    "pseudo_log_likelihood": style.COLOURS[3],
+}
+MARKERS = {
+    "zero_shot": "^",
+    "few_shot": "v",
+    "out": "s",
+    "in": "o",
+    "contaminated": "p",
+    "external": "P",
+}
 PAPER = Look(style.INK, "D", "", style.PAPER, 4.4)
 IN_PAPER = "in the paper (Qin et al. 2021)"
 SAMPLE = " [sample data]"
 
 
 # ---- metrics
+
 
 def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     """`, 5 negatives`: the settings of the data in which the systems of one challenge differ, and
@@ -70,10 +123,15 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
         for column, text in SETTINGS.items():
             if challenge[column].nunique(dropna=False) > 1:
                 texts[challenge.index] += [
-                    ", all dialogs" if pd.isna(value) else f", {text.format(value).replace('_', ' ')}"
-                    for value in challenge[column]]
+                    ", all dialogs"
+                    if pd.isna(value)
+                    else f", {text.format(value).replace('_', ' ')}"
+                    for value in challenge[column]
+                ]
         if (challenge.groupby("domain")["source"].nunique() > 1).any():
-            texts[challenge.index] += [f", {source_title(name, sources)}" for name in challenge["source"]]
+            texts[challenge.index] += [
+                f", {source_title(name, sources)}" for name in challenge["source"]
+            ]
     return texts
 
 
@@ -86,16 +144,32 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     carries the experiment's name. What did not learn, and controls, stand once for each challenge
     and context: as measured beside the most dialogs to learn from.
     """
-    metrics = without_people(study_metrics(path, "timedial", SCHEMA)).astype({"seed": float, "limit": float})
+    metrics = without_people(study_metrics(path, "timedial", SCHEMA)).astype(
+        {"seed": float, "limit": float}
+    )
     titles = metrics["model"].map(lambda name: model_title(name, models))
     metrics = metrics.assign(
-        paradigm=metrics["method"].str.removesuffix("_zero_shot"), title=titles + limit_if_several(metrics),
-        origin="here", blind=metrics["model"].isin(BLIND) | metrics["method"].str.endswith(METHOD_BLIND))
-    point = ["measured_on", "split", "paradigm", "model", "domain", "context_scope", "limit",
-             "slice", "metric", "seed"]
+        paradigm=metrics["method"].str.removesuffix("_zero_shot"),
+        title=titles + limit_if_several(metrics),
+        origin="here",
+        blind=metrics["model"].isin(BLIND) | metrics["method"].str.endswith(METHOD_BLIND),
+    )
+    point = [
+        "measured_on",
+        "split",
+        "paradigm",
+        "model",
+        "domain",
+        "context_scope",
+        "limit",
+        "slice",
+        "metric",
+        "seed",
+    ]
     learnt = ~metrics["domain"].isin(NOT_LEARNT) & (metrics["paradigm"] != "control")
-    most_first = metrics[~learnt].sort_values("max_dialogs", ascending=False, na_position="first",
-                                              kind="stable")
+    most_first = metrics[~learnt].sort_values(
+        "max_dialogs", ascending=False, na_position="first", kind="stable"
+    )
     trained = metrics[learnt].copy()
     trained["title"] += details(trained, sources)
     trained["title"] += experiment_if_needed(trained, [*point, "source", *SETTINGS])
@@ -104,10 +178,28 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
 
     def place(column: pd.Series) -> pd.Series:
         known = order.get(column.name)
-        return column if known is None else column.map({value: at for at, value in enumerate(known)})
+        return (
+            column if known is None else column.map({value: at for at, value in enumerate(known)})
+        )
 
-    return rows.sort_values(["sample", "measured_on", "split", "paradigm", "model", "title", "domain", "context_scope",
-                             "slice", "metric", "seed"], kind="stable", key=place, ignore_index=True)
+    return rows.sort_values(
+        [
+            "sample",
+            "measured_on",
+            "split",
+            "paradigm",
+            "model",
+            "title",
+            "domain",
+            "context_scope",
+            "slice",
+            "metric",
+            "seed",
+        ],
+        kind="stable",
+        key=place,
+        ignore_index=True,
+    )
 
 
 def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -140,9 +232,14 @@ def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFra
 
 # ---- names
 
+
 def domain_title(row: Mapping) -> str:
     """The domain of a system in words; empty where it says nothing."""
-    return "" if (row["paradigm"], row["domain"]) == ("control", "zero_shot") else DOMAINS[row["domain"]]
+    return (
+        ""
+        if (row["paradigm"], row["domain"]) == ("control", "zero_shot")
+        else DOMAINS[row["domain"]]
+    )
 
 
 def context_told(points: pd.DataFrame) -> str:
@@ -161,8 +258,13 @@ def corpus_title(source: str, sources: dict) -> str:
     return source_title(source, sources) + SAMPLE * ("sample" in sources.get(source, {}))
 
 
-def publish_corpora(given: argparse.Namespace, table: pd.DataFrame, caption: str, words: list[str],
-                    sample: str = "made-up dialogs, not a corpus") -> None:
+def publish_corpora(
+    given: argparse.Namespace,
+    table: pd.DataFrame,
+    caption: str,
+    words: list[str],
+    sample: str = "made-up dialogs, not a corpus",
+) -> None:
     """publish_table() of a table whose first column is of corpus_title(); sample: what sample data are."""
     if table.iloc[:, 0].str.endswith(SAMPLE).any():
         caption += f" SAMPLE DATA where marked: {sample}."
@@ -170,6 +272,7 @@ def publish_corpora(given: argparse.Namespace, table: pd.DataFrame, caption: str
 
 
 # ---- the paper
+
 
 def published_beside(sources: Path) -> pd.DataFrame:
     """What the paper prints of systems, from published.csv beside sources.yaml; values as shares
@@ -179,13 +282,22 @@ def published_beside(sources: Path) -> pd.DataFrame:
     context_scope, slice, metric, value. The changes of table 7 are added to the value with the
     target context.
     """
-    claims = claims_beside(sources, "timedial", ["measured_on", "method", "domain", "context_scope", "slice"])
-    claims = with_shares(claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])], sources)
-    claims = claims.fillna({"measured_on": "", "method": "", "domain": "", "context_scope": "full", "slice": "all"})
+    claims = claims_beside(
+        sources, "timedial", ["measured_on", "method", "domain", "context_scope", "slice"]
+    )
+    claims = with_shares(
+        claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])], sources
+    )
+    claims = claims.fillna(
+        {"measured_on": "", "method": "", "domain": "", "context_scope": "full", "slice": "all"}
+    )
     table = claims.assign(
         paradigm=claims["method"].str.removesuffix("_zero_shot"),
         domain=claims["domain"].mask(claims["method"].str.endswith("_zero_shot"), "zero_shot"),
-        title=claims["row"].str.split(",").str[0], origin="published", sample=False)
+        title=claims["row"].str.split(",").str[0],
+        origin="published",
+        sample=False,
+    )
     is_change = claims["unit"].str.startswith(DIFFERENCE)
     key = ["table", "measured_on", "paradigm", "model", "domain"]
     start = table[~is_change & (table["context_scope"] == "target")].set_index(key)["value"]
@@ -222,10 +334,13 @@ def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     paper["row"] = paper["row"].fillna(alone)
     both = pd.concat([points, paper], ignore_index=True) if len(paper) else points
     names = list(dict.fromkeys([*PARADIGMS, *both["paradigm"]]))
-    return both.sort_values("paradigm", key=lambda column: column.map(names.index), kind="stable", ignore_index=True)
+    return both.sort_values(
+        "paradigm", key=lambda column: column.map(names.index), kind="stable", ignore_index=True
+    )
 
 
 # ---- figures
+
 
 def read(given: argparse.Namespace, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame, dict]:
     """timedial_metrics(), the numbers of a table of the paper, and the sources."""
@@ -240,7 +355,9 @@ def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """
     published = published_on(points, published)
     parts = [points, published] if len(published) else [points]
-    return pd.concat([part.reindex(columns=POINTS).astype(object) for part in parts], ignore_index=True)
+    return pd.concat(
+        [part.reindex(columns=POINTS).astype(object) for part in parts], ignore_index=True
+    )
 
 
 def name_of(row: pd.Series) -> str:
@@ -263,27 +380,48 @@ def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     return table.assign(
         name=table["row"].map(named.apply(name_of, axis=1)),
         head=table["paradigm"].map(paradigm_title),
-        series=(table["paradigm"] + "|" + table["domain"]).where(is_here, IN_PAPER))
+        series=(table["paradigm"] + "|" + table["domain"]).where(is_here, IN_PAPER),
+    )
 
 
 def draw_systems(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
     """The systems of in_rows(): a colour for each paradigm, a marker for each domain; controls grey, the paper open."""
     known = {}
-    for series, paradigm, domain in points.drop_duplicates("series")[["series", "paradigm", "domain"]].to_numpy():
+    for series, paradigm, domain in points.drop_duplicates("series")[
+        ["series", "paradigm", "domain"]
+    ].to_numpy():
         is_control = paradigm == "control" or paradigm.endswith(METHOD_BLIND)
-        known[series] = (Look(style.GREY, "X", "") if is_control
-                         else Look(COLOURS.get(paradigm, style.COLOURS[4]), MARKERS[domain], ""))
+        known[series] = (
+            Look(style.GREY, "X", "")
+            if is_control
+            else Look(COLOURS.get(paradigm, style.COLOURS[4]), MARKERS[domain], "")
+        )
     rows.draw(axes, points, known | {IN_PAPER: PAPER})
     axes.set_xlim(0, 100)
 
 
-def line_of(table: pd.DataFrame, column: str, titles: dict[str, str], heading: str, detail: Callable[[pd.DataFrame], str],
-            draw: Callable = draw_systems) -> list[list[Panel]]:
+def line_of(
+    table: pd.DataFrame,
+    column: str,
+    titles: dict[str, str],
+    heading: str,
+    detail: Callable[[pd.DataFrame], str],
+    draw: Callable = draw_systems,
+) -> list[list[Panel]]:
     """A line of panels with the same rows, one for each value of a column that has a title; table: of in_rows()."""
     rows = Rows(table)
     by_part = {part: points for part, points in table.groupby(column) if part in titles}
-    panels = [Panel(by_part[part], partial(draw, rows=rows), title, detail(by_part[part]), height=rows.height)
-              for part, title in titles.items() if part in by_part]
+    panels = [
+        Panel(
+            by_part[part],
+            partial(draw, rows=rows),
+            title,
+            detail(by_part[part]),
+            height=rows.height,
+        )
+        for part, title in titles.items()
+        if part in by_part
+    ]
     return in_lines(panels, len(panels), heading)
 
 
@@ -291,5 +429,9 @@ def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line
     """The domains of models, and the paper where there are numbers of it; table: of in_rows()."""
     is_published = table["origin"] == "published"
     present = set(table.loc[~is_published & (table["paradigm"] != "control"), "domain"])
-    handles = [Look(style.INK, MARKERS[name], "").handle(title) for name, title in DOMAINS.items() if name in present]
+    handles = [
+        Look(style.INK, MARKERS[name], "").handle(title)
+        for name, title in DOMAINS.items()
+        if name in present
+    ]
     return [("", [*handles, *[PAPER.handle(IN_PAPER)] * bool(is_published.any()), *others])]

@@ -35,10 +35,12 @@ COLUMNS = ["Corpus", "Split", "What", "Kind", "Number", "Of", "Share (%)", "In t
 MISSES, AROUND = 30, 40  # misses listed for a challenge; characters shown on each side of a miss
 MORE_THAN = 3  # expressions in a dialog of the paper's challenge
 PAPER = {"dailydialog": {"dialogs": 1127, "numeric": 1526, "distinct": 2153}}
-CAPTION = ("Temporal expressions found by rules. Masked spans of a challenge: those found with exactly the bounds that were "
-           "masked, in the dialogs with the original option restored; a miss has the kind of what overlaps it. Misses are "
-           "listed, the masked span in brackets, then what was found there. Candidate dialogs: more than three expressions, "
-           "at least one with a numeral, duplicates apart. In the paper: sections 3 and 4 of Qin et al. 2021, by SUTime.")
+CAPTION = (
+    "Temporal expressions found by rules. Masked spans of a challenge: those found with exactly the bounds that were "
+    "masked, in the dialogs with the original option restored; a miss has the kind of what overlaps it. Misses are "
+    "listed, the masked span in brackets, then what was found there. Candidate dialogs: more than three expressions, "
+    "at least one with a numeral, duplicates apart. In the paper: sections 3 and 4 of Qin et al. 2021, by SUTime."
+)
 
 
 def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -49,35 +51,57 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     messages.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")
-    spans = spans[["dialog_id", "turn", "start", "end", "kind", "text"]].rename(columns={"text": "found"})
+    spans = spans[["dialog_id", "turn", "start", "end", "kind", "text"]].rename(
+        columns={"text": "found"}
+    )
     pairs = masked.merge(spans, on=["dialog_id", "turn"])
     pairs = pairs[(pairs["start"] < pairs["mask_end"]) & (pairs["mask_start"] < pairs["end"])]
-    pairs = pairs.assign(exact=(pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"]))
+    pairs = pairs.assign(
+        exact=(pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"])
+    )
     by = pairs.groupby("dialog_id").agg({"exact": "any", "kind": "first", "found": " | ".join})
-    masked = masked.join(by, on="dialog_id").fillna({"exact": False, "kind": "", "found": "nothing"}).astype({"exact": bool})
-    masked["shown"] = [f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
-                       f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → {found}"
-                       for text, start, end, found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
+    masked = (
+        masked.join(by, on="dialog_id")
+        .fillna({"exact": False, "kind": "", "found": "nothing"})
+        .astype({"exact": bool})
+    )
+    masked["shown"] = [
+        f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
+        f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → {found}"
+        for text, start, end, found in masked[
+            ["text", "mask_start", "mask_end", "found"]
+        ].to_numpy()
+    ]
     return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
 
 
 def counted(what: str, number: int, of: int | None = None, **cells: str) -> dict:
     """A row of text: a count, and its share of a larger one."""
-    share = {} if of is None else {"Of": f"{of:,}",
-                                   "Share (%)": percent(number / of if of else None)}
+    share = (
+        {} if of is None else {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}
+    )
     return {"Split": "all", "What": what, "Number": f"{number:,}", **share, **cells}
 
 
 def challenge_rows(masked: pd.DataFrame) -> list[dict]:
     """Rows of text about a challenge's masked spans (masked_spans() of all its splits)."""
-    by_split, by_kind = ({name: part for name, part in masked.groupby(column, sort=False)} for column in ("split", "kind"))
+    by_split, by_kind = (
+        {name: part for name, part in masked.groupby(column, sort=False)}
+        for column in ("split", "kind")
+    )
     parts = [({"Split": split}, part) for split, part in by_split.items()]
     parts += [({}, masked)] if len(parts) > 1 else []
-    parts += [({"Kind": kind or "nothing found there"}, by_kind[kind]) for kind in [*KINDS, ""] if kind in by_kind]
+    parts += [
+        ({"Kind": kind or "nothing found there"}, by_kind[kind])
+        for kind in [*KINDS, ""]
+        if kind in by_kind
+    ]
     missed = masked[~masked["exact"]].head(MISSES).assign(What="missed")
     missed = missed.rename(columns={"split": "Split", "kind": "Kind", "shown": "Text"})
-    return [counted("masked spans found with exact bounds", part["exact"].sum(), len(part), **cells)
-            for cells, part in parts] + missed.to_dict("records")
+    return [
+        counted("masked spans found with exact bounds", part["exact"].sum(), len(part), **cells)
+        for cells, part in parts
+    ] + missed.to_dict("records")
 
 
 def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int]) -> list[dict]:
@@ -95,17 +119,28 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
         counted("dialogs", len(dialogs)),
         counted("dialogs, duplicates apart", len(unique)),
         counted("temporal expressions", len(spans)),
-        *(counted("temporal expressions", count, len(spans), Kind=kind)
-          for kind, count in by_kind.items()),
+        *(
+            counted("temporal expressions", count, len(spans), Kind=kind)
+            for kind, count in by_kind.items()
+        ),
         counted("temporal expressions with a numeral", spans["has_numeral"].sum(), len(spans)),
-        counted("different expressions (case apart)", spans["text"].str.lower().nunique(),
-                **printed.get("distinct", {})),
+        counted(
+            "different expressions (case apart)",
+            spans["text"].str.lower().nunique(),
+            **printed.get("distinct", {}),
+        ),
         counted("different values", spans["value"].nunique()),
-        counted(f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
-                len(candidates), len(unique),
-                **printed.get("dialogs", {})),
-        counted("expressions with a numeral in candidate dialogs", candidates["numeric"].sum(),
-                **printed.get("numeric", {})),
+        counted(
+            f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
+            len(candidates),
+            len(unique),
+            **printed.get("dialogs", {}),
+        ),
+        counted(
+            "expressions with a numeral in candidate dialogs",
+            candidates["numeric"].sum(),
+            **printed.get("numeric", {}),
+        ),
     ]
 
 
@@ -124,10 +159,14 @@ def read_splits(folder: Path, splits: list[str], columns: list[str]) -> list[pd.
     return [read_table(folder / f"{split}.parquet", columns).to_pandas() for split in splits]
 
 
-def read_challenge(given: argparse.Namespace, source: str, splits: list[str]) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+def read_challenge(
+    given: argparse.Namespace, source: str, splits: list[str]
+) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """By split a challenge and its spans."""
-    tables = (read_splits(folder / source, splits, schema.names)
-              for folder, schema in ((given.cleaned, CHALLENGE), (given.spans, SPANS)))
+    tables = (
+        read_splits(folder / source, splits, schema.names)
+        for folder, schema in ((given.cleaned, CHALLENGE), (given.spans, SPANS))
+    )
     return dict(zip(splits, zip(*tables)))
 
 
@@ -137,12 +176,21 @@ def tabulate(given: argparse.Namespace) -> pd.DataFrame:
     for source in [*given.challenges, *given.dialogs]:
         splits, cleaned = sources[source]["splits"], given.cleaned / source
         if source in given.challenges:
-            of_source = challenge_rows(pd.concat([masked_spans(*parts, str(cleaned / f"{split}.parquet"))
-                                                  for split, parts in read_challenge(given, source, splits).items()], ignore_index=True))
+            of_source = challenge_rows(
+                pd.concat(
+                    [
+                        masked_spans(*parts, str(cleaned / f"{split}.parquet"))
+                        for split, parts in read_challenge(given, source, splits).items()
+                    ],
+                    ignore_index=True,
+                )
+            )
         else:
             turns = pd.concat(read_splits(cleaned, splits, ["split", "dialog_id", "duplicate_of"]))
             spans = pd.concat(read_splits(given.spans / source, splits, SPANS.names))
-            of_source = dialog_rows(spans, turns.drop_duplicates(["split", "dialog_id"]), PAPER.get(source, {}))
+            of_source = dialog_rows(
+                spans, turns.drop_duplicates(["split", "dialog_id"]), PAPER.get(source, {})
+            )
         rows += [{"Corpus": corpus_title(source, sources)} | row for row in of_source]
     table = pd.DataFrame(rows, columns=COLUMNS).astype(object).fillna("")
     return filled(table, set(COLUMNS) - {"In the paper", "Text"})

@@ -28,18 +28,24 @@ from scripts.studies.timedial.figures.metrics import RULES, corpus_title, publis
 from scripts.studies.timedial.figures.spans import read_challenge, sources_given
 from scripts.text.restored_dialogs import restored_turns
 
-NAMES = {"instances": "instances", "dialogs": "different dialogs (original option in place)",
-         "turns": "turns of a dialog",
-         "words": "words of a turn", "expressions": "temporal expressions in different dialogs",
-         "expressions_of_dialog": "temporal expressions of a dialog",
-         "right": "right options of an instance",
-         "wrong": "wrong options of an instance"}
+NAMES = {
+    "instances": "instances",
+    "dialogs": "different dialogs (original option in place)",
+    "turns": "turns of a dialog",
+    "words": "words of a turn",
+    "expressions": "temporal expressions in different dialogs",
+    "expressions_of_dialog": "temporal expressions of a dialog",
+    "right": "right options of an instance",
+    "wrong": "wrong options of an instance",
+}
 NAMES |= {f"rule_{rule}": f"wrong options by {title} (%)" for rule, title in RULES.items()}
 COUNTS = ("instances", "dialogs", "expressions")
-CAPTION = ("What TimeDial's challenge holds: counts and means of the cleaned corpus beside table 3 of Qin et al. 2021, who found "
-           "temporal expressions by SUTime; here rules do. Words are split at white space, speakers left out. The paper's shares of "
-           "wrong options sum to 111.3 %: they are the released test options of each rule over 1,985, its number of temporal "
-           "expressions, where there are 2,208 wrong options.")
+CAPTION = (
+    "What TimeDial's challenge holds: counts and means of the cleaned corpus beside table 3 of Qin et al. 2021, who found "
+    "temporal expressions by SUTime; here rules do. Words are split at white space, speakers left out. The paper's shares of "
+    "wrong options sum to 111.3 %: they are the released test options of each rule over 1,985, its number of temporal "
+    "expressions, where there are 2,208 wrong options."
+)
 
 
 def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.Series:
@@ -49,22 +55,50 @@ def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.
     different = dialogs.index[~dialogs.str.lower().duplicated()]
     labels, many = challenge["label"].value_counts(), len(dialogs)
     rules = challenge.loc[challenge["label"] == 0, "rule"].value_counts(normalize=True) * 100
-    return pd.Series(dict(zip(NAMES, [
-        many, len(different), len(turns) / many, turns["text"].str.split().str.len().mean(), spans["dialog_id"].isin(different).sum(),
-        len(spans) / many, labels.get(1, 0) / many, labels.get(0, 0) / many, *(rules.get(rule, 0.0) for rule in RULES)])))
+    return pd.Series(
+        dict(
+            zip(
+                NAMES,
+                [
+                    many,
+                    len(different),
+                    len(turns) / many,
+                    turns["text"].str.split().str.len().mean(),
+                    spans["dialog_id"].isin(different).sum(),
+                    len(spans) / many,
+                    labels.get(1, 0) / many,
+                    labels.get(0, 0) / many,
+                    *(rules.get(rule, 0.0) for rule in RULES),
+                ],
+            )
+        )
+    )
 
 
-def tabulate(cleaned: Path, tables: dict[str, tuple[pd.DataFrame, pd.DataFrame]], claims: pd.DataFrame, title: str) -> pd.DataFrame:
+def tabulate(
+    cleaned: Path,
+    tables: dict[str, tuple[pd.DataFrame, pd.DataFrame]],
+    claims: pd.DataFrame,
+    title: str,
+) -> pd.DataFrame:
     """A row of text for each number of one challenge; tables: of read_challenge(); claims: of claims_beside(), about it."""
     tables = {split: parts for split, parts in tables.items() if len(parts[0])}
-    values = {split: statistics(*parts, cleaned / f"{split}.parquet") for split, parts in tables.items()}
+    values = {
+        split: statistics(*parts, cleaned / f"{split}.parquet") for split, parts in tables.items()
+    }
     if len(values) > 1:
         whole = [pd.concat(parts, ignore_index=True) for parts in zip(*tables.values())]
         values = {"All": statistics(*whole, cleaned)} | values
     every = pd.DataFrame(values).rename_axis("metric")
-    table = statistics_table(pd.concat({"all": every}, names=["slice"]), COUNTS, claims).reset_index(drop=True)
-    table["In the paper"] = [f"{int(value):,}" if value.isdigit() else value for value in table["In the paper"]]
-    return pd.concat([pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())}), table], axis=1)
+    table = statistics_table(
+        pd.concat({"all": every}, names=["slice"]), COUNTS, claims
+    ).reset_index(drop=True)
+    table["In the paper"] = [
+        f"{int(value):,}" if value.isdigit() else value for value in table["In the paper"]
+    ]
+    return pd.concat(
+        [pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())}), table], axis=1
+    )
 
 
 def main(given: argparse.Namespace) -> None:
@@ -73,11 +107,22 @@ def main(given: argparse.Namespace) -> None:
     sources = sources_given(given)
     claims = claims_beside(given.sources, "timedial", ["measured_on", "slice"])
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
-    table = pd.concat([
-        tabulate(given.cleaned / source, read_challenge(given, source, sources[source]["splits"]), claims[claims["measured_on"] == source],
-                 corpus_title(source, sources))
-        for source in given.challenges], ignore_index=True).fillna("")
-    table = filled(table[[*(name for name in table if name != "In the paper"), "In the paper"]], set(table) - {"In the paper"})
+    table = pd.concat(
+        [
+            tabulate(
+                given.cleaned / source,
+                read_challenge(given, source, sources[source]["splits"]),
+                claims[claims["measured_on"] == source],
+                corpus_title(source, sources),
+            )
+            for source in given.challenges
+        ],
+        ignore_index=True,
+    ).fillna("")
+    table = filled(
+        table[[*(name for name in table if name != "In the paper"), "In the paper"]],
+        set(table) - {"In the paper"},
+    )
     publish_corpora(given, table, CAPTION, ["Corpus", "Number"])
 
 
