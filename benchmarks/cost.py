@@ -10,21 +10,15 @@ are those of datasets that are built here, else stated ones (benchmarks/cost_siz
 
 import argparse
 import json
-import os
 from pathlib import Path
-
-from snakemake.utils import update_config
 
 from benchmarks.cost_counted import Counted, built_size, count, stated_size
 from benchmarks.cost_measured import HEAD, measured
 from benchmarks.measure import ROOT, table
-from scripts.plan.configuration import resolve
-from scripts.plan.model_facts import facts_reader
-from scripts.plan.user_entries import from_command_line, own_entries, probed_models
 from scripts.plan.plan import CONTROL, Plan, Run
 from scripts.running.program import execute, number, parser
 from scripts.plan.prompts import prompts_of
-from scripts.plan.schemas import check, schema
+from scripts.plan.workplan import Workplan, laid_over
 from scripts.data.yaml_files import read_yaml
 
 # Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, in which it learns; fp32 without them, in which it scores.
@@ -34,28 +28,12 @@ A_LAYER = 0.002  # seconds of a step, at least, for each layer: launching its ke
 GPUS = (1, 8, 64)
 
 
-def planned(files: list[Path], values: dict) -> tuple[dict, dict, dict, dict, Plan]:
-    """Configuration, sources, models, studies and plan of configuration files laid over config.yaml, as the Snakefile makes them."""
-    config = json.loads(json.dumps(read_yaml(ROOT / "config.yaml")))
+def planned(files: list[Path], values: dict) -> Workplan:
+    """The plan of configuration files laid over config.yaml, as the Snakefile makes it."""
+    config: dict = {}
     for file in files:
-        update_config(config, json.loads(json.dumps(read_yaml(file))))
-    config = check(from_command_line(config | values), schema("config"))
-    sources, models, studies = (
-        read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies")
-    )
-    sources, _ = own_entries("sources", config, sources, ROOT, Path.cwd())
-    models, _ = own_entries("models", config, models, ROOT, Path.cwd())
-    probed, models, _ = probed_models(config["model"], models, ROOT, Path.cwd())
-    mirror = config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
-    return (
-        config,
-        sources,
-        models,
-        studies,
-        resolve(
-            config, sources, models, studies, probed, facts_reader(ROOT, mirror, lambda name: name)
-        ),
-    )
+        config = laid_over(config, read_yaml(file))
+    return Workplan(config | values, ROOT)
 
 
 def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: Path) -> Counted:
@@ -175,10 +153,14 @@ def counted_report(
 
 def main(given: argparse.Namespace) -> None:
     values = dict(value.partition("=")[::2] for value in given.config)
-    config, sources, models, studies, plan = planned(given.configfile, values)
-    rows, notes = measured(plan, config["name"], given.results, sources, models)
-    print(f"## What the study {config['name']} costs\n\n{table(HEAD, rows)}\n\n{notes}\n")
-    print(counted_report(plan, sources, models, studies, given.results, given.rate))
+    work = planned(given.configfile, values)
+    rows, notes = measured(work.plan, work.name, given.results, work.sources, work.models)
+    print(f"## What the study {work.name} costs\n\n{table(HEAD, rows)}\n\n{notes}\n")
+    print(
+        counted_report(
+            work.plan, work.sources, work.models, work.studies, given.results, given.rate
+        )
+    )
 
 
 if __name__ == "__main__":

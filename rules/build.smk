@@ -18,7 +18,7 @@ rule build:
 
 
 rule build_dataset:
-    """A dataset of a study, by scripts/studies/<study>/build.py; its options stand in resources/studies.yaml."""
+    """A dataset of a study, by scripts/studies/<study>/build.py; its options stand in scripts/studies/<study>/study.yaml."""
     input:
         cleaned=lambda wildcards: JOBS.read_by_dataset(**wildcards),
     output:

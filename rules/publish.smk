@@ -45,7 +45,7 @@ rule publish_figure:
         "../envs/data.yaml"
     params:
         **START.parameters("publish_item"),
-        caption=lambda wildcards, output: PUBLISHED.text(PUBLISHED.items[wildcards.item]["caption"]),
+        caption=lambda wildcards, output: PUBLISHED.items[wildcards.item]["caption"],
     message:
         "Publishing {wildcards.item}"
     shell:

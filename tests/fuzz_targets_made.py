@@ -446,12 +446,8 @@ MADE = {
         "--splits",
         "train",
         "test",
-        "--challenge",
-        "{in}/challenge",
-        "--challenge-spans",
-        "{in}/masked",
-        "--measured",
-        "test",
+        "--beside",
+        '{"challenge": {"cleaned": "{in}/challenge", "spans": "{in}/masked", "train": null, "evaluate": ["test"]}}',
     ),
     **{
         f"temporal_spans ({name})": Target(

@@ -6,7 +6,7 @@ them as they are, labels with their names. Terms and citations are those that th
 Reads  <build>/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
 Writes <output>/README.md and <output>/croissant.json
 
-    python -m scripts.data.card --build results/build/strided_sop --columns resources/columns.yaml --output results/build/strided_sop \\
+    python -m scripts.data.card --build results/build/strided_sop --columns scripts/studies/strided_sop/columns.yaml --output results/build/strided_sop \\
         --study '{"name": "strided_sop", "title": "…", "paper": "…", "labels": ["swapped", "in_order"]}' activitynet/stride-0
 """
 
@@ -253,7 +253,7 @@ def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dic
 
 
 def main(given: argparse.Namespace) -> None:
-    columns = read_yaml(given.columns).get(given.study["name"], {})
+    columns = read_yaml(given.columns)["dataset"]
     datasets = [dataset_of(given.build, path) for path in given.datasets]
     for name, text in {
         "README.md": card(datasets, given.study, columns),

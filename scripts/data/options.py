@@ -1,4 +1,4 @@
-"""The arguments of every study's builder. --options are the options of its dataset, as resources/studies.yaml declares them.
+"""The arguments of every study's builder. --options are the options of its dataset, as study.yaml declares them.
 
 Not a program. The workflow checks options before anything runs. This check serves who calls a builder by hand.
 """
@@ -6,18 +6,48 @@ Not a program. The workflow checks options before anything runs. This check serv
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from scripts.data.yaml_files import read_yaml
+from scripts.data.studies import read_studies
 from scripts.plan.schemas import check
-from scripts.running.identity import ROOT
 from scripts.running.program import UserError, json_object, parser
+
+
+class Beside(NamedTuple):
+    """Another source that a dataset is built from: folders of its tables and of its temporal expressions, and its splits."""
+
+    cleaned: Path
+    spans: Path
+    train: str | None
+    evaluate: list[str]
+
+
+def beside(text: str) -> dict[str, Beside]:
+    """The type of the argument --beside."""
+    try:
+        sources = {
+            name: Beside(Path(one["cleaned"]), Path(one["spans"]), one["train"], one["evaluate"])
+            for name, one in json_object(text).items()
+        }
+    except (KeyError, TypeError) as error:
+        raise argparse.ArgumentTypeError(
+            f"{text[:80]!r} is no JSON of sources with {', '.join(Beside._fields)} ({error})"
+        ) from None
+    return sources
+
+
+def source_beside(given: argparse.Namespace, name: str) -> Beside:
+    """The source of this name. Raises UserError where --beside has none."""
+    if name not in given.beside:
+        raise UserError(f"--beside: names no {name}, which the dataset is built from; add it")
+    return given.beside[name]
 
 
 def options_of(study: str) -> Callable[[str], dict]:
     """The type of the argument --options: a JSON object of the study's options. An option left out gets its default."""
 
     def read(text: str) -> dict:
-        schemas = read_yaml(ROOT / "resources/studies.yaml")[study]["data"]
+        schemas = read_studies()[study]["data"]
         defaults = {
             name: schema["default"] for name, schema in schemas.items() if "default" in schema
         }
@@ -45,12 +75,24 @@ def builder_arguments(
     options.add_argument(
         "--cleaned", type=Path, required=True, help="the folder of one cleaned source"
     )
+    options.add_argument(
+        "--spans",
+        type=Path,
+        help="the folder of its temporal expressions, where the study has these",
+    )
     options.add_argument("--splits", nargs=count, required=True, help=splits)
     options.add_argument(
         "--options",
         type=options_of(study),
         required=True,
-        help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default",
+        help="JSON: the options of the study in study.yaml; what is left out gets its default",
+    )
+    options.add_argument(
+        "--beside",
+        type=beside,
+        default={},
+        help="JSON: other sources, by their names in `reads_beside` of study.yaml, each with cleaned (the folder of its tables), "
+        "spans (that of its temporal expressions), train and evaluate (its splits to learn from and to measure on)",
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options

@@ -8,13 +8,14 @@ group (video, template, question, instance), the same sums give the value, and, 
 varies by. The rows that are compared carry their draws, which pair by the groups' ids.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from scripts.data.tables import METRICS
 from scripts.measure.intervals import over_groups, over_seeds, share_interval
 from scripts.measure.bootstrap import Resampling, by_block, drawn_sums
 
@@ -33,6 +34,23 @@ MEASURES = [
     ("draws", pa.list_(pa.float32())),
     ("control", pa.string()),
 ]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed, wording
+
+
+def metrics_schema(own: Mapping[str, pa.DataType]) -> pa.Schema:
+    """The schema of a study's metrics: METRICS, the method, the study's own columns and MEASURES."""
+    names = METRICS.names
+    place, metric = names.index("dataset") + 1, names.index("metric") + 1
+    fields = list(METRICS)
+    return pa.schema(
+        [
+            *fields[:place],
+            ("method", pa.string()),
+            *own.items(),
+            *fields[place:metric],
+            *MEASURES,
+            METRICS.field("sample"),
+        ]
+    )
 
 
 class Replicate(NamedTuple):

@@ -90,11 +90,10 @@ def check_places(work: Workplan) -> list[str]:
 
 
 def check_programs(work: Workplan, jobs: Jobs) -> None:
-    """Raises UserError where a program or a caption that an entry of resources/ names is not there."""
+    """Raises UserError where a program that a source or a figure names is not there."""
     for source in work.used_sources:
         identity(jobs.cleaner_of(source))
         if "sample" in work.sources[source]:
             identity(jobs.sampler_of(source))
     for item in jobs.published.items.values():
         identity(item["program"])
-        jobs.published.text(item["caption"])

@@ -38,9 +38,9 @@ def _has_effect(schema: dict, point: dict) -> bool:
 def _defaults(options: dict) -> dict:
     """The default of each option that has one, normalised."""
     return {
-        option: check(
-            {option: schema["default"]}, {"properties": {option: schema}}, "resources/studies.yaml"
-        )[option]
+        option: check({option: schema["default"]}, {"properties": {option: schema}}, "study.yaml")[
+            option
+        ]
         for option, schema in options.items()
         if "default" in schema
     }

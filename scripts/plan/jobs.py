@@ -14,13 +14,14 @@ from pathlib import Path
 from scripts.data.files import sha256_of
 from scripts.data.labels import labels_of
 from scripts.data.plain_json import as_json
+from scripts.data.studies import folder_of
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.grid import Dataset
 from scripts.plan.models import MADE_MODEL, stage_of
 from scripts.plan.plan import Run
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
-from scripts.plan.workplan import Workplan, cleaned, learnt_elsewhere, spans
+from scripts.plan.workplan import Workplan, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import argument_file, fields_of, hand_over, presence_of
 
@@ -207,69 +208,52 @@ class Jobs:
         return self.work.plan.datasets[f"results/build/{study}/{source}/{dataset}"]
 
     def read_by_dataset(self, study: str, source: str, dataset: str) -> list[str]:
-        """Cleaned tables; of dialogs also the source that they are measured on, and the temporal expressions of both; of endings the
-        captions of their videos."""
-        work, captions, challenge = (
-            self.work,
-            self.work.sources[source].get("videos_of"),
-            self.work.measured_on(source),
+        """The cleaned tables of a dataset's sources, and their temporal expressions where the study has these."""
+        sources = dict.fromkeys(
+            [source, *self.work.beside(self.dataset_of(study, source, dataset)).values()]
         )
-        if captions:
-            return [cleaned(source), cleaned(captions)]
-        if work.has_spans(source):
-            return [cleaned(source), cleaned(challenge), spans(source), spans(challenge)]
-        return [
-            cleaned(source),
-            *map(cleaned, learnt_elsewhere(self.dataset_of(study, source, dataset))),
-        ]
-
-    def read_beside(self, dataset: Dataset) -> dict:
-        """The options by which a builder reads more than its own source."""
-        work, source = self.work, dataset.source
-        if captions := work.sources[source].get("videos_of"):
-            return {
-                "captions": f"results/clean/{captions}",
-                "learnt": work.sources[captions]["train"],
-                "measured": work.sources[captions]["evaluate"],
-            }
-        if not work.has_spans(source):
-            other = next(iter(learnt_elsewhere(dataset)), None)
-            return {
-                "learn-from": [f"results/clean/{other}", work.sources[other]["train"]]
-                if other
-                else None
-            }
-        challenge = work.measured_on(source)
-        return {
-            "spans": f"results/build/temporal_spans/{source}",
-            "challenge": f"results/clean/{challenge}",
-            "challenge-spans": f"results/build/temporal_spans/{challenge}",
-            "measured": work.sources[challenge]["evaluate"],
-        }
+        places = (cleaned, spans) if self.work.studies[study].get("spans") else (cleaned,)
+        return [place(one) for place in places for one in sources]
 
     def build_dataset(self, study: str, source: str, dataset: str) -> Job:
         work, found = self.work, self.dataset_of(study, source, dataset)
+        beside = {
+            name: {
+                "cleaned": f"results/clean/{other}",
+                "spans": f"results/build/temporal_spans/{other}",
+                "train": work.sources[other].get("train"),
+                "evaluate": work.sources[other]["evaluate"],
+            }
+            for name, other in work.beside(found).items()
+        }
         splits = (
-            [work.sources[source]["train"], work.studies[study]["held_out"]]
-            if work.has_spans(source)
-            else work.splits(source)
+            work.splits(source)
+            if work.measured_on(source) == source
+            else [work.sources[source]["train"], work.studies[study]["held_out"]]
         )
         return Job(
             f"scripts.studies.{study}.build",
-            options={"splits": splits, "options": found.options, **self.read_beside(found)},
-            places={"cleaned": f"results/clean/{source}", "output": found.folder},
+            options={"splits": splits, "options": found.options, "beside": beside or None},
+            places={
+                "cleaned": f"results/clean/{source}",
+                "spans": f"results/build/temporal_spans/{source}"
+                if work.studies[study].get("spans")
+                else None,
+                "output": found.folder,
+            },
             files=tuple(work.dataset_names(found)),
         )
 
     def build_card(self, study: str) -> Job:
-        folder, columns = f"results/build/{study}", self.work.root / "resources/columns.yaml"
+        folder = f"results/build/{study}"
+        columns = folder_of(study, self.work.root) / "columns.yaml"
         facts = {"name": study} | {
             key: self.work.studies[study][key] for key in ("title", "paper", "labels")
         }
         return Job(
             "scripts.data.card",
             options={"study": facts},
-            watched={"columns": read_yaml(columns)},
+            watched={"columns": read_yaml(columns)["dataset"]},
             places={
                 "": self.work.dataset_folders(study),
                 "build": folder,
@@ -616,7 +600,7 @@ class Jobs:
         return f"{self.work.evaluated}/metrics.parquet"
 
     def publish_item(self, item: str) -> Job:
-        """A figure or table, by the program that resources/figures.yaml names."""
+        """A figure or table, by the program that figures.yaml names."""
         found, shown = self.published.items[item], self.published.shown_by(item)
         resources = hand_over(shown)
         return Job(

@@ -1,6 +1,6 @@
 """The objectives of a run (`training: objectives`): beside its own a second one, masked language modelling, each with its weight.
 
-A method names its own and the second, in this order, in resources/studies.yaml. Standard library only.
+A method names its own and the second, in this order, in study.yaml. Standard library only.
 """
 
 from scripts.plan.probe import Known

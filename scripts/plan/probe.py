@@ -48,7 +48,7 @@ def needs_in_words(fits: list[str]) -> str:
 
 
 def does_fit(how: dict, abilities: Collection[str]) -> bool:
-    """Whether a method (its entry in resources/studies.yaml) can be asked of a model of these abilities."""
+    """Whether a method (its entry in study.yaml) can be asked of a model of these abilities."""
     return bool(set(how.get("fits", ABILITIES)) & set(abilities))
 
 

@@ -124,7 +124,7 @@ def prompts_of(
 ) -> dict[str, dict]:
     """By wording what a run of a method is given: {score, threshold, domain, texts: {label or candidate: text}}.
 
-    study: its entry of resources/studies.yaml; own: `prompts:` of the configuration; threshold is "train" or None, domain a text or
+    study: its entry of study.yaml; own: `prompts:` of the configuration; threshold is "train" or None, domain a text or
     None. Raises UserError, in one sentence that names place, method and wording, for whatever is wrong with the method's entry.
     """
     own = (own or {}).get(study_name, {})

@@ -1,4 +1,4 @@
-"""Which figures and tables of resources/figures.yaml a configuration has, what each reads and shows, and what the page says.
+"""Which figures and tables of figures.yaml a configuration has, what each reads and shows, and what the page says.
 
 Of corpora, models and papers they are handed those entries that are used, with the fields that they show, so that another entry reruns nothing.
 """
@@ -7,13 +7,12 @@ import json
 from functools import cached_property
 
 from scripts.data.files import sha256_of
-from scripts.data.yaml_files import read_yaml
+from scripts.data.studies import ALL, read_claims
 from scripts.plan.models import STAGES
 from scripts.plan.plan import Run
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import fields_of, has_options, presence_of, rows_of
-from scripts.running.program import UserError
 
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
@@ -46,7 +45,7 @@ class Published:
 
     def _is_published(self, item: dict) -> bool:
         """Whether an item is made: a run of its study is what it needs. What is about all studies needs something to compare, or a probe."""
-        work, of_all = self.workplan, item["study"] == "all"
+        work, of_all = self.workplan, item["study"] == ALL
         if "compares" in item:
             return any(
                 item["study"] in (one["study"], "all") for one in work.compared[item["compares"]]
@@ -117,7 +116,7 @@ class Published:
         return learnt, sorted({self.workplan.measured_on(source) for source in learnt})
 
     def read_by(self, name: str) -> list[str]:
-        """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
+        """What a figure or table is made from beside the metrics, as its `reads` in figures.yaml says."""
         work, item = self.workplan, self.items[name]
         learnt, challenges = self.dialog_sources(item["study"])
         files = {
@@ -129,10 +128,7 @@ class Published:
             "datasets": sorted({built(run.dataset) for run in work.measured_runs(item["study"])}),
             "human": self.human_files(item["study"]),
             "spans": [
-                place(source)
-                for source in [*learnt, *challenges]
-                for place in (spans, cleaned)
-                if work.has_spans(source)
+                place(source) for source in [*learnt, *challenges] for place in (spans, cleaned)
             ],
         }
         return list(
@@ -143,7 +139,7 @@ class Published:
 
     def places_of(self, item: dict) -> dict:
         """The options that name what an item's program reads."""
-        of_all = item["study"] == "all"  # then a run is named with its study
+        of_all = item["study"] == ALL  # then a run is named with its study
         dialogs, challenges = self.dialog_sources(item["study"])
         places = {
             "runs": {
@@ -219,10 +215,7 @@ class Published:
                 {study: facts | {"altered": work.altered.get(study, [])}}
             )
         if "claims" in item["reads"]:
-            whole = read_yaml(work.root / "resources/claims.yaml")
-            shown["claims.yaml"] = json.dumps(
-                whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]}
-            )
+            shown["claims.yaml"] = json.dumps(read_claims(study, work.root))
         if study == "all":
             begun = {
                 one["begun_with"]["study"] for one in work.compared["transfers"]
@@ -235,19 +228,10 @@ class Published:
             shown["compared.yaml"] = json.dumps(work.compared[compared])
         return shown
 
-    def text(self, path: str) -> str:
-        """A text of the project. Raises UserError where it is missing."""
-        try:
-            return (self.workplan.root / path).read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise UserError(
-                f"{path}: no such file; write the caption there in plain paragraphs"
-            ) from None
-
     def category(self, name: str) -> str:
         """The title of an item's study: its category in Snakemake's report."""
         study = self.items[name]["study"]
-        return "All studies" if study == "all" else self.workplan.studies[study]["title"]
+        return "All studies" if study == ALL else self.workplan.studies[study]["title"]
 
     # ---- The page
 
@@ -272,7 +256,7 @@ class Published:
             (*OF_MODELS, "licence", "hub", "revision", "folder"),
         )
         studies = self.studies_shown(
-            work.used_studies, "short", "counted", "paper", "chance", "extensions"
+            work.used_studies, "short", "counted", "paper", "asks", "chance", "extensions"
         )
         shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
         items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
@@ -282,16 +266,14 @@ class Published:
             "studies": studies,
             "figures": items,
         }
-        captions = [
-            "report/workflow.rst",
-            *(f"report/{study}.rst" for study in (*work.used_studies, "all")),
-            *(item["caption"] for item in self.items.values()),
-        ]
         return {
             **{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
-            "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies, "study"}),
+            "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies}),
             "resources/left_out.yaml": self.left_out,
-            **{path: self.text(path) for path in captions},
+            **{
+                path: (work.root / path).read_text(encoding="utf-8")
+                for path in ("report/workflow.rst", "report/all.rst")
+            },
         }
 
     @cached_property

@@ -12,6 +12,7 @@ import jsonschema
 
 from scripts.running.identity import ROOT, file_of
 from scripts.running.program import UserError, closest
+from scripts.data.studies import ALL
 from scripts.data.yaml_files import read_yaml
 
 LONGEST_VALUE = 80  # of a value that a message repeats
@@ -213,8 +214,12 @@ def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
 
     where: what to call the place of the entries in messages; the file of resources/ unless given.
     """
-    where = where or f"resources/{kind}.yaml"
-    entry = check({name: entries[name]}, schema(kind), where)[name]
+    if kind == "studies":
+        where = f"scripts/studies/{name}/study.yaml"
+        entry = check(entries[name], schema("study"), where)
+    else:
+        where = where or f"resources/{kind}.yaml"
+        entry = check({name: entries[name]}, schema(kind), where)[name]
     for module in _programs(kind, name, entry):
         if file_of(module) is None:
             raise UserError(
@@ -239,15 +244,16 @@ def sound(kind: str, entries: dict) -> dict:
 
 
 def sound_figures(items: list, studies: set[str]) -> list:
-    """The items of resources/figures.yaml that are not broken; a broken one of a study that runs is refused."""
-    if not isinstance(items, list):
-        raise UserError("resources/figures.yaml: must be a list of items; see the head of the file")
+    """The items of scripts.data.studies.read_figures() that are not broken; a broken one of a study that runs is refused."""
     whole = []
     for item in items:
-        name = item.get("name") if isinstance(item, dict) else item
+        name, study = (
+            (item.get("name"), item.get("study", ALL)) if isinstance(item, dict) else (item, ALL)
+        )
+        file = "resources" if study == ALL else f"scripts/studies/{study}"
         try:
-            whole += check([item], schema("figures"), f"resources/figures.yaml ({shown(name)})")
+            whole += check([item], schema("figures"), f"{file}/figures.yaml ({shown(name)})")
         except UserError:
-            if isinstance(item, dict) and item.get("study") in (*studies, "all"):
+            if study in (*studies, ALL):
                 raise
     return whole

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from scripts.data.files import Hashes
 from scripts.data.manifest import lost_files
+from scripts.data.studies import read_figures, read_published, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan import comparable
 from scripts.plan.configuration import resolve
@@ -23,20 +24,8 @@ from scripts.plan.models import MADE_MODEL, STAGES, stage_of
 from scripts.plan.plan import Run, control_sets
 from scripts.plan.schemas import check, schema, sound, sound_figures
 from scripts.plan.user_entries import from_command_line, own_entries, probed_models
-from scripts.running.job_files import csv_rows
 from scripts.running.program import UserError
 
-CLAIM = [
-    "study",
-    "table",
-    "row",
-    "model",
-    "setting",
-    "metric",
-    "value",
-    "unit",
-    "note",
-]  # the columns of resources/published.csv
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -68,10 +57,10 @@ class Workplan:
         )
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
-        sources, models, studies, figures = (
-            read_yaml(root / f"resources/{name}.yaml")
-            for name in ("sources", "models", "studies", "figures")
+        sources, models = (
+            read_yaml(root / f"resources/{name}.yaml") for name in ("sources", "models")
         )
+        studies = read_studies(root)
         # Entries of the configuration are laid over those of resources/; `configured` names them, and the models that are probed.
         self.configured = {kind: set(self.config[kind]) for kind in ("sources", "models")}
         sources, notes_on_sources = own_entries("sources", self.config, sources, root, Path.cwd())
@@ -95,12 +84,10 @@ class Workplan:
             sound("models", with_probed),
             sound("studies", studies),
         )
-        self.figures = sound_figures(figures, {run.study for run in self.runs.values()})
-        self.papers = csv_rows(
-            (root / "resources/published.csv").read_text(encoding="utf-8"),
-            CLAIM,
-            f"{root}/resources/published.csv",
+        self.figures = sound_figures(
+            read_figures(studies, root), {run.study for run in self.runs.values()}
         )
+        self.papers = read_published(studies, root)
         for name in [*self.used_sources, *self.used_models]:
             if not NAME.fullmatch(name):
                 raise UserError(
@@ -181,7 +168,7 @@ class Workplan:
 
     @cached_property
     def compared(self) -> dict[str, list[dict]]:
-        """What figures compare, by the word `compares` of resources/figures.yaml."""
+        """What figures compare, by the word `compares` of figures.yaml."""
         return {
             "transfers": comparable.transfers(self.plan),
             "objectives": comparable.objectives(self.plan),
@@ -234,23 +221,23 @@ class Workplan:
         return self.sources[source].get("measured_on", source)
 
     def sources_of(self, dataset: Dataset) -> list[str]:
-        """The sources that a dataset needs: its own, what that is measured on, another one to learn from, and the one of its videos."""
-        videos = self.sources[dataset.source].get("videos_of")
-        return [
-            dataset.source,
-            self.measured_on(dataset.source),
-            *learnt_elsewhere(dataset),
-            *([videos] if videos else []),
-        ]
+        """The sources that a dataset needs: its own, what that is measured on, and those that it is built from beside."""
+        return [dataset.source, self.measured_on(dataset.source), *self.beside(dataset).values()]
+
+    def beside(self, dataset: Dataset) -> dict[str, str]:
+        """The sources that a dataset is built from beside its own, by name: `reads_beside` of study.yaml says which key names each."""
+        options, entry = json.loads(dataset.options), self.sources[dataset.source]
+        named = {
+            name: options.get(key) or entry.get(key)
+            for name, key in self.studies[dataset.study].get("reads_beside", {}).items()
+        }
+        return {name: source for name, source in named.items() if source}
 
     def measured_sources(self, study: str) -> set[str]:
         """The sources that a study's runs learn from and are measured on."""
-        learnt = {
-            source
-            for run in self.measured_runs(study)
-            for source in (run.dataset.source, *learnt_elsewhere(run.dataset))
+        return {
+            source for run in self.measured_runs(study) for source in self.sources_of(run.dataset)
         }
-        return learnt | {self.measured_on(source) for source in learnt}
 
     def with_base_models(self, models: Iterable[str]) -> set[str]:
         """These models, and those that an MLM or CLM stage began with."""
@@ -390,14 +377,12 @@ class Workplan:
 
     def dataset_names(self, dataset: Dataset) -> list[str]:
         """The files of a dataset: the splits to learn from, held out where the study says so, to measure on; and what was left out."""
-        held_out = self.studies[dataset.study].get("held_out")
+        study = self.studies[dataset.study]
+        held_out = study.get("held_out")
         learn, *measure = self.splits(dataset.source)
-        tells_leakage = (
-            self.has_spans(dataset.source) or "videos_of" in self.sources[dataset.source]
-        )
         return [
             *(f"{split}.parquet" for split in [learn, *([held_out] if held_out else []), *measure]),
-            *(["leakage.csv"] if tells_leakage else []),
+            *(["leakage.csv"] if study.get("leakage") else []),
         ]
 
     def external_systems(self, experiment: str) -> list[str]:
@@ -449,15 +434,6 @@ class Workplan:
     def cleaned_splits(self, source: str) -> list[str]:
         """Every split that a source's cleaner writes."""
         return self.sources[source].get("splits") or self.splits(source)
-
-    def has_spans(self, source: str) -> bool:
-        """Whether temporal expressions are looked for in a source."""
-        return self.sources[source]["kind"] in ("dialogs", "challenge")
-
-
-def learnt_elsewhere(dataset: Dataset) -> list[str]:
-    """The corpus that a dataset is learnt from instead of its own source, in a list; none where there is none."""
-    return list(filter(None, [json.loads(dataset.options).get("learn_from")]))
 
 
 def cleaned(source: str) -> str:

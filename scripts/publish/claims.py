@@ -1,6 +1,6 @@
 """Tabulate which claims of a paper this study bears out: each sentence, the verdict, why, and the numbers.
 
-A claim (resources/claims.yaml) has a shape, which tells of each system that fits it whether it is so:
+A claim (claims.yaml) has a shape, which tells of each system that fits it whether it is so:
   trend       a metric increases or decreases with a setting: the slope of the line of least squares
   difference  a metric lies above, below or as high as that of other rows
   reference   a metric lies above or below a number
@@ -321,18 +321,18 @@ def as_settings(part: object) -> object:
     return "none" if part is None else str(part)
 
 
-def read_claims(file: Path, study: str) -> tuple[dict, list[dict]]:
-    """The classes of models, and the claims about a study, their rows as settings. Raises UserError for a broken file."""
+def read_claims(file: Path) -> tuple[dict, list[dict]]:
+    """The classes of models, and the claims, their rows as settings. Raises UserError for a broken file."""
     if not file.exists():
         raise UserError(
             f"{file}: no such file; the claims of the papers belong there, beside sources.yaml"
         )
-    whole = check(read_yaml(file), schema("claims"), str(file))
+    whole = read_yaml(file)
+    claims = check(whole["claims"], schema("claims"), str(file))
     settings = ("where", "than", "control")
     return whole["classes"], [
         claim | {key: as_settings(claim[key]) for key in settings if key in claim}
-        for claim in whole["claims"]
-        if claim["study"] == study
+        for claim in claims
     ]
 
 
@@ -358,7 +358,7 @@ def tabulate(
 
 def main(given: argparse.Namespace) -> None:
     study = given.output.name.removesuffix("_verdicts")
-    classes, claims = read_claims(given.sources.with_name("claims.yaml"), study)
+    classes, claims = read_claims(given.sources.with_name("claims.yaml"))
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     rows = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
     facts = load(given.sources.with_name("studies.yaml"))[study]

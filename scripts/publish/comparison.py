@@ -1,4 +1,4 @@
-"""What this study found, beside what a paper prints (resources/published.csv).
+"""What this study found, beside what a paper prints (published.csv).
 
 A row of published.csv is one number of a paper:
   study, table, row   where it stands: the study, the paper's table, figure or section, and its row there

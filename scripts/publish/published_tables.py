@@ -1,6 +1,6 @@
 """Tabulate what a paper prints beside what this study found: each table and figure of the paper, row by row.
 
-A row is one number of resources/published.csv (scripts/publish/comparison.py says how it finds its runs): what the paper prints, what
+A row is one number of published.csv (scripts/publish/comparison.py says how it finds its runs): what the paper prints, what
 was found here, how far apart they are, and what to keep in mind. Every row of the paper stands in it; where this study has no such
 run, nothing stands beside it. Sample data never do.
 

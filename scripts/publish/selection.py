@@ -71,7 +71,7 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
     further = [column for column in settings if column not in table and settings[column] != "none"]
     if further and "slice" not in settings:
         raise UserError(
-            f"resources/published.csv or claims.yaml: a setting names {further[0]}, which is no column; write one of "
+            f"published.csv or claims.yaml: a setting names {further[0]}, which is no column; write one of "
             f"{', '.join(table)}"
         )
     if further:

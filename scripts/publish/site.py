@@ -3,7 +3,7 @@
 The page loads nothing: styles, a script of our own and figures (SVG) stand inside it; PDF, PNG and CSV beside it are linked. What is shown
 follows resources/figures.yaml, study by study; every text from a corpus, a resource or a caption is escaped.
 
-Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resources/published.csv, the captions that
+Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, published.csv, the captions that
        figures.yaml names (beside resources/), resources/left_out.yaml where anything was left out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv,
        cleaning.csv of each source, run.json of each run
 Writes the page, and findings.json beside it: what its first screen says, for the list of studies (scripts/publish/index.py)
@@ -48,14 +48,8 @@ OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
 FOLDERS = {"figure": "figures", "table": "tables"}
 
 
-def paragraphs(file: Path) -> list[str]:
+def paragraphs(text: str) -> list[str]:
     """The paragraphs of a plain text, lines joined."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UserError(
-            f"{file}: no such file; write the caption there in plain paragraphs"
-        ) from None
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
@@ -111,7 +105,7 @@ def published_item(
         (suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent))
         for suffix in OTHERS[item["kind"]]
     ]
-    caption = paragraphs(root / item["caption"])
+    caption = paragraphs(item["caption"])
     if item["study"] != ALL:
         caption = over_replicates(caption, runs)
     shown = (
@@ -277,7 +271,7 @@ def main(given: argparse.Namespace) -> None:
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
         own, entry = [fact for fact in runs if fact["study"] == study], studies[study]
-        question = over_replicates(paragraphs(root / "report" / f"{study}.rst"), own)
+        question = over_replicates(paragraphs(entry["asks"]), own)
         sections.append(
             {
                 "name": study,
@@ -313,8 +307,8 @@ def main(given: argparse.Namespace) -> None:
         .render(
             {
                 **first_screen,
-                "about": paragraphs(root / "report" / "workflow.rst"),
-                "about_all": paragraphs(root / "report" / f"{ALL}.rst"),
+                "about": paragraphs((root / "report/workflow.rst").read_text(encoding="utf-8")),
+                "about_all": paragraphs((root / "report/all.rst").read_text(encoding="utf-8")),
                 "studies": sections,
                 "experiments": experiments,
                 "all_items": published_items(

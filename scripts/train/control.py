@@ -363,8 +363,7 @@ def arguments() -> argparse.ArgumentParser:
         "--method",
         type=json_object,
         required=True,
-        help="JSON: columns, labels, exchangeable of the study, inputs of the "
-        "method (resources/studies.yaml)",
+        help="JSON: columns, labels, exchangeable of the study, inputs of the method (study.yaml)",
     )
     options.add_argument(
         "--splits",

@@ -215,7 +215,7 @@ def arguments() -> argparse.ArgumentParser:
         type=json_object_with(*METHOD),
         required=True,
         help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
-        "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)",
+        "paradigm, learns, inputs, makes_model of the method (study.yaml)",
     )
     training.add_argument(
         "--splits",

@@ -58,7 +58,7 @@ def describe(
     """The job: everything that decides a run's numbers but the hardware, and the digest over it.
 
     method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, fresh_head, inputs and makes_model of the
-    method (resources/studies.yaml), prompt of the run's wording (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of the study.
+    method (study.yaml), prompt of the run's wording (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
     if method["paradigm"] in ("classify", "objectives", "symmetric", "esim"):

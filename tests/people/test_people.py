@@ -10,7 +10,6 @@ from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.people.label_sheets import read_answers
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
-from scripts.data.yaml_files import read_yaml
 from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
@@ -18,7 +17,7 @@ from scripts.measure.people import alpha, coincidences_of
 from scripts.measure.people_answers import Answers
 from scripts.measure.ranking import checked
 from scripts.publish.people import people_metrics, tabulate
-from tests.conftest import ROOT
+from scripts.data.studies import beside
 from tests.rows import each_row
 from tests.studies.strided_sop.test_evaluate_strided_sop import evaluate, trained  # noqa: F401 (a fixture)
 
@@ -422,18 +421,18 @@ def test_two_labels_merge_where_a_model_knows_two(tmp_path):
         (
             ["types", "u", "name"],
             "Needs knowledge",
-            "strided_sop.types.u.name: 'Needs knowledge' does not match",
+            "types.u.name: 'Needs knowledge' does not match",
         ),
-        (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "strided_sop.types"),
-        (["items"], 0, "strided_sop.items"),
+        (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "types"),
+        (["items"], 0, "items"),
     ],
 )
 def test_questions_of_ones_own_are_checked(path, value, said):
-    entries = read_yaml(ROOT / "resources/labelling.yaml")
-    assert check(entries, schema("labelling"), "labelling.yaml")
-    inner = entries["strided_sop"]
+    entry = beside("strided_sop", "labelling.yaml")
+    assert check(entry, schema("labelling"), "labelling.yaml")
+    inner = entry
     for key in path[:-1]:
         inner = inner[key]
     inner[path[-1]] = value
     with pytest.raises(UserError, match=f"labelling.yaml: {said}"):
-        check(entries, schema("labelling"), "labelling.yaml")
+        check(entry, schema("labelling"), "labelling.yaml")

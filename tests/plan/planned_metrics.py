@@ -9,11 +9,8 @@ import yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
+from tests.registers import MODELS, SOURCES, STUDIES
 
-SOURCES, MODELS, STUDIES = (
-    yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text())
-    for name in ("sources", "models", "studies")
-)
 METRICS = {
     "strided_sop": ["accuracy", "peak_accuracy"],
     "temporal_nli": ["accuracy", "weighted_f1", "confusion", "says_entailment"],

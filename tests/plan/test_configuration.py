@@ -17,11 +17,8 @@ from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
+from tests.registers import MODELS, SOURCES, STUDIES
 from tests.rows import each_row
-
-SOURCES = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())
-MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
-STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
 
 
 def default() -> dict:

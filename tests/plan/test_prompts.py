@@ -9,14 +9,13 @@ import yaml
 
 from scripts.running.program import UserError
 from scripts.plan.prompts import check_own, check_prompts, prompts_of
-from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
+from tests.registers import STUDIES
 from tests.rows import each_row
 from tests.training import arguments
 from tests.plan.test_configuration import read
 from tests.train.test_likelihood import pairs, save_decoder
 
-STUDIES = read_yaml(ROOT / "resources/studies.yaml")
 YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| no"}
 
 

@@ -15,22 +15,22 @@ from scripts.running.program import UserError
 from scripts.plan.schemas import VALIDATOR, check, check_entry, schema, sound, sound_figures
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
+from tests.registers import FIGURES, MODELS, SOURCES, STUDIES
 
 FILES = {
     "config.yaml": "config",
     **{f"presets/{file.name}": "preset" for file in ROOT.glob("presets/*.yaml")},
+    **{f"resources/{name}.yaml": name for name in ("sources", "models", "figures")},
     **{
-        f"resources/{name}.yaml": name
-        for name in ("sources", "models", "studies", "figures", "claims")
+        f"scripts/studies/{study}/{name}.yaml": name
+        for study in STUDIES
+        for name in ("study", "figures", "claims", "labelling")
     },
 }
 REGISTRY = Registry().with_resources(
     [("config.schema.yaml", Resource.from_contents(schema("config")))]
 )
-RESOURCES = {
-    kind: read_yaml(ROOT / f"resources/{kind}.yaml")
-    for kind in ("sources", "models", "studies", "figures")
-}
+RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES, "figures": FIGURES}
 
 
 @pytest.mark.parametrize(("file", "name"), FILES.items())
@@ -116,7 +116,7 @@ def test_options_of_the_data_are_schemas():
             "esim: {hidden_size: 300.0}",
             "hidden_size is 300.0, not an integer",
         ),
-        ("studies", "mctaco", "reads: []", "mctaco.reads: [] should be non-empty"),
+        ("studies", "mctaco", "reads: []", "study.yaml: reads: [] should be non-empty"),
         ("studies", "mctaco", "data: {draw: {description: x}}", "an option has a type or an enum"),
     ],
 )
@@ -150,7 +150,9 @@ def test_an_entry_that_no_study_uses_stops_nobody(broken):
 def test_figures_of_studies_that_run_are_checked():
     items = [*RESOURCES["figures"], {"name": "mine", "study": "mctaco"}, None, 7]
     assert sound_figures(items, {"timedial"}) == RESOURCES["figures"]
-    with pytest.raises(UserError, match=r"resources/figures.yaml \(mine\): key .* is missing"):
+    with pytest.raises(
+        UserError, match=r"scripts/studies/mctaco/figures.yaml \(mine\): key .* is missing"
+    ):
         sound_figures(items, {"mctaco"})
 
 

@@ -14,6 +14,9 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.measure.experiment import above_controls
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
+from tests.registers import FIGURES, STUDIES, write_published
+from scripts.data.studies import read_claims
+from scripts.data.yaml_files import read_yaml
 
 HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <img src=x onerror=alert(1)>"
 SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
@@ -364,13 +367,18 @@ class Study:
         self.page, self.human = self.publish / "site/index.html", folder / "answers.csv"
         for name in ("resources", "report"):
             shutil.copytree(ROOT / name, folder / name)
+        self.resources = folder / "resources"
+        figures = [item for item in FIGURES if is_made(item)]
+        for name, value in {
+            "studies.yaml": STUDIES,
+            "figures.yaml": figures,
+            "claims.yaml": read_claims("strided_sop"),
+        }.items():
+            (self.resources / name).write_text(json.dumps(value))
+        write_published(self.resources)
         self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
         self.change(
             "sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}")
-        )
-        self.change(
-            "figures",
-            lambda items: items.__setitem__(slice(None), [item for item in items if is_made(item)]),
         )
         self.write_metrics(metric_rows() + slice_rows())
         self.runs = [
@@ -402,7 +410,7 @@ class Study:
 
     def call(self, item: dict):
         """Run the program of an item of figures.yaml as the rule does."""
-        resources = self.folder / "resources"
+        resources = self.resources
         given = [
             "--metrics",
             self.metrics,
@@ -431,8 +439,7 @@ class Study:
         return self.program(item["program"], *given)
 
     def items(self) -> list[dict]:
-        every = yaml.safe_load((self.folder / "resources/figures.yaml").read_text())
-        return [item for item in every if item["study"] == "strided_sop"]
+        return read_yaml(self.resources / "figures.yaml")
 
     def make_page(self, **settings):
         """Run every program, then the page's; settings: of the configuration, besides."""

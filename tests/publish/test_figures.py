@@ -1,4 +1,4 @@
-"""Every figure of resources/figures.yaml in its smallest and its largest form: no mark cut, no text on another; and its colours."""
+"""Every figure of the studies in its smallest and its largest form: no mark cut, no text on another; and its colours."""
 
 import importlib
 import re
@@ -11,13 +11,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 from matplotlib.figure import Figure
 
 from scripts.running.job_files import has_options
 from scripts.publish import panels, style
 from scripts.publish.arguments import publisher_arguments
-from tests.conftest import ROOT
+from tests.registers import FIGURES
 from tests.publish import publish_inputs, test_publish_scorecard
 from tests.studies.mctaco import publish_inputs_mctaco
 from tests.studies.timedial import test_publish_timedial
@@ -30,7 +29,7 @@ pytestmark = pytest.mark.slow  # many figures; left out of `make check`
 # test_hellaswag.py.
 FIGURES = [
     item
-    for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text())
+    for item in FIGURES
     if item["kind"] == "figure"
     and "compares" not in item
     and item["study"] != "hellaswag"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scripts.data.csv_files import read_csv, write_csv
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
+from tests.registers import FIGURES, STUDIES
 from tests.rows import each_row
 from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, item_of, metric_rows
 
@@ -30,8 +31,7 @@ def study(tmp_path_factory, program) -> Study:
 @pytest.fixture(scope="module")
 def html(study) -> str:
     """The page of the made-up study, with a hostile caption."""
-    caption = study.folder / "report/strided_sop/accuracy_by_stride.rst"
-    caption.write_text(f"{caption.read_text()}\n{HOSTILE}\n")
+    study.change("figures", lambda items: items[0].update(caption=f"A caption.\n\n{HOSTILE}"))
     left_out = {
         "study": "strided_sop",
         "model": "mute",
@@ -241,10 +241,10 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
 
 
 def test_every_item_has_its_program_and_caption():
-    for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text()):
+    for item in FIGURES:
         assert (ROOT / f"{item['program'].replace('.', '/')}.py").is_file()
-        caption = (ROOT / item["caption"]).read_text()
-        assert caption.strip() and not re.search(r"[*`{}]|::|\.\. ", caption), (
-            "a caption is plain paragraphs"
-        )
-        assert (ROOT / "report" / f"{item['study']}.rst").is_file()
+    for text in [
+        *(item["caption"] for item in FIGURES),
+        *(one["asks"] for one in STUDIES.values()),
+    ]:
+        assert text.strip() and not re.search(r"[*`{}]|::|\.\. ", text), "plain paragraphs"

@@ -1,6 +1,8 @@
 """The verdict on each claim of a paper: through the program, on made-up metrics in which it holds, fails, is not there, is shown by a
 control too, or rests on sample data, on a part of a split, or on another class of model."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -22,10 +24,13 @@ from scripts.publish.claims import (
     verdict,
 )
 from tests.conftest import ROOT
+from tests.registers import SOURCES
+from scripts.data import studies
+from scripts.data.yaml_files import read_yaml
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
 
-WHOLE = yaml.safe_load((ROOT / "resources/claims.yaml").read_text())
+CLASSES = read_yaml(ROOT / "resources/classes.yaml")
 SCHEMAS = {
     "strided_sop": strided_sop.SCHEMA,
     "temporal_nli": temporal_nli.SCHEMA,
@@ -163,7 +168,6 @@ def table(tmp_path_factory, program):
     claims = [
         {
             "name": f"claim_{number}",
-            "study": "strided_sop",
             "says": f"claim {number}",
             "source": "here",
             "models": ["bert_base"],
@@ -175,11 +179,9 @@ def table(tmp_path_factory, program):
     ]
     for claim in claims:  # of controls the claim is asked without a method
         claim["where"] |= {"method": "train"}
-    (folder / "claims.yaml").write_text(
-        yaml.safe_dump({"classes": WHOLE["classes"], "claims": claims})
-    )
-    for name in ("sources", "models", "studies"):
-        (folder / f"{name}.yaml").write_text((ROOT / f"resources/{name}.yaml").read_text())
+    (folder / "claims.yaml").write_text(yaml.safe_dump({"classes": CLASSES, "claims": claims}))
+    for name, entries in (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)):
+        (folder / f"{name}.yaml").write_text(json.dumps(entries))
     write_table(
         pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA),
         folder / "metrics.parquet",
@@ -247,9 +249,7 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
         and len(done.stderr.splitlines()) == 1
     )
     (tmp_path / "claims.yaml").write_text(
-        yaml.safe_dump(
-            {"classes": {}, "claims": [{"name": "a", "study": "strided_sop", "shape": "guess"}]}
-        )
+        yaml.safe_dump({"classes": {}, "claims": [{"name": "a", "shape": "guess"}]})
     )
     done = program(*given)
     assert (
@@ -259,6 +259,12 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
     )
 
 
+def shipped(study: str, folder) -> tuple[dict, list[dict]]:
+    """The claims of a study, as its program is handed them."""
+    (folder / "claims.yaml").write_text(json.dumps(studies.read_claims(study)))
+    return read_claims(folder / "claims.yaml")
+
+
 def settings_of(claim: dict) -> list[dict]:
     """What rows a claim names, and those that it is set against."""
     than = claim.get("than", [])
@@ -266,11 +272,9 @@ def settings_of(claim: dict) -> list[dict]:
 
 
 @pytest.mark.parametrize("study", MEASURED)
-def test_shipped_claims_name_what_the_project_has(study):
-    classes, claims = read_claims(ROOT / "resources/claims.yaml", study)
-    assert len(claims) >= 4 and len({claim["name"] for claim in WHOLE["claims"]}) == len(
-        WHOLE["claims"]
-    )
+def test_shipped_claims_name_what_the_project_has(study, tmp_path):
+    classes, claims = shipped(study, tmp_path)
+    assert len(claims) >= 4 and len({claim["name"] for claim in claims}) == len(claims)
     assert {model for names in classes.values() for model in names} <= set(MODELS)
     for claim in claims:
         rows = [
@@ -296,9 +300,9 @@ def test_shipped_claims_name_what_the_project_has(study):
 
 
 @pytest.mark.parametrize("study", MEASURED)
-def test_the_published_protocols_can_tell_every_claim_that_needs_no_people(study):
+def test_the_published_protocols_can_tell_every_claim_that_needs_no_people(study, tmp_path):
     """With presets/paper.yaml each claim finds its runs: none is told `no such run`, but those that rest on people."""
-    classes, claims = read_claims(ROOT / "resources/claims.yaml", study)
+    classes, claims = shipped(study, tmp_path)
     parts = [part for claim in claims for part in settings_of(claim)]
     slices = {
         name for part in parts for name in [part.get("slice", "all")] if isinstance(name, str)

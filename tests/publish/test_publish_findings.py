@@ -17,15 +17,11 @@ from scripts.publish.findings import (
     findings_of,
     shared_caveats,
 )
-from scripts.publish.names import load
 from scripts.publish.scorecard.cells import SYSTEM
-from tests.conftest import ROOT
+from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.rows import each_row
 from tests.publish.publish_inputs import metric_rows
 
-STUDIES, SOURCES, MODELS = (
-    load(ROOT / f"resources/{name}.yaml") for name in ("studies", "sources", "models")
-)
 COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "control"]
 
 
@@ -36,14 +32,7 @@ def scores() -> pd.DataFrame:
 
 
 def found_in(metrics: pd.DataFrame) -> list[Finding]:
-    return findings_of(
-        metrics,
-        STUDIES,
-        SOURCES,
-        MODELS,
-        {"minilm": ("encoders", 2e7)},
-        ROOT / "resources/published.csv",
-    )
+    return findings_of(metrics, STUDIES, SOURCES, MODELS, {"minilm": ("encoders", 2e7)}, PUBLISHED)
 
 
 def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:

@@ -7,13 +7,13 @@ from scripts.publish.reading import paper_tables
 from scripts.publish.comparison import Facts, number_of, paper_of, published_claims, settings_of
 from scripts.publish.published_tables import NONE, tabulate
 from scripts.publish.table import write
-from tests.conftest import ROOT
+from tests.registers import PUBLISHED
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS, MODELS, SOURCES, planned_metrics
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
-CLAIMS = published_claims(ROOT / "resources/published.csv")
+CLAIMS = published_claims(PUBLISHED)
 NO_CLEANING = pd.DataFrame(columns=["source", "split", "unit", "action", "reason", "count"])
 FACTS = (
     "statistics.",

@@ -1,7 +1,6 @@
 """The scorecard: what stands in its cells and in which order, its figures, and its place on the page."""
 
 import json
-import shutil
 
 import pandas as pd
 import pyarrow as pa
@@ -14,13 +13,12 @@ from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
-from tests.conftest import ROOT
+from tests.registers import STUDIES, write_published
 from tests.publish.publish_inputs import HOSTILE
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
 SCHEMA = pa.unify_schemas([study.SCHEMA for study in (strided_sop, temporal_nli, mctaco, timedial)])
-STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
 SOURCES = {
     "activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]},
     "mctaco": {
@@ -215,7 +213,7 @@ class Card:
             ("left_out", LEFT_OUT),
         ):
             (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
-        shutil.copy(ROOT / "resources/published.csv", self.resources)
+        write_published(self.resources)
         for model, (kind, parameters) in NETWORKS.items():
             facts = {
                 "run": f"{model}-0",

@@ -9,17 +9,15 @@ import pytest
 import torch
 
 from scripts.plan.prompts import prompts_of
-from scripts.data.yaml_files import read_yaml
 from scripts.measure.experiment import above_controls
 from scripts.train.paradigms import causal, classify, likelihood
 from scripts.train.batches import collate
 from scripts.train.paradigms.prompts import columns_of, filled
-from tests.conftest import ROOT
+from tests.registers import STUDIES
 from tests.publish.publish_inputs import with_draws
 from tests.publish.test_publish_scorecard import ROWS, Card, measured
 from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
 
-STUDIES = read_yaml(ROOT / "resources/studies.yaml")
 BLIND = [
     (study, name)
     for study, entry in STUDIES.items()

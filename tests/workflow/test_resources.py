@@ -92,11 +92,6 @@ def touched(request, tmp_path_factory):
     return request.param, study
 
 
-def entries(value) -> dict:
-    """The entries of a file of resources/, by name."""
-    return {item["name"]: item for item in value} if isinstance(value, list) else value
-
-
 def put(entry, field: str, value) -> None:
     """Set a field; `downloads.0.urls` leads into lists and mappings, and a key may hold dots itself."""
     first, _, rest = field.partition(".")
@@ -108,14 +103,31 @@ def put(entry, field: str, value) -> None:
         entry[field] = value
 
 
+def files_of(study, study_name: str, name: str) -> list[str]:
+    """The files that hold the entries of a kind: of resources/, or of the study's folder."""
+    own = f"scripts/studies/{study_name}"
+    return {
+        "studies": [f"{own}/study.yaml"],
+        "figures": [f"{own}/figures.yaml", "resources/figures.yaml"],
+    }.get(name, [f"resources/{name}.yaml"])
+
+
+def entries(value, study_name: str) -> dict:
+    """The entries of a file, by name; study.yaml holds one."""
+    if isinstance(value, list):
+        return {item["name"]: item for item in value}
+    return {study_name: value} if "methods" in value else value
+
+
 @pytest.mark.parametrize("name", ["sources", "models", "figures", "studies"])
 def test_every_field_of_resources(touched, name):
     """What a result shows decides when it is made anew, and nothing else does."""
     study_name, study = touched
-    file = study / f"resources/{name}.yaml"
     fields = [(*row, rules_of(said)) for *row, said in FIELDS[study_name][name]]
-    before = file.read_text()
-    known = entries(read_yaml(file))
+    before = {file: (study / file).read_text() for file in files_of(study, study_name, name)}
+    known = {}
+    for file in before:
+        known |= entries(read_yaml(study / file), study_name)
     told = {field.split(".")[0] for _, field, _, _ in fields}
     for entry in STUDIES[study_name]["used"][name]:
         assert set(known[entry]) <= told, (
@@ -123,16 +135,18 @@ def test_every_field_of_resources(touched, name):
         )
     wrong = []
     try:
-        quiet = [
-            field for field in fields if field[3] == NOTHING
-        ]  # all at once: one that is not would show
+        # All that change nothing at once: one that does would show.
+        quiet = [field for field in fields if field[3] == NOTHING]
         for together in filter(None, [quiet, *([field] for field in fields if field not in quiet)]):
 
             def mend(resource, together=together):
+                here = entries(resource, study_name)
                 for entry, field, value, _ in together:
-                    put(entries(resource)[entry], field, value)
+                    if entry in here:
+                        put(here[entry], field, value)
 
-            study.change(f"resources/{name}.yaml", mend)
+            for file in before:
+                study.change(file, mend)
             found, expected = study.rerun(), together[0][3]
             if found != expected:
                 told = ", ".join(
@@ -141,38 +155,41 @@ def test_every_field_of_resources(touched, name):
                 wrong.append(
                     f"{told} reruns {found and sorted(found)}, not {expected and sorted(expected)}"
                 )
-            file.write_text(before)
+            for file, text in before.items():
+                (study / file).write_text(text)
     finally:
-        file.write_text(before)
+        for file, text in before.items():
+            (study / file).write_text(text)
     assert not wrong, "\n".join(wrong)
 
 
 def test_entries_that_nothing_uses(touched):
     """Fields of unused entries change nothing, whatever they say."""
     study_name, study = touched
-    before = {
-        name: (study / f"resources/{name}.yaml").read_text() for name in STUDIES[study_name]["used"]
-    }
+    folder = study / "."
+    others = [
+        file
+        for name in ("study", "figures")
+        for file in folder.glob(f"scripts/studies/*/{name}.yaml")
+        if file.parent.name != study_name
+    ]
+    others += [folder / f"resources/{name}.yaml" for name in ("sources", "models")]
+    before = {file: file.read_text() for file in others}
+    words = ("title", "licence", "citation", "paper", "asks", "caption")
     try:
-        controls = read_yaml(study / "resources/studies.yaml")[study_name]["controls"]
-        for name, used in STUDIES[study_name]["used"].items():
-            used = [*used, *controls] if name == "models" else used
+        used = STUDIES[study_name]["used"]
+        used = {*used["sources"], *used["models"]}
+        used |= set(read_yaml(study / f"scripts/studies/{study_name}/study.yaml")["controls"])
 
-            def mend(resource, name=name, used=used):
-                for entry, fields in entries(resource).items():
-                    if entry not in used and (
-                        name != "figures" or fields["study"] not in (study_name, "all")
-                    ):
-                        fields.update(
-                            {
-                                key: f"{fields[key]} changed"
-                                for key in ("title", "licence", "citation", "paper")
-                                if key in fields
-                            }
-                        )
+        def mend(resource):
+            for entry, fields in entries(resource, "").items():
+                for key in words:
+                    if entry not in used and key in fields:
+                        fields[key] = f"{fields[key]} changed"
 
-            study.change(f"resources/{name}.yaml", mend)
+        for file in before:
+            study.change(str(file.relative_to(folder)), mend)
         assert study.jobs() == {}
     finally:
-        for name, text in before.items():
-            (study / f"resources/{name}.yaml").write_text(text)
+        for file, text in before.items():
+            file.write_text(text)

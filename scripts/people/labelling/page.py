@@ -5,7 +5,7 @@ as CSV, which an experiment names as `people` (docs/people.md). Each person meet
 item, and no id that would tell one. Units (pairs, questions with their candidates, instances) are drawn by hash and seed: the same call
 makes the same page.
 
-Reads  <dataset>/<split>.parquet of each dataset, all of one study, results/build/<study>/<source>/<dataset>; resources/labelling.yaml
+Reads  <dataset>/<split>.parquet of each dataset, all of one study, results/build/<study>/<source>/<dataset>; labelling.yaml of the study
 Writes the page
 
     python -m scripts.people.labelling.page --dataset results/build/strided_sop/activitynet/stride-* --split val_1 \\
@@ -26,15 +26,14 @@ import pyarrow as pa
 from scripts.data.files import whole
 from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.data.keyed import keyed_hash
-from scripts.running.identity import ROOT
+from scripts.data.studies import beside, folder_of, read_studies
 from scripts.running.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.plan.schemas import VALIDATOR, check, schema
 from scripts.data.tables import provenance_of, read_complete
-from scripts.data.yaml_files import entries_of
 from scripts.publish.parts import policy_hash
 
 HERE = Path(__file__).parent
-RESOURCE = ROOT / "resources/labelling.yaml"
+QUESTIONS = "labelling.yaml"
 GAP = "________"  # for the mask of a dialog
 CANDIDATE = "candidate"
 OPTIONS = ["right", "wrong"]  # the answer to a candidate that was chosen, and to one that was not
@@ -140,18 +139,16 @@ def content_of(given: argparse.Namespace) -> dict:
         raise UserError(
             "--dataset: names a folder twice, so that its items would be asked twice; name it once"
         )
-    entries = check(entries_of(RESOURCE), schema("labelling"), str(RESOURCE))
-    if len(studies) > 1 or not studies <= entries.keys():
+    known = read_studies()
+    asked_about = [study for study in known if beside(study, QUESTIONS)]
+    if len(studies) > 1 or not studies <= set(asked_about):
         raise UserError(
             f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
-            f"{', '.join(entries)}"
+            f"{', '.join(asked_about)}"
         )
     study = studies.pop()
-    asked, name, screens = (
-        entries[study],
-        entries_of(ROOT / "resources/studies.yaml")[study]["columns"]["example_id"],
-        [],
-    )
+    asked = check(beside(study, QUESTIONS), schema("labelling"), str(folder_of(study) / QUESTIONS))
+    name, screens = known[study]["columns"]["example_id"], []
     for number, folder in enumerate(folders):
         sample = sample_of(
             folder, given.split, name, asked, given.items or asked["items"], given.seed
@@ -197,7 +194,7 @@ def arguments() -> argparse.ArgumentParser:
         "--items",
         type=whole_number(1, 1_000_000),
         help="how many units (pairs, questions, instances) of each "
-        "dataset; default: that of resources/labelling.yaml",
+        "dataset; default: that of labelling.yaml",
     )
     options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
     options.add_argument("--output", type=Path, required=True, help="the HTML file to write")

@@ -10,8 +10,9 @@ wikihow are parted by the article, half and half, by hash.
 Reads  <cleaned>/*.parquet (schema endings), <captions>/<split>.parquet (schema captions)
 Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how many items were parted, or dropped, and why
 
-    python -m scripts.studies.hellaswag.build --cleaned results/clean/hellaswag --splits train test --captions results/clean/activitynet \\
-        --learnt train --measured val_1 val_2 --options '{"domain": "activitynet"}' --output /tmp/hellaswag
+    python -m scripts.studies.hellaswag.build --cleaned results/clean/hellaswag --splits train test \\
+        --beside '{"captions": {"cleaned": "results/clean/activitynet", "spans": "", "train": "train", "evaluate": ["val_1", "val_2"]}}' \\
+        --options '{"domain": "activitynet"}' --output /tmp/hellaswag
 """
 
 import argparse
@@ -22,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.limit import limited
-from scripts.data.options import builder_arguments
+from scripts.data.options import builder_arguments, source_beside
 from scripts.data.csv_files import write_csv
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
@@ -163,13 +164,13 @@ def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame
 
 def read_captions(given: argparse.Namespace) -> pd.DataFrame:
     """The captions of all videos, with what is done with them in sentence order."""
-    used = {
-        split: LEARNT if split == given.learnt else MEASURED
-        for split in (given.learnt, *given.measured)
-    }
+    captions = source_beside(given, "captions")
+    used = {captions.train: LEARNT} | dict.fromkeys(captions.evaluate, MEASURED)
     return pd.concat(
         [
-            read_complete(given.captions / f"{split}.parquet", CAPTIONS).to_pandas().assign(use=use)
+            read_complete(captions.cleaned / f"{split}.parquet", CAPTIONS)
+            .to_pandas()
+            .assign(use=use)
             for split, use in used.items()
         ],
         ignore_index=True,
@@ -226,24 +227,10 @@ def main(given: argparse.Namespace) -> None:
         build(given, folder)
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = builder_arguments(
-        __doc__, "hellaswag", "what the splits to learn from and to measure on are called", 2
-    )
-    options.add_argument(
-        "--captions",
-        type=Path,
-        required=True,
-        help="the folder of the cleaned captions of their videos",
-    )
-    options.add_argument(
-        "--learnt", required=True, help="the captions' split that sentence order is learnt from"
-    )
-    options.add_argument(
-        "--measured", nargs="+", required=True, help="their splits that it is measured on"
-    )
-    return options
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(
+        main,
+        builder_arguments(
+            __doc__, "hellaswag", "what the splits to learn from and to measure on are called", 2
+        ).parse_args(),
+    )

@@ -25,7 +25,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.data.tables import METRICS
 from scripts.running.program import UserError, execute
 from scripts.studies.hellaswag.tables import CHOICES
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
@@ -35,24 +34,11 @@ from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import Systems, evaluate, parts_of
-from scripts.measure.tally import MEASURES, Tally, metric_rows, share, sums_by_group
+from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.measure.ranking import checked, outranked, outranked_by_chance
 
-SCHEMA = pa.schema(
-    [
-        *list(METRICS)[:5],
-        *pa.schema(
-            {
-                "method": pa.string(),
-                "domain": pa.string(),
-                "train_items": pa.int64(),
-                "train_examples": pa.int64(),
-            }
-        ),
-        *list(METRICS)[5:11],
-        *MEASURES,
-        METRICS.field("sample"),
-    ]
+SCHEMA = metrics_schema(
+    {"domain": pa.string(), "train_items": pa.int64(), "train_examples": pa.int64()}
 )
 PRINTED = {"domain=": ("accuracy",)}  # of slices, for predictions made elsewhere
 ANSWERED = Answered(

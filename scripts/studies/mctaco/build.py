@@ -95,9 +95,5 @@ def main(given: argparse.Namespace) -> None:
         build(given, folder)
 
 
-def arguments() -> argparse.ArgumentParser:
-    return builder_arguments(__doc__, "mctaco")
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, builder_arguments(__doc__, "mctaco").parse_args())

@@ -56,7 +56,7 @@ from scripts.studies.mctaco.prediction_files import as_margins, read_judgements,
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import evaluate, parts_of
-from scripts.measure.tally import MEASURES, Replicate, Tally, metric_rows, share
+from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema, share
 
 RANGED = [
     "duration",
@@ -67,29 +67,9 @@ PRINTED = {"category=": OF_PEOPLE}  # of slices, for predictions made elsewhere
 ANSWERED = Answered(
     "mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],)
 )
-NUMBERS = ["train_questions", "train_pairs", "draw", "limit", "seed"]
-SCHEMA = pa.schema(
-    dict.fromkeys(
-        [
-            "experiment",
-            "study",
-            "model",
-            "source",
-            "dataset",
-            "method",
-            "unit_normalization",
-            *NUMBERS,
-            "wording",
-            "split",
-            "slice",
-            "metric",
-        ],
-        pa.string(),
-    )
-    | {"unit_normalization": pa.bool_()}
-    | dict.fromkeys(NUMBERS, pa.int64())
-    | dict(MEASURES)
-    | {"sample": pa.bool_()}
+SCHEMA = metrics_schema(
+    {"unit_normalization": pa.bool_()}
+    | dict.fromkeys(["train_questions", "train_pairs", "draw"], pa.int64())
 )
 
 

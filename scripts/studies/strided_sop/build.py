@@ -299,8 +299,9 @@ def main(given: argparse.Namespace) -> None:
     options = given.options
     learnt, measured = strides_asked(options)
     reached = measured[-1] if options["span"] is not None else options["same_videos"]
-    cleaned, split = given.learn_from or (given.cleaned, given.splits[0])
-    learn = Part(Path(cleaned), split, learnt, options["same_videos"])
+    other = given.beside.get("learn_from")
+    cleaned, split = (other.cleaned, other.train) if other else (given.cleaned, given.splits[0])
+    learn = Part(cleaned, split, learnt, options["same_videos"])
     own = [Part(given.cleaned, split, measured, reached) for split in given.splits]
     hard = hard_of(own, options) if options["hard"] and options["span"] is None else all_of
     with whole_set(given.output) as folder:
@@ -328,16 +329,5 @@ def main(given: argparse.Namespace) -> None:
             )
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = builder_arguments(__doc__, "strided_sop")
-    options.add_argument(
-        "--learn-from",
-        nargs=2,
-        metavar=("CLEANED", "SPLIT"),
-        help="another cleaned source to learn from, and its split; it gets the name of the first",
-    )
-    return options
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, builder_arguments(__doc__, "strided_sop").parse_args())

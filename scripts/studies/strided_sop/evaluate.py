@@ -31,7 +31,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.runs import read_predictions
-from scripts.data.tables import METRICS, read_complete
+from scripts.data.tables import read_complete
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, label_scores, replicates_of
@@ -39,7 +39,7 @@ from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import Systems, evaluate
-from scripts.measure.tally import MEASURES, metric_rows
+from scripts.measure.tally import metric_rows, metrics_schema
 from scripts.running.program import UserError, execute, shown
 from scripts.studies.strided_sop.slices import READ
 from scripts.studies.strided_sop.strides import strides_of, tells_of_pairs
@@ -57,42 +57,28 @@ METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "pea
 ANSWERED = Answered(
     "strided_sop", ("pair_id", "video_id", "text_a", "text_b"), (["swapped", "in_order"],)
 )
-VARIANTS = [
-    "size_matched",
-    "same_videos",
-    "hard",
-]  # options of the data that stand in the metrics as they are
 PAIRS = pa.schema(
     [
         STRIDED_PAIRS.field(name)
         for name in dict.fromkeys([*READ, "video_id", "first_position", "seconds_apart"])
     ]
 )
-SCHEMA = pa.schema(
-    [
-        *list(METRICS)[:5],
-        *pa.schema(
-            {
-                "method": TEXT,
-                "stride": COUNT,
-                "size_matched": COUNT,
-                "same_videos": COUNT,
-                "hard": pa.bool_(),
-                "context": TEXT,
-                "seconds_apart": NUMBER,
-                "train_stride": TEXT,
-                "learn_from": TEXT,
-                "predict": TEXT,
-                "span": COUNT,
-                "order_by": TEXT,
-                "train_labels": TEXT,
-                "objectives": TEXT,
-            }
-        ),
-        *list(METRICS)[5:11],
-        *MEASURES,
-        METRICS.field("sample"),
-    ]
+SCHEMA = metrics_schema(
+    {
+        "stride": COUNT,
+        "size_matched": COUNT,
+        "same_videos": COUNT,
+        "hard": pa.bool_(),
+        "context": TEXT,
+        "seconds_apart": NUMBER,
+        "train_stride": TEXT,
+        "learn_from": TEXT,
+        "predict": TEXT,
+        "span": COUNT,
+        "order_by": TEXT,
+        "train_labels": TEXT,
+        "objectives": TEXT,
+    }
 )
 
 
@@ -282,21 +268,16 @@ def context_of(options: dict) -> str | None:
         ) from None
 
 
-def options_told(options: dict) -> dict:
+def columns_of(options: dict) -> dict:
     """The options of a dataset as columns of metrics; the stride is missing where pairs of several are mixed."""
     stride, trained = options["stride"], options.get("train_stride")
-    return {name: options[name] for name in VARIANTS} | {
-        "stride": stride if isinstance(stride, int) else None,
+    mixed = isinstance(stride, str)
+    told = trained if trained is not None else stride if mixed else None
+    return options | {
+        "stride": None if mixed else stride,
         "context": context_of(options),
-        "limit": options.get("limit"),
-        "train_stride": str(stride if trained is None else trained)
-        if trained is not None or isinstance(stride, str)
-        else None,
-        "learn_from": options.get("learn_from"),
-        "predict": options.get("predict"),
-        "span": options.get("span"),
+        "train_stride": None if told is None else str(told),
         "order_by": order_by(options),
-        "train_labels": options.get("train_labels"),
     }
 
 
@@ -323,7 +304,7 @@ def measure(
             "source": source,
             "dataset": name,
             "sample": "sample" in sources[source],
-        } | options_told(dataset.options)
+        } | columns_of(dataset.options)
         judgements = {
             system: [judged(run, evaluation) for run in runs] for system, runs in systems.items()
         }

@@ -13,7 +13,7 @@ Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds
 
 Every draw follows from a hash of its place in the set and generation_seed alone, so the same options give the same
 sentences on every machine. A pair that a set already has is drawn again. --options are explained in
-resources/studies.yaml.
+study.yaml.
 
     python -m scripts.studies.temporal_nli.build --cleaned results/clean/event_templates --splits train test \\
         --options '{"challenge_set": "temp_order", "train_templates": null, "test_templates": null, "iterations": 5,
@@ -158,9 +158,5 @@ def main(given: argparse.Namespace) -> None:
         write_splits(tables, given, folder)
 
 
-def arguments() -> argparse.ArgumentParser:
-    return builder_arguments(__doc__, "temporal_nli")
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, builder_arguments(__doc__, "temporal_nli").parse_args())

@@ -42,7 +42,7 @@ from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import evaluate, parts_of
-from scripts.measure.tally import MEASURES, Replicate, Tally, metric_rows
+from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema
 
 LABELS = ["entailment", "neutral", "contradiction"]
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
@@ -91,31 +91,7 @@ SLICES = {
         "part",
     ],
 }
-SCHEMA = pa.schema(
-    dict.fromkeys(
-        [
-            "experiment",
-            "study",
-            "model",
-            "source",
-            "dataset",
-            "held_out",
-            "challenge_set",
-            "method",
-            "limit",
-            "seed",
-            "wording",
-            "split",
-            "scoring",
-            "slice",
-            "metric",
-        ],
-        pa.string(),
-    )
-    | {"limit": pa.int64(), "seed": pa.int64()}
-    | dict(MEASURES)
-    | {"sample": pa.bool_()}
-)
+SCHEMA = metrics_schema(dict.fromkeys(["held_out", "challenge_set", "scoring"], pa.string()))
 
 
 def read_pairs(file: Path) -> pd.DataFrame:

@@ -23,8 +23,8 @@ Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema
        (different texts) and right_by_frequency (the share of instances that the most frequent candidate gets right)
 
     python -m scripts.studies.timedial.build --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
-        --splits train validation --challenge results/clean/timedial \\
-        --challenge-spans results/build/temporal_spans/timedial --measured test extras \\
+        --splits train validation --beside '{"challenge": {"cleaned": "results/clean/timedial", "train": null,
+                    "spans": "results/build/temporal_spans/timedial", "evaluate": ["test", "extras"]}}' \\
         --options '{"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind",
                     "negatives_by": "text", "negative_seed": 0, "max_dialogs": null, "contaminated": false}' --output /tmp/timedial
 
@@ -43,7 +43,7 @@ import pyarrow as pa
 from scripts.data.files import whole, whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.data.limit import limited
-from scripts.data.options import builder_arguments
+from scripts.data.options import builder_arguments, source_beside
 from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
 from scripts.running.program import UserError, execute, log
 from scripts.studies.timedial.instances import challenge_cloze, cloze, ordered, placed
@@ -193,13 +193,14 @@ def build(given: argparse.Namespace, output: Path) -> None:
     told = {
         name: value for name, value in options.items() if (name, value) != ("contaminated", False)
     }
+    asks = source_beside(given, "challenge")
     measured = {
-        split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
-        for split in given.measured
+        split: read_complete(asks.cleaned / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
+        for split in asks.evaluate
     }
     if not any(map(len, measured.values())):
         raise UserError(
-            f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again"
+            f"{asks.cleaned}: no instance in {' or '.join(asks.evaluate)}.parquet; clean the challenge again"
         )
 
     def write(built: pd.DataFrame, name: str, file: Path, limit: dict) -> None:
@@ -211,7 +212,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
         )
 
     challenges = pd.concat(measured.values(), ignore_index=True)
-    asked = challenge_turns(challenges, str(given.challenge))
+    asked = challenge_turns(challenges, str(asks.cleaned))
     filled = filled_in(challenges, asked)
     most, rows, learnt, near = options["max_dialogs"], [], None, set()
     for name, split in zip(LEARNT, given.splits):
@@ -239,9 +240,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
             left,
         )
     for split, challenge in measured.items():
-        file, spans_file = (
-            folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans)
-        )
+        file, spans_file = (folder / f"{split}.parquet" for folder in (asks.cleaned, asks.spans))
         # Only here: what is learnt from leaves for every instance, measured on or not.
         challenge, limit = limited(
             challenge, "instance_id", options["limit"], "instances", f"{given.output} {split}"
@@ -263,33 +262,20 @@ def build(given: argparse.Namespace, output: Path) -> None:
 
 
 def main(given: argparse.Namespace) -> None:
-    if not set(LEARNT).isdisjoint(given.measured):
+    evaluate = source_beside(given, "challenge").evaluate
+    if not set(LEARNT).isdisjoint(evaluate):
         raise UserError(
-            f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
-            "and held out; rename the challenge's split"
+            f"--beside: challenge.evaluate: {' '.join(evaluate)}: {' and '.join(LEARNT)} are the names of what is learnt "
+            "from and held out; rename the challenge's split"
         )
     with whole_set(given.output) as folder:
         build(given, folder)
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = builder_arguments(
-        __doc__, "timedial", "its split to learn from and its split to hold out", 2
-    )
-    options.add_argument(
-        "--spans", type=Path, required=True, help="the folder of its temporal spans"
-    )
-    options.add_argument(
-        "--challenge", type=Path, required=True, help="the folder of the cleaned challenge"
-    )
-    options.add_argument(
-        "--challenge-spans", type=Path, required=True, help="the folder of its temporal spans"
-    )
-    options.add_argument(
-        "--measured", nargs="+", required=True, help="the splits of the challenge, all of them"
-    )
-    return options
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(
+        main,
+        builder_arguments(
+            __doc__, "timedial", "its split to learn from and its split to hold out", 2
+        ).parse_args(),
+    )

@@ -49,25 +49,25 @@ from scripts.measure.external import Answered, print_rows
 from scripts.measure.people import System, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import evaluate, parts_of
-from scripts.measure.tally import MEASURES, metric_rows
+from scripts.measure.tally import metric_rows, metrics_schema
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
 from scripts.measure.ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
 
-COLUMNS = [
-    ("string", "experiment study model source measured_on domain dataset method context_scope"),
-    ("int64", "negatives"),
-    ("string", "negatives_from negatives_of negatives_by"),
-    ("int64", "negative_seed max_dialogs"),
-    ("bool", "contaminated"),
-    ("int64", "train_examples limit seed"),
-    ("string", "wording split slice metric"),
-]
-SCHEMA = pa.schema(
-    [
-        *((name, kind) for kind, names in COLUMNS for name in names.split()),
-        *MEASURES,
-        ("sample", "bool"),
-    ]
+TEXT, COUNT = pa.string(), pa.int64()
+SCHEMA = metrics_schema(
+    {
+        "measured_on": TEXT,
+        "domain": TEXT,
+        "context_scope": TEXT,
+        "negatives": COUNT,
+        "negatives_from": TEXT,
+        "negatives_of": TEXT,
+        "negatives_by": TEXT,
+        "negative_seed": COUNT,
+        "max_dialogs": COUNT,
+        "contaminated": pa.bool_(),
+        "train_examples": COUNT,
+    }
 )
 PRINTED = {"rule=": ("wrong_above_right",)}  # of slices, for predictions made elsewhere
 ANSWERED = Answered(

@@ -10,7 +10,8 @@ import pytest
 
 from scripts.data.tables import CAPTIONS, read_table, write_table
 from scripts.studies.hellaswag.tables import CHOICES
-from tests.conftest import ROOT
+from scripts.data.studies import read_claims
+from tests.registers import write_published
 from tests.runs import write_run
 from tests.publish.figure_faults import faults_in
 
@@ -169,13 +170,17 @@ def build(program, captions, tmp_path):
             "--splits",
             "train",
             "test",
-            "--captions",
-            captions,
-            "--learnt",
-            "train",
-            "--measured",
-            "val_1",
-            "val_2",
+            "--beside",
+            json.dumps(
+                {
+                    "captions": {
+                        "cleaned": str(captions),
+                        "spans": "",
+                        "train": "train",
+                        "evaluate": ["val_1", "val_2"],
+                    }
+                }
+            ),
             "--options",
             json.dumps(options),
             "--output",
@@ -400,11 +405,8 @@ def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
 
 def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
     """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other items, which the note says."""
-    rows = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False).query(
-        "study == 'hellaswag'"
-    )
-    rows.to_csv(tmp_path / "published.csv", index=False)
-    (tmp_path / "claims.yaml").write_text((ROOT / "resources/claims.yaml").read_text())
+    write_published(tmp_path, ["hellaswag"])
+    (tmp_path / "claims.yaml").write_text(json.dumps(read_claims("hellaswag")))
     runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
     outputs = [
         publish(

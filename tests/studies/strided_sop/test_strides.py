@@ -97,9 +97,17 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
         "--splits",
         "train",
         "val",
-        "--learn-from",
-        tmp_path / "other",
-        "elsewhere",
+        "--beside",
+        json.dumps(
+            {
+                "learn_from": {
+                    "cleaned": str(tmp_path / "other"),
+                    "spans": "",
+                    "train": "elsewhere",
+                    "evaluate": [],
+                }
+            }
+        ),
         "--options",
         json.dumps({"stride": 1, "learn_from": "other"}),
         "--output",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import yaml
 
 from scripts.data.tables import HISTORY, PREDICTIONS, write_table
 from scripts.studies.temporal_nli.tables import NLI
@@ -15,6 +14,7 @@ from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.conftest import ROOT
+from tests.registers import FIGURES
 from tests.publish.publish_inputs import HOSTILE, with_draws
 
 SETS = ["temp_order", "temp_duration", "cross_unit"]
@@ -356,8 +356,7 @@ class NliStudy:
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
 
     def items(self) -> list[dict]:
-        every = yaml.safe_load((self.resources / "figures.yaml").read_text())
-        return [item for item in every if item["study"] == "temporal_nli"]
+        return [item for item in FIGURES if item["study"] == "temporal_nli"]
 
     def call(self, name: str, ok: bool = True, **more):
         """Run the program of an item, which must end well, or not; more: other values of its options."""

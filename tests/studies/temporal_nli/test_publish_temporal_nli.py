@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import yaml
 
 from scripts.running.job_files import has_options
 from scripts.running.program import UserError
@@ -18,7 +17,7 @@ from scripts.publish.selection import selected
 from scripts.publish.names import method_title
 from scripts.publish.table import ABOVE
 from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, nli_metrics
-from tests.conftest import ROOT
+from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.publish.publish_inputs import HOSTILE
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
     CHOICES,
@@ -36,11 +35,8 @@ FIGURES = [
     "temporal_nli_confusion",
     "temporal_nli_generalization",
 ]
-RESOURCES = {
-    name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text())
-    for name in ("sources", "models", "studies")
-}
-CLAIMS = published_claims(ROOT / "resources/published.csv").query("study == 'temporal_nli'")
+RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES}
+CLAIMS = published_claims(PUBLISHED).query("study == 'temporal_nli'")
 
 
 @pytest.fixture(scope="module")

@@ -351,12 +351,17 @@ class Corpus:
             "--splits",
             "train",
             "validation",
-            "--challenge",
-            at / "challenge",
-            "--challenge-spans",
-            at / "challenge_spans",
-            "--measured",
-            "test",
+            "--beside",
+            json.dumps(
+                {
+                    "challenge": {
+                        "cleaned": str(at / "challenge"),
+                        "spans": str(at / "challenge_spans"),
+                        "train": None,
+                        "evaluate": ["test"],
+                    }
+                }
+            ),
             "--options",
             json.dumps(options),
             "--output",

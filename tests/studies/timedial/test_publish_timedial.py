@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -30,6 +29,7 @@ from scripts.studies.timedial.figures.metrics import (
 )
 from scripts.publish.selection import as_published
 from tests.conftest import ROOT
+from tests.registers import write_published
 from tests.publish.publish_inputs import of_one_group
 from tests.runs import write_run
 from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
@@ -155,7 +155,7 @@ class Study:
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
             (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
-        shutil.copy(ROOT / "resources/published.csv", self.resources / "published.csv")
+        write_published(self.resources)
         for (source, scope, model, method), right in systems.items():
             learns = method in ("classify", "fill", "generate")
             for seed in seeds if learns else (0,):
@@ -501,7 +501,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
                 {},
             )
     (tmp_path / "sources.yaml").write_text("timedial: {title: TimeDial, splits: [test, extras]}")
-    shutil.copy(ROOT / "resources/published.csv", tmp_path / "published.csv")
+    write_published(tmp_path)
 
     def call(challenge: str):
         return program(

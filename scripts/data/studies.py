@@ -1,0 +1,115 @@
+"""What each study says of itself. A study is a folder of scripts/studies/ that holds a study.yaml; shared code names none.
+
+study.yaml     what it reads, its labels, methods, controls, options and headline (resources/schemas/study.schema.yaml)
+figures.yaml   its figures and tables, beside those of resources/figures.yaml that every study has
+columns.yaml   what the columns of its datasets and of its metrics hold
+claims.yaml    what its paper claims in words (resources/schemas/claims.schema.yaml)
+published.csv  what its paper prints in numbers (scripts/publish/comparison.py)
+labelling.yaml how people are asked (scripts/people/labelling/page.py)
+prompts.yaml   how a language model is asked (scripts/plan/prompts.py)
+
+A study may leave out all but study.yaml. Not a program.
+"""
+
+from pathlib import Path
+
+from scripts.data.yaml_files import read_yaml
+from scripts.running.identity import ROOT
+from scripts.running.job_files import csv_rows
+from scripts.running.program import UserError
+
+# The columns of published.csv.
+PUBLISHED = ["table", "row", "model", "setting", "metric", "value", "unit", "note"]
+EACH, ALL = "each", "all"  # the studies of an item that every study has, and of one about all
+
+
+def folder_of(study: str, root: Path = ROOT) -> Path:
+    return root / "scripts/studies" / study
+
+
+def read_studies(root: Path = ROOT) -> dict[str, dict]:
+    """The study.yaml of each study, in the order of the page: by `place`, then by name."""
+    files = sorted((root / "scripts/studies").glob("*/study.yaml"))
+    entries = {file.parent.name: read_yaml(file) for file in files}
+
+    def place(study: str) -> float:
+        entry = entries[study]
+        number = entry.get("place") if isinstance(entry, dict) else None
+        return number if isinstance(number, int) else float("inf")
+
+    return {study: entries[study] for study in sorted(entries, key=place)}
+
+
+def beside(study: str, name: str, root: Path = ROOT):
+    """What a YAML file of a study's folder holds; None where it has none of this name."""
+    file = folder_of(study, root) / name
+    return read_yaml(file) if file.exists() else None
+
+
+def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
+    """The items of resources/figures.yaml and of each study's figures.yaml, with `study` in each.
+
+    Those that every study has (study: each) stand before its first table, where it has the file that they need.
+    """
+    shared = items_in(root / "resources/figures.yaml", ALL)
+    items = [item for item in shared if not of_each(item)]
+    for study, entry in studies.items():
+        file = folder_of(study, root) / "figures.yaml"
+        found = items_in(file, study) if file.exists() else []
+        tables = (
+            place
+            for place, item in enumerate(found)
+            if isinstance(item, dict) and item.get("kind") == "table"
+        )
+        first = next(tables, len(found))
+        of_study = [item_of(item, study, entry) for item in shared if is_made(item, study, root)]
+        items += found[:first] + of_study + found[first:]
+    return items
+
+
+def items_in(file: Path, study: str) -> list:
+    """The items of a file, each with `study`. Raises UserError for what is no list."""
+    items = read_yaml(file)
+    if not isinstance(items, list):
+        raise UserError(f"{file}: must be a list of items; see the head of resources/figures.yaml")
+    return [{"study": study} | item if isinstance(item, dict) else item for item in items]
+
+
+def of_each(item) -> bool:
+    return isinstance(item, dict) and item.get("study") == EACH
+
+
+def is_made(item, study: str, root: Path) -> bool:
+    """Whether a study has this item: every study that has the file which the item needs."""
+    return of_each(item) and (folder_of(study, root) / str(item.get("needs_file"))).exists()
+
+
+def item_of(item: dict, study: str, entry) -> dict:
+    """An item that every study has, as this study's: `title` with the authors of its paper."""
+    paper = str(entry.get("paper", study)) if isinstance(entry, dict) else study
+    authors = paper.rsplit(" ", 1)[0]
+    named = {key: value for key, value in item.items() if key != "needs_file"}
+    return named | {
+        "name": f"{study}_{item.get('name')}",
+        "study": study,
+        "title": str(item.get("title", "")).replace("{authors}", authors),
+    }
+
+
+def read_published(studies: dict[str, dict], root: Path = ROOT) -> list[list[str]]:
+    """The rows of every published.csv under one header, the study in front."""
+    rows = [["study", *PUBLISHED]]
+    for study in studies:
+        file = folder_of(study, root) / "published.csv"
+        if file.exists():
+            text = file.read_text(encoding="utf-8")
+            rows += [[study, *row] for row in csv_rows(text, PUBLISHED, str(file))[1:]]
+    return rows
+
+
+def read_claims(study: str, root: Path = ROOT) -> dict:
+    """What a study's paper claims, and the classes of models that stand for one another."""
+    return {
+        "classes": read_yaml(root / "resources/classes.yaml"),
+        "claims": beside(study, "claims.yaml", root),
+    }

@@ -1,0 +1,49 @@
+"""The drill: a folder becomes a study, and no other file of the project changes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scripts.data.csv_files import read_csv
+from tests.conftest import ROOT
+from tests.workflow.conftest import checkout
+
+pytestmark = [pytest.mark.models, pytest.mark.slow]
+HALVES = ROOT / "tests/fixtures/halves"
+CONFIG = {
+    "name": "drill",
+    "run": ["halves"],
+    "seeds": [1],
+    "bootstrap_resamples": 100,
+    "experiments": {
+        "halves": {
+            "study": "halves",
+            "data": {"source": "sample_activitynet", "words": [None, 3]},
+            "models": ["tiny_bert"],
+            "training": {"epochs": 1, "learning_rate": 1.0e-3},
+        }
+    },
+}
+
+
+def lines_of(folder: Path) -> int:
+    return sum(len(file.read_text().splitlines()) for file in folder.rglob("*.*"))
+
+
+def test_a_folder_is_a_study(tmp_path):
+    assert lines_of(HALVES) <= 150
+    study = checkout(tmp_path / "project")
+    shutil.copytree(HALVES, study / "scripts/studies/halves")
+    (study / "drill.json").write_text(json.dumps(CONFIG))
+    study.run("--configfile", "drill.json")
+    points = read_csv(study / "results/publish/drill/figures/halves_accuracy.csv")
+    assert set(points["model"]) == {"tiny_bert", "bag_of_words"} and len(points) == 8
+    assert points["value"].astype(float).between(0, 1).all()
+    page = (study / "results/publish/drill/index.html").read_text()
+    assert "Does a caption stand in the first half of its video?" in page
+    assert "halves_accuracy.pdf" in page
+    card = (study / "results/build/halves/README.md").read_text()
+    assert "whether it stands in the first half" in card
+    assert study.jobs("--configfile", "drill.json") == {}
