@@ -4,28 +4,87 @@ Not a program. A study says how its metrics come of scores; the rest is the same
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pyarrow as pa
 
 from scripts.measure.experiment import Run, read_sources, runs_by_dataset, write_metrics
-from scripts.measure.external import Answered, Measure, external_systems, score_predictions
-from scripts.measure.people_answers import answers_given
+from scripts.measure.external import Answered, external_systems, score_predictions
+from scripts.measure.people_answers import Answers, answers_given
+from scripts.running.program import UserError
 
 Systems = dict[tuple[str, str], list[Run]]  # by model and method its runs, one a replicate
 
 
 class Part(NamedTuple):
-    """A split of a dataset that is measured: its file, all systems on it, and the facts of a run that learnt from the dataset."""
+    """A split of a dataset that is measured.
 
-    source: str
-    dataset: str
-    split: str
+    systems: all that were measured on it. options: of the dataset. entry: of its source in sources.yaml, and measured_on the entry
+    of the source that the split is of; both empty where a file of predictions is measured by itself.
+    """
+
     file: Path
+    split: str
     systems: Systems
-    facts: dict
+    options: dict
+    source: str = ""
+    dataset: str = ""
+    entry: dict = {}
+    measured_on: dict = {}
+
+
+class Study(NamedTuple):
+    """How a study measures.
+
+    answered: what its examples are answered with. schema: of its metrics. read: the examples of a split (with label, and the columns
+    that `answered` names), none where nothing is measured. rows: of these, the part, how many bootstrap draws, and what people
+    answered (None, or of Answers.on_split()), the rows of metrics; what is the same in all of them is added here. unit: the column
+    of what people answer as a whole. columns: the options of a dataset as columns of metrics. refuses: why people cannot be asked
+    about a dataset of these options, or nothing. printed: see print_rows().
+    """
+
+    answered: Answered
+    schema: pa.Schema
+    read: Callable[[Path], pd.DataFrame]
+    rows: Callable[[pd.DataFrame, Part, int, pd.DataFrame | None], list[dict]]
+    unit: str = "example_id"
+    columns: Callable[[dict], dict] = dict
+    refuses: Callable[[dict], str] = lambda options: ""
+    printed: Mapping[str, tuple[str, ...]] = {}
+
+    def measure(self, part: Part, resamples: int, people: Answers | None = None) -> list[dict]:
+        """Every metric on a split (schema metrics, less the experiment); people: of answers_given()."""
+        examples = self.read(part.file)
+        if examples.empty:
+            return []
+        answered = None
+        if people:
+            facts = next(iter(part.systems.values()))[0].facts
+            if why := self.refuses(part.options):
+                people.refuse(facts, why)
+            else:
+                units = examples.assign(unit=examples[self.unit])
+                answered = people.on_split(facts, part.split, units)
+        same = self.columns(part.options) | {
+            "study": self.answered.study,
+            "source": part.source,
+            "dataset": part.dataset,
+            "split": part.split,
+            "sample": "sample" in part.entry or "sample" in part.measured_on,
+        }
+        return [same | row for row in self.rows(examples, part, resamples, answered)]
+
+    def measure_file(self, run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+        """Every metric of a run on one split of its dataset (file)."""
+        system = run.facts["model"], run.facts["method"]
+        part = Part(file, split, {system: [run]}, run.facts["data_options"])
+        rows = self.measure(part, resamples)
+        if not rows:
+            raise UserError(f"{file}: no examples; the log of its build says why")
+        return [row for row in rows if (row["model"], row["method"]) == system]
 
 
 def parts_of(
@@ -36,32 +95,27 @@ def parts_of(
 ) -> Iterator[Part]:
     """The parts to measure; datasets: of runs_by_dataset(), external: of external_systems(), sources: of read_sources()."""
     for (source, dataset), systems in datasets.items():
-        facts = next(iter(systems.values()))[0].facts
-        for split in sources[sources[source].get("measured_on", source)]["evaluate"]:
+        options, entry = next(iter(systems.values()))[0].facts["data_options"], sources[source]
+        measured_on = sources[entry.get("measured_on", source)]
+        for split in measured_on["evaluate"]:
             every = systems | external.get((source, dataset, split), {})
-            yield Part(
-                source, dataset, split, build / source / dataset / f"{split}.parquet", every, facts
-            )
+            file = build / source / dataset / f"{split}.parquet"
+            yield Part(file, split, every, options, source, dataset, entry, measured_on)
 
 
 def evaluate(
     given: argparse.Namespace,
-    answered: Answered,
-    schema: pa.Schema,
-    measure: Callable[..., list[dict]],
-    of_file: Measure,
-    printed: dict[str, tuple[str, ...]],
+    study: Study,
+    released: Callable[[list[Part]], list[dict]] = lambda parts: [],
 ) -> None:
-    """Measure what a program was given (evaluation_given()). answered: what the study's examples are answered with; schema: of its
-    metrics; measure: (datasets, external, build, sources, resamples, people) to rows of these, less the experiment; of_file, printed:
-    see score_predictions()."""
+    """Measure what a program was given (evaluation_given()). released: rows of what else was measured on the parts."""
     if given.predictions:
-        score_predictions(given, answered, of_file, printed)
+        score_predictions(given, study.answered, study.measure_file, study.printed)
         return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    external = external_systems(given.external, given.build, answered)
-    people = answers_given(given, answered.study, datasets, answered.labels[0])
-    write_metrics(
-        measure(datasets, external, given.build, sources, given.resamples, people), schema, given
-    )
+    external = external_systems(given.external, given.build, study.answered)
+    people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])
+    parts = list(parts_of(datasets, external, given.build, sources))
+    rows = [row for part in parts for row in study.measure(part, given.resamples, people)]
+    write_metrics(rows + released(parts), study.schema, given)

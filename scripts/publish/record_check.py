@@ -41,7 +41,7 @@ def code_of_program(program: str) -> str:
     return identity(
         f"scripts.clean.{name}"
         if stage == "clean"
-        else f"scripts.studies.{name}.{stage}{'.measure' * (stage == 'evaluate')}"
+        else f"scripts.studies.{name}.{stage}{'.STUDY' * (stage == 'evaluate')}"
     )
 
 

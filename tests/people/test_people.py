@@ -18,12 +18,15 @@ from scripts.measure.people_answers import Answers
 from scripts.measure.ranking import checked
 from scripts.publish.people import people_metrics, tabulate
 from scripts.data.studies import beside
+from scripts.measure.study import Part
+from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.studies.strided_sop.test_evaluate_strided_sop import evaluate, trained  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
 WORDS = ["swapped", "in_order"]
+NOBODY = Part(ROOT / "test.parquet", "test", systems={}, options={})
 
 
 def sheet(
@@ -325,7 +328,7 @@ def test_a_question_is_right_where_every_candidate_is(tmp_path):
         tmp_path,
     )
     rows = (
-        pd.DataFrame(mctaco.of_dataset(QUESTIONS, "test", {}, 50, people))
+        pd.DataFrame(mctaco.rows_of_part(QUESTIONS, NOBODY, 50, people))
         .query("slice == 'all'")
         .set_index(["model", "metric"])
     )
@@ -374,9 +377,9 @@ def test_an_instance_is_right_where_both_right_options_are_chosen(tmp_path):
         {"Ann": [1, 1, 0, 0, 1, 0, 1, 0]},
         tmp_path,
     )
-    rows = pd.DataFrame(
-        timedial.of_dataset(checked(options, tmp_path), {}, "test", "in", 50, people)
-    ).set_index(["metric", "slice"])
+    rows = pd.DataFrame(timedial.rows_of(checked(options, tmp_path), NOBODY, 50, people)).set_index(
+        ["metric", "slice"]
+    )
     assert rows.loc[("human_two_best_accuracy", "all"), ["value", "n", "seeds"]].tolist() == [
         0.5,
         2,
@@ -406,7 +409,7 @@ def test_two_labels_merge_where_a_model_knows_two(tmp_path):
         {"Ann": [0, 2, 2, 1]},
         tmp_path,
     )
-    rows = pd.DataFrame(temporal_nli.of_dataset(pairs, "template", "test", {}, 50, people))
+    rows = pd.DataFrame(temporal_nli.rows_of(pairs, NOBODY, 50, people))
     human = rows[(rows["metric"] == "human_accuracy") & (rows["slice"] == "all")].set_index(
         "scoring"
     )["value"]

@@ -32,8 +32,7 @@ from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
-from scripts.measure.people_answers import Answers
-from scripts.measure.study import Systems, evaluate, parts_of
+from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.measure.ranking import checked, outranked, outranked_by_chance
 
@@ -88,18 +87,14 @@ def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.nda
     }
 
 
-def of_dataset(
-    endings: pd.DataFrame,
-    systems: Systems,
-    split: str,
-    resamples: int,
-    people: pd.DataFrame | None = None,
+def rows_of(
+    endings: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """The rows of one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    """The rows of one split; people: what people answered."""
     label, item, rows, found = endings["label"].to_numpy(), endings["instance"].to_numpy(), [], {}
-    for (model, method), runs in systems.items():
+    for (model, method), runs in part.systems.items():
         how = outranked_by_chance if method == "control" else outranked
-        right = [how(scores_of(run, split, endings), label, item)[0] for run in runs]
+        right = [how(scores_of(run, part.split, endings), label, item)[0] for run in runs]
         found[model, method] = System({"accuracy": np.stack(right)}, replicates_of(runs))
         tallies, groups = tallies_of(endings, right)
         same = {
@@ -121,44 +116,11 @@ def read_endings(file: Path) -> pd.DataFrame:
     return checked(read_examples(file, CHOICES, 2), file)
 
 
-def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
-    """The rows of a run on one split of its dataset (file)."""
-    return of_dataset(
-        read_endings(file), {(run.facts["model"], run.facts["method"]): [run]}, split, resamples
-    )
-
-
-def measure(
-    datasets: dict[tuple, Systems],
-    external: dict[tuple, Systems],
-    build: Path,
-    sources: dict,
-    resamples: int,
-    people: Answers | None = None,
-) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
-    answers_given()."""
-    rows = []
-    for part in parts_of(datasets, external, build, sources):
-        endings = read_endings(part.file)
-        same = {
-            "study": "hellaswag",
-            "source": part.source,
-            "dataset": part.dataset,
-            "sample": "sample" in sources[part.source],
-            "split": part.split,
-        } | part.facts["data_options"]
-        answered = people and people.on_split(
-            part.facts, part.split, endings.assign(unit=endings["instance_id"])
-        )
-        rows += [
-            same | row for row in of_dataset(endings, part.systems, part.split, resamples, answered)
-        ]
-    return rows
+STUDY = Study(ANSWERED, SCHEMA, read_endings, rows_of, unit="instance_id", printed=PRINTED)
 
 
 def main(given: argparse.Namespace) -> None:
-    evaluate(given, ANSWERED, SCHEMA, measure, of_file, PRINTED)
+    evaluate(given, STUDY)
 
 
 if __name__ == "__main__":

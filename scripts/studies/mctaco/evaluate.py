@@ -36,7 +36,6 @@ Writes a Parquet file (schema metrics: scripts/data/tables.py)
 import argparse
 import math
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,12 +49,11 @@ from scripts.running.program import execute
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import Resampling, resampling
-from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.measure.experiment import EXTERNAL, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered, print_rows
 from scripts.studies.mctaco.prediction_files import as_margins, read_judgements, released_judgements
 from scripts.measure.people import System, Values, people_rows
-from scripts.measure.people_answers import Answers
-from scripts.measure.study import evaluate, parts_of
+from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema, share
 
 RANGED = [
@@ -264,14 +262,10 @@ def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
     )
 
 
-def of_dataset(
-    answers: pd.DataFrame,
-    split: str,
-    systems: dict[tuple, list[Run]],
-    resamples: int,
-    people: pd.DataFrame | None = None,
+def rows_of_part(
+    answers: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    """The rows of one split; people: what people answered."""
     label, (question, questions) = answers["label"].to_numpy(), pd.factorize(answers["group_id"])
     parts, drawn = slices(answers), resampling(questions, resamples)
     baselines = {
@@ -287,9 +281,9 @@ def of_dataset(
     measured = [
         ({"model": name, "method": "baseline"}, values, []) for name, values in baselines.items()
     ]
-    for (model, method), runs in systems.items():
+    for (model, method), runs in part.systems.items():
         facts = runs[0].facts
-        scores = [read_scores(run, split, answers["example_id"], "answers")[0] for run in runs]
+        scores = [read_scores(run, part.split, answers["example_id"], "answers")[0] for run in runs]
         same = {
             "model": model,
             "method": method,
@@ -319,60 +313,35 @@ def of_dataset(
     )
 
 
-def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
-    """The rows of a run on one split of its dataset (file)."""
-    systems = {(run.facts["model"], run.facts["method"]): [run]}
-    return [
-        row
-        for row in of_dataset(read_examples(file, ANSWERS, 2), split, systems, resamples)
-        if row["method"] == EXTERNAL
-    ]
+STUDY = Study(
+    ANSWERED,
+    SCHEMA,
+    lambda file: read_examples(file, ANSWERS, 2),
+    rows_of_part,
+    unit="group_id",
+    printed=PRINTED,
+)
 
 
-def measure(
-    datasets: dict[tuple, dict[tuple, list[Run]]],
-    external: dict[tuple, dict[tuple, list[Run]]],
-    build: Path,
-    sources: dict,
-    resamples: int,
-    people: Answers | None = None,
-    fetched: Path | None = None,
-) -> list[dict]:
-    """Every metric of the runs of an experiment, of predictions made elsewhere (external_systems()), and of what was released with
-    its corpora, where these are given (schema metrics, less the experiment); people: of answers_given()."""
-    rows, released = [], set()
-    for part in parts_of(datasets, external, build, sources):
-        answers, entry, options = (
-            read_examples(part.file, ANSWERS, 2),
-            sources[part.source],
-            part.facts["data_options"],
-        )
-        limit = options.get("limit")
+def released_rows(parts: list[Part], fetched: Path | None, resamples: int) -> list[dict]:
+    """The rows of what was released with the corpora, in fetched, on each split once."""
+    rows, done = [], set()
+    for part in parts if fetched else []:
+        limit = part.options.get("limit")
+        if (part.source, part.split, limit) in done:
+            continue
+        done.add((part.source, part.split, limit))
         same = {
             "study": "mctaco",
             "source": part.source,
             "split": part.split,
             "limit": limit,
-            "sample": "sample" in entry,
+            "sample": "sample" in part.entry,
         }
-        answered = people and people.on_split(
-            part.facts, part.split, answers.assign(unit=answers["group_id"])
-        )
-        rows += [
-            same | {"dataset": part.dataset} | options | row
-            for row in of_dataset(answers, part.split, part.systems, resamples, answered)
-        ]
-        if fetched and (part.source, part.split, limit) not in released:
-            released.add((part.source, part.split, limit))
-            of_split = {
-                name: one
-                for name, one in entry.get("predictions", {}).items()
-                if one["split"] == part.split
-            }
-            rows += [
-                same | row
-                for row in of_released(answers, of_split, fetched / part.source, resamples)
-            ]
+        entries = part.entry.get("predictions", {})
+        of_split = {name: one for name, one in entries.items() if one["split"] == part.split}
+        found = of_released(STUDY.read(part.file), of_split, fetched / part.source, resamples)
+        rows += [same | row for row in found]
     return rows
 
 
@@ -401,7 +370,7 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_released(given.gold, given.predictions, given.resamples)
         return
-    evaluate(given, ANSWERED, SCHEMA, partial(measure, fetched=given.fetched), of_file, PRINTED)
+    evaluate(given, STUDY, lambda parts: released_rows(parts, given.fetched, given.resamples))
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -24,7 +24,6 @@ Predictions made elsewhere (scripts/measure/external.py), labels swapped and in_
 
 import argparse
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,8 +36,7 @@ from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, label_scores, replicates_of
 from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
-from scripts.measure.people_answers import Answers
-from scripts.measure.study import Systems, evaluate
+from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import metric_rows, metrics_schema
 from scripts.running.program import UserError, execute, shown
 from scripts.studies.strided_sop.slices import READ
@@ -82,28 +80,16 @@ SCHEMA = metrics_schema(
 )
 
 
-class Dataset(NamedTuple):
-    """A dataset that is measured on: its folder, its options, and by split its pairs (schema PAIRS)."""
-
-    folder: Path
-    options: dict
-    pairs: dict[str, pd.DataFrame]
-
-
-def read_dataset(folder: Path, options: dict, splits: list[str]) -> Dataset:
-    """The splits of a dataset."""
-    return Dataset(
-        folder,
-        options,
-        {
-            split: read_complete(folder / f"{split}.parquet", PAIRS, ["category"]).to_pandas()
-            for split in splits
-        },
-    )
+def read_pairs(file: Path) -> pd.DataFrame:
+    """The pairs of a split (schema PAIRS), with example_id and group_id. Raises UserError where there are none."""
+    pairs = read_complete(file, PAIRS, ["category"]).to_pandas()
+    if pairs.empty:
+        raise UserError(f"{file}: no pairs; the log of its build says why")
+    return pairs.assign(example_id=pairs["pair_id"], group_id=pairs["video_id"])
 
 
-def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
-    """A run's predictions on the evaluation splits: split, metric, example_id, group_id, label, right (0, 1; half of a tie).
+def judged(run: Run, split: str) -> pd.DataFrame:
+    """A run's predictions on a split: metric, example_id, group_id, label, right (0, 1; half of a tie).
 
     A control that sees no cue in a pair scores both orders alike: by expectation it is half right, not right by the labels' order.
     """
@@ -118,123 +104,90 @@ def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
         frame["scores"] = list(scores)
     frame["right"] = highest(scores)[np.arange(len(frame)), frame["label"]]
     frame["metric"] = frame["selection"].map(METRIC)
-    frame = frame[frame["split"].isin(evaluation)]
-    if frame.duplicated(["split", "metric", "example_id"]).any():
+    frame = frame[frame["split"] == split]
+    if frame.duplicated(["metric", "example_id"]).any():
         raise UserError(f"{run.folder}: its predictions hold a pair twice; run it again")
     return frame
 
 
-def tallies_of(judgements: list[pd.DataFrame], dataset: Dataset, split: str, metric: str) -> Found:
-    """The tallies of one system on a split, and the videos; judgements: of each replicate, on the pairs of the split in their order."""
-    pairs, options = dataset.pairs[split], dataset.options
+def tallies_of(
+    judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, metric: str
+) -> Found:
+    """The tallies of one system, and the videos; judgements: of each replicate, on the pairs in their order."""
+    options = part.options
     if predict := options.get("predict"):
         return stride_tallies(
             judgements, pairs, len(strides_of(options["stride"])), predict == "order_and_stride"
         )
     if order_by(options) == "permutations":
-        return span_tallies(judgements, pairs, options["span"], dataset.folder / f"{split}.parquet")
+        return span_tallies(judgements, pairs, options["span"], part.file)
     if options.get("span"):
         return pair_span_tallies(judgements, pairs, options["span"], options["stride"] + 1)
     return order_tallies(judgements, pairs, metric)
 
 
-def rows_of(
-    runs: list[Run], judgements: list[pd.DataFrame], dataset: Dataset, resamples: int
+def system_rows(
+    runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, resamples: int
 ) -> list[dict]:
-    """The rows of one model on a dataset, by split and metric."""
-    by_part, rows = (
-        [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements],
-        [],
-    )
-    plain = not dataset.options.get("predict") and not dataset.options.get("span")
-    for run, of_run in zip(runs, by_part):
-        if not of_run or of_run.keys() != by_part[0].keys():
+    """The rows of one model, by metric; judgements: of judged()."""
+    by_metric, rows = [dict(list(one.groupby("metric"))) for one in judgements], []
+    plain = not part.options.get("predict") and not part.options.get("span")
+    for run, of_run in zip(runs, by_metric):
+        if not of_run or of_run.keys() != by_metric[0].keys():
             raise UserError(
                 f"{run.folder}: its predictions are not on the splits that are measured, or not on those of the other "
                 "replicates; run it again"
             )
-    for split, metric in [part for part in by_part[0] if plain or part[1] == "accuracy"]:
-        ids, ordered = dataset.pairs[split]["pair_id"], []
-        for run, of_run in zip(runs, by_part):
-            of_part = of_run[split, metric].set_index("example_id")
-            if set(of_part.index) != set(ids):
+    for metric in [name for name in by_metric[0] if plain or name == "accuracy"]:
+        ordered = []
+        for run, of_run in zip(runs, by_metric):
+            of_metric = of_run[metric].set_index("example_id")
+            if set(of_metric.index) != set(pairs["pair_id"]):
                 raise UserError(
                     f"{run.folder}: its predictions are not of the pairs that were built; run it again"
                 )
-            ordered.append(of_part.loc[ids])
-        tallies, videos = tallies_of(ordered, dataset, split, metric)
-        rows += [
-            {"split": split} | row
-            for row in metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))
-        ]
+            ordered.append(of_metric.loc[pairs["pair_id"]])
+        tallies, videos = tallies_of(ordered, pairs, part, metric)
+        rows += metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))
     return rows
 
 
-def people_on(
-    answers: Answers | None,
-    split: str,
-    judgements: dict[tuple, list[pd.DataFrame]],
-    systems: Systems,
-    resamples: int,
+def accuracy_of(runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame) -> System:
+    """Whether each run of a system is right on each pair, to set beside people."""
+    right = [
+        one[one["metric"] == "accuracy"].set_index("example_id")["right"].loc[pairs["pair_id"]]
+        for one in judgements
+    ]
+    return System({"accuracy": np.stack(right).astype(float)}, replicates_of(runs))
+
+
+def rows_of(
+    pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """What people reached on a split, and every system on the same pairs (scripts/measure/people.py); judgements: of judged(), by system."""
-    facts = next(iter(systems.values()))[0].facts
-    if not tells_of_pairs(facts["data_options"]):
-        if answers:
-            answers.refuse(
-                facts,
-                "people are asked which of two comes first, which is not what {dataset} tells",
-            )
-        return []
-    of_split = {
-        name: [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in ones]
-        for name, ones in judgements.items()
-    }
-    examples = (
-        next(iter(of_split.values()))[0]
-        .assign(unit=lambda rows: rows["example_id"])
-        .reset_index(drop=True)
-    )
-    found = {
-        name: System(
-            {
-                "accuracy": np.stack(
-                    [
-                        one.set_index("example_id")["right"]
-                        .loc[examples["example_id"]]
-                        .to_numpy(float)
-                        for one in ones
-                    ]
-                )
-            },
-            replicates_of(systems[name]),
-        )
-        for name, ones in of_split.items()
-    }
-    answered = answers and answers.on_split(facts, split, examples)
-    return people_rows(
-        answered,
-        examples,
-        lambda rows, chosen: {"accuracy": (rows["label"] == chosen).to_numpy(float)},
+    """The rows of one split; people: what people answered."""
+    rows, found = [], {}
+    for (model, method), runs in part.systems.items():
+        judgements = [judged(run, part.split) for run in runs]
+        objectives = objectives_of(runs[0].facts["training"]) if part.source else None
+        same = {"model": model, "method": method, "objectives": objectives}
+        rows += [same | row for row in system_rows(runs, judgements, pairs, part, resamples)]
+        if people is not None:
+            found[model, method] = accuracy_of(runs, judgements, pairs)
+    rows += people_rows(
+        people,
+        pairs.assign(unit=pairs["pair_id"]),
+        lambda part, chosen: {"accuracy": (part["label"] == chosen).to_numpy(float)},
         found,
         len(ANSWERED.labels[0]),
         resamples,
     )
+    seconds = float(np.median(pairs["seconds_apart"]))
+    return [row | {"seconds_apart": seconds} for row in rows]
 
 
 def order_by(options: dict) -> str | None:
     """What puts the units of a dataset's spans in order: scores of their pairs, or of their permutations; None where it has no spans."""
     return options.get("order_by", "pairs") if options.get("span") else None
-
-
-def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
-    """The rows of a run on one split of its dataset (file)."""
-    return rows_of(
-        [run],
-        [judged(run, [split])],
-        read_dataset(file.parent, run.facts["data_options"], [split]),
-        resamples,
-    )
 
 
 def objectives_of(training: dict) -> str | None:
@@ -281,66 +234,19 @@ def columns_of(options: dict) -> dict:
     }
 
 
-def measure(
-    datasets: dict[tuple, Systems],
-    external: dict[tuple, Systems],
-    build: Path,
-    sources: dict,
-    resamples: int,
-    answers: Answers | None,
-) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); answers: of
-    answers_given()."""
-    rows = []
-    for (source, name), systems in datasets.items():
-        facts, evaluation, first = (
-            next(iter(systems.values()))[0].facts,
-            sources[source]["evaluate"],
-            len(rows),
-        )
-        dataset = read_dataset(build / source / name, facts["data_options"], evaluation)
-        same = {
-            "study": facts["study"],
-            "source": source,
-            "dataset": name,
-            "sample": "sample" in sources[source],
-        } | columns_of(dataset.options)
-        judgements = {
-            system: [judged(run, evaluation) for run in runs] for system, runs in systems.items()
-        }
-        for (model, method), runs in systems.items():
-            told = same | {
-                "model": model,
-                "method": method,
-                "objectives": objectives_of(runs[0].facts["training"]),
-            }
-            rows += [
-                told | row for row in rows_of(runs, judgements[model, method], dataset, resamples)
-            ]
-        for split in evaluation:
-            elsewhere = external.get((source, name, split), {})
-            of_elsewhere = {system: [judged(run, [split])] for system, [run] in elsewhere.items()}
-            for (model, method), runs in elsewhere.items():
-                rows += [
-                    same | {"model": model, "method": method} | row
-                    for row in rows_of(runs, of_elsewhere[model, method], dataset, resamples)
-                ]
-            rows += [
-                same | {"split": split} | row
-                for row in people_on(
-                    answers, split, judgements | of_elsewhere, systems | elsewhere, resamples
-                )
-            ]
-        seconds = {
-            split: float(np.median(pairs["seconds_apart"]))
-            for split, pairs in dataset.pairs.items()
-        }
-        rows[first:] = [row | {"seconds_apart": seconds[row["split"]]} for row in rows[first:]]
-    return rows
+def refuses(options: dict) -> str:
+    """Why people cannot be asked about a dataset of these options; nothing where they can."""
+    asked = "people are asked which of two comes first, which is not what {dataset} tells"
+    return "" if tells_of_pairs(options) else asked
+
+
+STUDY = Study(
+    ANSWERED, SCHEMA, read_pairs, rows_of, unit="pair_id", columns=columns_of, refuses=refuses
+)
 
 
 def main(given: argparse.Namespace) -> None:
-    evaluate(given, ANSWERED, SCHEMA, measure, of_file, {})
+    evaluate(given, STUDY)
 
 
 if __name__ == "__main__":

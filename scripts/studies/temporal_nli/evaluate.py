@@ -37,11 +37,10 @@ from scripts.running.program import UserError, execute
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
-from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
-from scripts.measure.people_answers import Answers
-from scripts.measure.study import evaluate, parts_of
+from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -191,15 +190,11 @@ def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[
     ]
 
 
-def of_dataset(
-    pairs: pd.DataFrame,
-    held_out: str,
-    split: str,
-    systems: dict[tuple, list[Run]],
-    resamples: int,
-    people: pd.DataFrame | None = None,
+def rows_of(
+    pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    """The rows of one split; people: what people answered."""
+    split, systems, held_out = part.split, part.systems, part.options.get("held_out", TEMPLATE)
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, (templates, group) = (
         slices(pairs, challenge_set, held_out),
@@ -214,7 +209,6 @@ def of_dataset(
             "challenge_set": challenge_set,
             "model": model,
             "method": method,
-            "split": split,
             "scoring": scoring,
         }
         tallies = [
@@ -242,12 +236,12 @@ def of_dataset(
                 same | {"groups": len(templates)} | row
                 for row in confusion_rows(gold, predictions, names)
             ]
-    return rows + people_on(pairs, split, found, replicates, people, resamples)
+    rows += people_on(pairs, found, replicates, people, resamples)
+    return [{"sample": part.options.get("test_templates") is not None} | row for row in rows]
 
 
 def people_on(
     pairs: pd.DataFrame,
-    split: str,
     found: dict[tuple, list[np.ndarray]],
     replicates: dict[tuple, list[Replicate]],
     people: pd.DataFrame | None,
@@ -277,59 +271,17 @@ def people_on(
             resamples,
         )
         rows += [
-            {"challenge_set": pairs["challenge_set"].iloc[0], "split": split, "scoring": scoring}
-            | row
+            {"challenge_set": pairs["challenge_set"].iloc[0], "scoring": scoring} | row
             for row in answered
         ]
     return rows
 
 
-def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
-    """The rows of a run on one split of its dataset (file)."""
-    held_out = run.facts["data_options"].get("held_out", TEMPLATE)
-    systems = {(run.facts["model"], run.facts["method"]): [run]}
-    return [
-        row
-        for row in of_dataset(read_pairs(file), held_out, split, systems, resamples)
-        if row["method"] == EXTERNAL
-    ]
-
-
-def measure(
-    datasets: dict[tuple, dict[tuple, list[Run]]],
-    external: dict[tuple, dict[tuple, list[Run]]],
-    build: Path,
-    sources: dict,
-    resamples: int,
-    people: Answers | None = None,
-) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
-    answers_given()."""
-    rows = []
-    for part in parts_of(datasets, external, build, sources):
-        pairs, options = read_pairs(part.file), part.facts["data_options"]
-        same = {
-            "study": part.facts["study"],
-            "source": part.source,
-            "dataset": part.dataset,
-            "held_out": options["held_out"],
-            "sample": options["test_templates"] is not None,
-            "limit": options.get("limit"),
-        }
-        answered = people and people.on_split(
-            part.facts, part.split, pairs.assign(unit=pairs["example_id"])
-        )
-        rows += [
-            same | row
-            for row in of_dataset(
-                pairs, options["held_out"], part.split, part.systems, resamples, answered
-            )
-        ]
-    return rows
+STUDY = Study(ANSWERED, SCHEMA, read_pairs, rows_of)
 
 
 def main(given: argparse.Namespace) -> None:
-    evaluate(given, ANSWERED, SCHEMA, measure, of_file, {})
+    evaluate(given, STUDY)
 
 
 if __name__ == "__main__":

@@ -47,8 +47,7 @@ from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered, print_rows
 from scripts.measure.people import System, people_rows
-from scripts.measure.people_answers import Answers
-from scripts.measure.study import evaluate, parts_of
+from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import metric_rows, metrics_schema
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
 from scripts.measure.ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
@@ -90,22 +89,17 @@ def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, 
     return score, selection != "direct"
 
 
-def of_dataset(
-    options: pd.DataFrame,
-    systems: dict[tuple, list[Run]],
-    split: str,
-    domain: str,
-    resamples: int,
-    people: pd.DataFrame | None = None,
+def rows_of(
+    options: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    """The rows of one split; people: what people answered."""
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
     drawn = resampling(
         options.drop_duplicates("instance")["instance_id"], resamples
     )  # instances are numbered as they come
     metric, found = ACCURACY[int(label[instance == 0].sum())], {}
-    for (model, method), runs in systems.items():
-        scored = [scores_of(run, split, options) for run in runs]
+    for (model, method), runs in part.systems.items():
+        scored = [scores_of(run, part.split, options) for run in runs]
         learns = scored[0][1]
         asked = (
             EXTERNAL
@@ -117,7 +111,7 @@ def of_dataset(
         same = {
             "model": model,
             "method": method,
-            "domain": domain if learns else asked,
+            "domain": domain_of(part) if learns else asked,
             "train_examples": runs[0].facts["train_examples"] if learns else None,
         }
         how = (
@@ -132,7 +126,7 @@ def of_dataset(
             for row in metric_rows(tallies_of(options, outcomes), replicates_of(runs), drawn)
         ]
     by_unit = options.assign(unit=options["instance_id"], group_id=options["instance_id"])
-    return rows + people_rows(
+    rows += people_rows(
         people,
         by_unit,
         lambda part, chosen: {metric: people_values(part, chosen)},
@@ -140,6 +134,7 @@ def of_dataset(
         2,
         resamples,
     )
+    return [{"measured_on": part.entry.get("measured_on", part.source)} | row for row in rows]
 
 
 def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
@@ -149,57 +144,25 @@ def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
     ]
 
 
-def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
-    """The rows of a run on one split of its dataset (file)."""
-    options = checked(read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak")), file)
-    return of_dataset(
-        options, {(run.facts["model"], run.facts["method"]): [run]}, split, EXTERNAL, resamples
-    )
-
-
-def domain_of(source: str, sources: dict) -> str:
-    """Whether a source is of the domain of what it is measured on: in, or out. Raises UserError where its entry does not say."""
-    if (domain := sources[source].get("domain")) not in ("in", "out"):
+def domain_of(part: Part) -> str:
+    """Whether what was learnt from is of the domain of what is measured: in, or out. Raises UserError where its entry does not say."""
+    if part.options.get("contaminated"):
+        return "contaminated"
+    if (domain := part.entry.get("domain")) not in ("in", "out"):
         raise UserError(
-            f"resources/sources.yaml: {source} does not say of which domain it is to {sources[source].get('measured_on', source)}; "
-            "write `domain: in` or `domain: out`"
+            f"resources/sources.yaml: {part.source} does not say of which domain it is to "
+            f"{part.entry.get('measured_on', part.source)}; write `domain: in` or `domain: out`"
         )
     return domain
 
 
-def measure(
-    datasets: dict[tuple, dict[tuple, list[Run]]],
-    external: dict[tuple, dict[tuple, list[Run]]],
-    build: Path,
-    sources: dict,
-    resamples: int,
-    people: Answers | None = None,
-) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
-    answers_given()."""
-    rows = []
-    for part in parts_of(datasets, external, build, sources):
-        contaminated = part.facts["data_options"].get("contaminated")
-        domain = "contaminated" if contaminated else domain_of(part.source, sources)
-        measured_on = sources[part.source].get("measured_on", part.source)
-        same = {
-            "study": "timedial",
-            "source": part.source,
-            "measured_on": measured_on,
-            "dataset": part.dataset,
-            "sample": "sample" in sources[part.source] or "sample" in sources[measured_on],
-        }
-        options = read_examples(part.file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
-        if options.empty:  # a set may come without extras
-            continue
-        answered = people and people.on_split(
-            part.facts, part.split, options.assign(unit=options["instance_id"])
-        )
-        found = of_dataset(
-            checked(options, part.file), part.systems, part.split, domain, resamples, answered
-        )
-        rows += [same | part.facts["data_options"] | {"split": part.split} | row for row in found]
-    return rows
+def read_options(file: Path) -> pd.DataFrame:
+    """The options of a split (schema cloze), with `instance`, the number of theirs; a set may come without extras."""
+    options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
+    return options if options.empty else checked(options, file)
+
+
+STUDY = Study(ANSWERED, SCHEMA, read_options, rows_of, unit="instance_id", printed=PRINTED)
 
 
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
@@ -221,7 +184,7 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_released(given.gold, given.predictions, given.resamples)
         return
-    evaluate(given, ANSWERED, SCHEMA, measure, of_file, PRINTED)
+    evaluate(given, STUDY)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scripts.data.tables import CHALLENGE, SPANS, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import above_controls, runs_by_dataset
-from scripts.studies.timedial.evaluate import SCHEMA, measure
+from scripts.studies.timedial.evaluate import SCHEMA, STUDY
+from scripts.measure.study import parts_of
 from scripts.measure.ranking import outranked
 from scripts.studies.timedial.figures.errors_by_rule import denominators
 from scripts.publish.cards import right_by_item
@@ -138,6 +139,12 @@ def scores(rows: list[dict], right: int | None, seed: int) -> list[float]:
     return values
 
 
+def measured(train, runs, build) -> list[dict]:
+    """The rows of these runs, as the evaluation finds them."""
+    parts = parts_of(runs_by_dataset(train, runs), {}, build, SOURCES)
+    return [row for part in parts for row in STUDY.measure(part, 50)]
+
+
 class Study:
     """A made-up study in a folder, evaluated; `call` runs a publish program on it as the rule does."""
 
@@ -174,7 +181,7 @@ class Study:
                     0,
                     "last" if model == "most_frequent" else "direct",
                 )
-        rows = measure(runs_by_dataset(self.train, self.runs), {}, self.build, SOURCES, 50)
+        rows = measured(self.train, self.runs, self.build)
         self.write([{"experiment": "tried"} | row for row in rows + above_controls(rows)])
         self.runs = models  # as the rule gives them
 
@@ -291,7 +298,7 @@ def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_numbe
         file.write_text(
             json.dumps(facts | {"data_options": facts["data_options"] | {"contaminated": True}})
         )
-    rows = measure(runs_by_dataset(part.train, runs), {}, part.build, SOURCES, 50)
+    rows = measured(part.train, runs, part.build)
     rows = [
         {"experiment": "read"} | row | {"dataset": "contaminated"}
         for row in rows + above_controls(rows)

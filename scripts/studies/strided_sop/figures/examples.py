@@ -25,7 +25,7 @@ from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
 from scripts.measure.people_answers import limit_of, whole_of
 from scripts.studies.strided_sop.slices import READ, parts_of, slices_of
-from scripts.studies.strided_sop.evaluate import options_told
+from scripts.studies.strided_sop.evaluate import columns_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.cards import (
     Place,
@@ -106,9 +106,7 @@ def answers_of_people(
 def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
     """The pairs of a dataset, with what these runs and people said of them."""
     facts = runs[0].facts
-    variant = variant_title(
-        facts["data_options"] | {"method": "train"} | options_told(facts["data_options"])
-    )
+    variant = variant_title({"method": "train"} | columns_of(facts["data_options"]))
     about = about_of(facts, f"stride {facts['data_options']['stride']}{variant}", resources)
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
     pairs = read_table(file, dict.fromkeys([*READ, "text_a", "text_b", "label"])).to_pandas()
