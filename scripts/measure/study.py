@@ -4,7 +4,7 @@ Not a program. A study says how its metrics come of scores; the rest is the same
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ def evaluate(
     schema: pa.Schema,
     measure: Callable[..., list[dict]],
     of_file: Measure,
-    printed: dict[str, tuple[str, ...]],
+    printed: Mapping[str, tuple[str, ...]],
 ) -> None:
     """Measure what a program was given (evaluation_given()). answered: what the study's examples are answered with; schema: of its
     metrics; measure: (datasets, external, build, sources, resamples, people) to rows of these, less the experiment; of_file, printed:

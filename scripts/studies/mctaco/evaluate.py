@@ -121,10 +121,8 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
             (wanted + 1, candidates - wanted + 1)
         )  # accepted: likely candidates, others
         ways = np.outer(
-            *(
-                [math.comb(number, k) for k in range(number + 1)]
-                for number in (wanted, candidates - wanted)
-            )
+            [math.comb(wanted, k) for k in range(wanted + 1)],
+            [math.comb(candidates - wanted, k) for k in range(candidates - wanted + 1)],
         )
         outcomes = ways / 2.0**candidates * f1_of(right, right + other, np.full_like(right, wanted))
         f1[(size == candidates) & (likely == wanted)] = outcomes.sum()
@@ -304,7 +302,7 @@ def of_dataset(
             ("gold", label),
         )
     }
-    measured = [
+    measured: list[tuple[dict, Values, list[Replicate]]] = [
         ({"model": name, "method": "baseline"}, values, []) for name, values in baselines.items()
     ]
     for (model, method), runs in systems.items():

@@ -310,7 +310,7 @@ def measure(
 ) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); answers: of
     answers_given()."""
-    rows = []
+    rows: list[dict] = []
     for (source, name), systems in datasets.items():
         facts, evaluation, first = (
             next(iter(systems.values()))[0].facts,

@@ -25,6 +25,7 @@ not_entailment; prints per cent:
 """
 
 import argparse
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -39,10 +40,10 @@ from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered
-from scripts.measure.people import System, people_rows
+from scripts.measure.people import System, Values, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import evaluate, parts_of
-from scripts.measure.tally import MEASURES, Replicate, Tally, metric_rows
+from scripts.measure.tally import MEASURES, Metric, Replicate, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
@@ -147,7 +148,11 @@ def says_entailment(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
     return confusion[..., 0].sum(-1) / count
 
 
-METRICS = {"accuracy": accuracy, "weighted_f1": weighted_f1, "says_entailment": says_entailment}
+METRICS: dict[str, Metric] = {
+    "accuracy": accuracy,
+    "weighted_f1": weighted_f1,
+    "says_entailment": says_entailment,
+}
 
 
 def confusions(
@@ -269,6 +274,11 @@ def of_dataset(
     return rows + people_on(pairs, split, found, replicates, people, resamples)
 
 
+def of_people(merged: np.ndarray, part: pd.DataFrame, chosen: np.ndarray) -> Values:
+    """Whether people chose the right label of each pair; merged: by label the one that it counts as."""
+    return {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)}
+
+
 def people_on(
     pairs: pd.DataFrame,
     split: str,
@@ -279,8 +289,10 @@ def people_on(
 ) -> list[dict]:
     """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of(); replicates: by
     model and method."""
+    if people is None:
+        return []
     rows, by_unit = [], pairs.assign(unit=pairs["example_id"])
-    for scoring, merged in MERGED.items() if people is not None else ():
+    for scoring, merged in MERGED.items():
         gold = merged[pairs["label"].to_numpy()]
         reached = {
             (model, method): System(
@@ -293,9 +305,7 @@ def people_on(
         answered = people_rows(
             people.assign(chosen=merged[people["chosen"]]),
             by_unit,
-            lambda part, chosen, merged=merged: {
-                "accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)
-            },
+            partial(of_people, merged),
             reached,
             len(NAMES[scoring]),
             resamples,
