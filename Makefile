@@ -21,6 +21,7 @@ check: lint
 lint: environment
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	.venv/bin/mypy
 	.venv/bin/snakefmt --check -l 120 Snakefile rules
 	.venv/bin/snakemake --lint
 

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -86,7 +87,7 @@ def json_of(
     where: str,
     remedy: str = "fetch it again",
     behind: Callable[[str], str] = lambda before: "",
-) -> object:
+) -> Any:
     """The value of a JSON text; `where` (file, line) opens the error.
 
     Raises UserError for broken JSON, a key that stands twice in an object, half of a surrogate pair, and what is nested too

@@ -12,13 +12,16 @@ The ids are those of the dataset's split (its first column); other columns are p
 evaluation is called with --predictions.
 """
 
+import argparse
 import csv
 import json
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,8 +102,8 @@ def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[s
     return found[0]
 
 
-def refuse(rows: pd.DataFrame, wrong: np.ndarray, file: Path, why: Callable[[str], str]) -> None:
-    """Raise UserError with the place of the first row that is wrong; why: from that place."""
+def refuse(rows: pd.DataFrame, wrong: np.ndarray, file: Path, why: Callable[[int], str]) -> None:
+    """Raise UserError with the place of the first row that is wrong; why: from the row's number."""
     if wrong.any():
         at = int(np.argmax(wrong))
         raise UserError(f"{file}: {rows.index[at]}: {why(at)}")
@@ -160,16 +163,16 @@ def scores_of(
     with np.errstate(over="ignore"):
         finite = np.isfinite(scores.astype(np.float32))
     for name, fits in zip(names, finite.T):
-        refuse(
-            rows,
-            ~fits,
-            file,
-            lambda at, name=name: f"{name} is {shown(rows[name].iloc[at])}, not a finite number",
-        )
+        refuse(rows, ~fits, file, partial(not_finite, rows[name]))
     return scores, names
 
 
-def number_of(value: object) -> float:
+def not_finite(column: pd.Series, at: int) -> str:
+    """What is wrong with a cell of scores."""
+    return f"{column.name} is {shown(column.iloc[at])}, not a finite number"
+
+
+def number_of(value: Any) -> float:
     """A cell, or a value of JSON, as a number; NaN where it is none."""
     try:
         return (
@@ -312,7 +315,7 @@ def kept_folder(file: Path, name: str, study: str) -> Path:
     return place.parents[3] / "external" / study / place.parent.name / place.name / file.stem / name
 
 
-def print_rows(rows: list[dict], also: dict[str, tuple[str, ...]]) -> None:
+def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
     """Print every metric of all examples in per cent, with its interval; also: the metrics of slices, by how their names begin."""
     print(f"{'':<52}{'%':>7}{'95 % interval':>18}{'n':>9}")
     for row in rows:
@@ -333,7 +336,10 @@ def print_rows(rows: list[dict], also: dict[str, tuple[str, ...]]) -> None:
 
 
 def score_predictions(
-    given, answered: Answered, measure: Measure, also: dict[str, tuple[str, ...]]
+    given: argparse.Namespace,
+    answered: Answered,
+    measure: Measure,
+    also: Mapping[str, tuple[str, ...]],
 ) -> None:
     """Print the metrics of each file of predictions on a split of a dataset; with a name, keep them as a system of the study.
 

@@ -98,7 +98,9 @@ class Estimate(NamedTuple):
     @property
     def clear(self) -> bool:
         """Whether the interval excludes zero."""
-        return self.ci_low is not None and (self.ci_low > 0 or self.ci_high < 0)
+        if self.ci_low is None or self.ci_high is None:
+            return False
+        return self.ci_low > 0 or self.ci_high < 0
 
 
 def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estimate:
@@ -113,8 +115,11 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
     if groups <= 1:
         return Estimate(value, None, None)
     length = min(len(row["draws"]) for row in rows)  # a draw pairs by its number
-    draws = sum(
-        weight * np.asarray(row["draws"][:length], float) for row, weight in zip(rows, coefficients)
+    draws = np.asarray(
+        sum(
+            weight * np.asarray(row["draws"][:length], float)
+            for row, weight in zip(rows, coefficients)
+        )
     )
     parts = [over_groups(draws, groups)]
     for row, weight in zip(rows, coefficients):

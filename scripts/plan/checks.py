@@ -35,7 +35,7 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
         for name in models
     }
     if sum(weights.values()) > free:
-        largest = max(weights, key=weights.get)
+        largest = max(weights, key=lambda name: weights[name])
         raise UserError(
             f"{work.place_of('models', largest)}: the weights that are to be fetched have {sum(weights.values()) / 1e9:.1f} GB "
             f"({largest} {weights[largest] / 1e9:.1f} GB), but the disk has {free / 1e9:.1f} GB free: make room, give "

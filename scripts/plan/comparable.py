@@ -5,6 +5,10 @@ What they are told by stands in rows of metrics: experiment, source, dataset, mo
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scripts.plan.plan import Plan
 
 ROW = ("study", "source", "dataset", "model", "method")
 
@@ -18,7 +22,7 @@ def _without(settings: dict, key: str) -> str:
     )
 
 
-def _systems(plan) -> Iterator[tuple[str, tuple, list]]:
+def _systems(plan: "Plan") -> Iterator[tuple[str, tuple, list]]:
     """Of each experiment its systems: the experiment, what tells the system in its metrics (ROW), and its runs."""
     for experiment, names in plan.experiments.items():
         systems: dict[tuple, list] = {}
@@ -30,7 +34,7 @@ def _systems(plan) -> Iterator[tuple[str, tuple, list]]:
             yield experiment, system, runs
 
 
-def transfers(plan) -> list[dict]:
+def transfers(plan: "Plan") -> list[dict]:
     """The systems that begin with another run's weights beside the same without: ROW, experiment, without (its experiment), and begun_with: the study,
     source, data and method of what they begin with. Each replicate of the one has its twin in the other."""
     alone = [
@@ -57,7 +61,7 @@ def transfers(plan) -> list[dict]:
     return found
 
 
-def altered(plan, experiments: dict) -> dict[str, list[str]]:
+def altered(plan: "Plan", experiments: dict) -> dict[str, list[str]]:
     """By study the experiments whose models are not as they came: they begin with other weights (`initial`), or learn a second objective."""
     found: dict[str, list[str]] = {}
     for name, runs in plan.experiments.items():
@@ -68,7 +72,7 @@ def altered(plan, experiments: dict) -> dict[str, list[str]]:
     return found
 
 
-def objectives(plan) -> list[dict]:
+def objectives(plan: "Plan") -> list[dict]:
     """The systems that differ by the weight of a second objective alone: ROW, experiment, and weight (of it, by that of their own)."""
     weighed: dict[str, list[dict]] = {}
     for experiment, system, runs in _systems(plan):

@@ -231,6 +231,7 @@ class _Resolver:
             return [CONTROL]
         known = self.entries.known(model, where, needed=asked == FITTING)
         if asked == FITTING:
+            assert known  # it was needed
             methods = {
                 method: how
                 for method, how in study["methods"].items()

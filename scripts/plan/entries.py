@@ -64,10 +64,9 @@ class Entries:
     def known(self, name: str, where: str, needed: bool) -> Known | None:
         """What a model can do; None where it is not known and not needed."""
         entry, stages = self.model(name, where), {}  # by model, the stage that makes it
-        while (
-            stage_of(entry) and name not in stages
-        ):  # what makes itself is refused where its run is looked for
-            stages[name], stage = stage_of(entry)
+        # What makes itself is refused where its run is looked for.
+        while (made := stage_of(entry)) and name not in stages:
+            stages[name], stage = made
             name = stage["model"]
             entry = self.model(name, where)
         if "esim" in entry:

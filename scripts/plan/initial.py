@@ -6,9 +6,13 @@ A factor is the source, an option of the data, the method, or the seed. A run he
 
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from scripts.running.program import UserError, closest
 from scripts.plan.schemas import shown
+
+if TYPE_CHECKING:
+    from scripts.plan.plan import Run
 
 
 def factors_of(settings: dict) -> dict:
@@ -121,14 +125,16 @@ class Initials:
             )
         return first, told, runs
 
-    def hands_on(self, run) -> bool:
+    def hands_on(self, run: "Run") -> bool:
         """Whether a run learns weights that another one can begin with."""
         return self.studies[run.study]["methods"][run.method]["learns"] and not {
             "control",
             "esim",
         } & set(self.models[run.model])
 
-    def start(self, begin: tuple[str, dict, list], run, where: str) -> tuple[str, object]:
+    def start(
+        self, begin: tuple[str, dict, list["Run"]], run: "Run", where: str
+    ) -> tuple[str, "Run"]:
         """Of what runs() found, the experiment, and its run that a run begins with: of the same model, seed and factors."""
         first, told, runs = begin
         same = [other for other in runs if other.model == run.model]

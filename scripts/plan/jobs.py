@@ -315,7 +315,7 @@ class Jobs:
     def card_of(self, run: Run) -> dict:
         """What the card of kept weights says of the model and the data."""
         work, model = self.work, self.work.models[run.model]
-        base = work.models[stage_of(model)[1]["model"]] if stage_of(model) else model
+        base = work.models[made[1]["model"]] if (made := stage_of(model)) else model
         sources = {
             name: {
                 key: work.sources[name][key]
@@ -417,7 +417,9 @@ class Jobs:
 
     def rehearsed_runs(self) -> list[dict]:
         """Of the runs that differ in what a step takes (model, method, batch) one each, with the experiments of all that are equal in it."""
-        work, experiments, kinds = self.work, {}, {}
+        work = self.work
+        experiments: dict[str, list[str]] = {}
+        kinds: dict[str, dict] = {}
         for experiment, names in work.plan.experiments.items():
             for name in names:
                 experiments.setdefault(name, []).append(experiment)

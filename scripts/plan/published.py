@@ -141,7 +141,7 @@ class Published:
         """The options that name what an item's program reads."""
         of_all = item["study"] == ALL  # then a run is named with its study
         dialogs, challenges = self.dialog_sources(item["study"])
-        places = {
+        places: dict[str, dict] = {
             "runs": {
                 "train": "results/train" if of_all else f"results/train/{item['study']}",
                 "runs": [

@@ -296,7 +296,7 @@ class Workplan:
 
     def start_folder(self, run: Run) -> str:
         """Where the weights are that a run begins with: of the run that learnt them, or of the model as it was fetched."""
-        start = self.runs.get(run.begins_with)
+        start = self.runs.get(run.begins_with or "")
         return (
             f"results/train/{start.study}/{start.name}/model"
             if start

@@ -10,11 +10,12 @@ import argparse
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -32,6 +33,8 @@ DODGE = 0.09  # between two series at one place of an axis
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
 NAME = 50  # letters of a line of it
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
+
+Name = TypeVar("Name")  # of a series: a text, or a number of its own
 
 
 # ---- points
@@ -133,8 +136,8 @@ def palette(names: Iterable, line: object = "-") -> dict:
 
 
 def legend_of(
-    known: Mapping[str, Look], *others: Line2D, controls: str = style.CONTROLS
-) -> list[tuple[str, list[Line2D]]]:
+    known: Mapping[str, Look], *others: Artist, controls: str = style.CONTROLS
+) -> list[tuple[str, list]]:
     """The groups of a legend: models and the others, then the controls under a title."""
     models = [look.handle(name) for name, look in known.items() if look.colour != style.CONTROL]
     greys = [look.handle(name) for name, look in known.items() if look.colour == style.CONTROL]
@@ -166,7 +169,7 @@ def draw_marks(
     axes.errorbar(x, y, **bars, **(settings | look.settings() | more))
 
 
-def dodges(names: Iterable[str], most: float = 0.5) -> dict[str, float]:
+def dodges(names: Iterable[Name], most: float = 0.5) -> dict[Name, float]:
     """How far each of these stands beside its place, so that none covers another; all in `most`."""
     names = list(names)
     step = min(DODGE, most / max(1, len(names)))

@@ -18,7 +18,7 @@ ADAPTER = "default"  # peft's name of it, a part of the names of its weights
 ALL_LINEAR = "all-linear"
 
 
-def learnt_beside(network) -> list[str]:
+def learnt_beside(network: torch.nn.Module) -> list[str]:
     """The weights that learn as a whole: what the file lacked, and a classifier's head."""
     heads = "ForSequenceClassification" in type(network).__name__
     prefix = f"{network.base_model_prefix}."
@@ -29,7 +29,7 @@ def learnt_beside(network) -> list[str]:
     ]
 
 
-def whole_modules(network, weights: list[str]) -> list[str]:
+def whole_modules(network: torch.nn.Module, weights: list[str]) -> list[str]:
     """The modules that hold these weights: a head as one, a layer inside the model by its full name."""
     prefix = f"{network.base_model_prefix}."
     return sorted(
@@ -40,7 +40,7 @@ def whole_modules(network, weights: list[str]) -> list[str]:
     )
 
 
-def targets(network, target: str, beside: list[str]) -> list[str]:
+def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[str]:
     """The linear layers that get matrices, by name: all of the base model, or those that end in one of the names with commas.
 
     Raises UserError for a name of no layer.
@@ -67,7 +67,7 @@ def targets(network, target: str, beside: list[str]) -> list[str]:
     ]
 
 
-def configuration(network, training: dict, whole: list[str]):
+def configuration(network: torch.nn.Module, training: dict, whole: list[str]):
     """peft's configuration of the adapter, beside whose matrices the modules `whole` learn. Raises UserError for a target that
     the network does not have."""
     from peft import LoraConfig  # a second, and few runs need it
@@ -80,7 +80,9 @@ def configuration(network, training: dict, whole: list[str]):
     )
 
 
-def peft_configuration(network, training: dict, adapted: list[str], whole: list[str], base: str):
+def peft_configuration(
+    network: torch.nn.Module, training: dict, adapted: list[str], whole: list[str], base: str
+):
     """The configuration by which others load the adapter of an adapted network: its layers, and what has learnt as a whole."""
     from peft import LoraConfig
 
@@ -105,7 +107,7 @@ def peft_configuration(network, training: dict, adapted: list[str], whole: list[
     )
 
 
-def prepare(network, training: dict, hardware: Hardware) -> None:
+def prepare(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
     """Give a network that learns the adapter and the checkpointing of its gradients that the training asks for.
 
     The caller seeds torch. Raises UserError for a network that cannot have them.
@@ -126,7 +128,7 @@ def prepare(network, training: dict, hardware: Hardware) -> None:
         network.disable_input_require_grads()  # which that way needs none
 
 
-def add(network, training: dict, hardware: Hardware) -> None:
+def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
     """Put the adapter into a network and freeze the rest, in 16 bit on a GPU (on a CPU where `precision: bf16` says so)."""
     from peft import LoraModel
 
@@ -145,7 +147,7 @@ def add(network, training: dict, hardware: Hardware) -> None:
 
 
 @contextmanager
-def in_fp32(network) -> Iterator[None]:
+def in_fp32(network: torch.nn.Module) -> Iterator[None]:
     """Weights that an adapter has frozen in 16 bit, in 32 for a while; each is afterwards what it was."""
     narrow = [
         weight
@@ -161,7 +163,7 @@ def in_fp32(network) -> Iterator[None]:
             weight.data = weight.data.to(torch.bfloat16)
 
 
-def merge(network) -> None:
+def merge(network: torch.nn.Module) -> None:
     """Add what the adapter has learnt to the weights beside it, in fp32: the network is then one without an adapter."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
@@ -177,7 +179,7 @@ def merge(network) -> None:
 # ---- what is trained of a network
 
 
-def trained_state(network) -> dict[str, torch.Tensor]:
+def trained_state(network: torch.nn.Module) -> dict[str, torch.Tensor]:
     """The state of a network without its frozen weights."""
     frozen = {
         name
@@ -187,7 +189,7 @@ def trained_state(network) -> dict[str, torch.Tensor]:
     return {name: values for name, values in network.state_dict().items() if name not in frozen}
 
 
-def load_trained_state(network, state: dict[str, torch.Tensor]) -> None:
+def load_trained_state(network: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
     """Put back what trained_state() gave of a network like this one; what is frozen stays. Raises RuntimeError for another's."""
     frozen = {
         name: values
@@ -197,7 +199,7 @@ def load_trained_state(network, state: dict[str, torch.Tensor]) -> None:
     network.load_state_dict(frozen | state)
 
 
-def sizes(network) -> tuple[int, int]:
+def sizes(network: torch.nn.Module) -> tuple[int, int]:
     """How many numbers a network's weights are, without an adapter's matrices, and how many are trained, with them."""
     weights = dict(network.named_parameters())
     return (

@@ -14,6 +14,7 @@ from scripts.train.hardware import Hardware
 from scripts.train.launch import Launch
 from scripts.train.early_end import Stop
 from scripts.train.epochs import State
+from scripts.train.step import Learner
 
 DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not see a flipped bit
 
@@ -84,13 +85,15 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
 class Saver:
     """Keeps the checkpoint of a run, in the first process, now and then and when the run is told to end."""
 
+    learner: Learner  # the loop's; it gives it before the first step
+
     def __init__(self, launch: Launch, job: dict, hardware: Hardware, stop: Stop):
         self.path, self.every = Path(launch.work) / "checkpoint.pt", launch.checkpoint_seconds
-        self.digest, self.hardware, self.stop, self.learner = job["digest"], hardware, stop, None
+        self.digest, self.hardware, self.stop = job["digest"], hardware, stop
         self.keeps_best = launch.keep == "best"
         self.last, self.took, self.started, self.before = time.time(), 0.0, time.time(), 0.0
 
-    def load(self, network) -> tuple[State, dict | None]:
+    def load(self, network: torch.nn.Module) -> tuple[State, dict | None]:
         """The state to go on from, and the optimizer's; the network gets its weights. A new state where there is none."""
         saved = load(self.path, self.digest, self.hardware.maker())
         if saved is None:

@@ -23,6 +23,7 @@ import argparse
 import platform
 import time
 import warnings
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -61,6 +62,7 @@ from scripts.train.work import (
     write_json,
 )
 
+Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n, 1) ranks
 MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
 ITERATIONS = 200  # of L-BFGS at most
@@ -94,7 +96,7 @@ def matrix(table: pd.DataFrame, features: list[str], exchangeable: bool) -> csr_
     return hstack([FEATURES[name](table, exchangeable) for name in features], format="csr")
 
 
-def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeable: bool):
+def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeable: bool) -> Scores:
     """A function from a table to (n, labels) log-probabilities, learnt from the training split."""
     known = train["label"].nunique()
     model = LogisticRegression(
@@ -123,24 +125,24 @@ def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeab
     return scores
 
 
-def tied(labels: int):
+def tied(labels: int) -> Scores:
     """A function from a table to (n, labels) log-probabilities: all labels alike."""
     return lambda table: np.full((len(table), labels), -np.log(labels))
 
 
-def most_frequent(train: pd.DataFrame, labels: int):
+def most_frequent(train: pd.DataFrame, labels: int) -> Scores:
     """A function from a table to (n, labels) log-probabilities: the shares of the labels in training."""
     shares = np.bincount(train["label"], minlength=labels) / len(train)
     row = np.maximum(np.log(np.maximum(shares, 1e-300)), LEAST)
     return lambda table: np.tile(row, (len(table), 1))
 
 
-def at_random(labels: int, choices: bool):
+def at_random(labels: int, choices: bool) -> Scores:
     """A function from a table to (n, labels) log-probabilities by a hash of the id; the candidates for one mask all tie."""
     if choices:
         return lambda table: np.zeros((len(table), 1))
 
-    def scores(table: pd.DataFrame) -> np.ndarray:
+    def scores(table: pd.DataFrame):
         drawn = (keyed_hash(table["example_id"], COIN) % np.uint64(labels)).astype(int)
         return np.where(
             np.arange(labels) == drawn[:, None], np.log(0.9), np.log(0.1 / (labels - 1))
@@ -149,7 +151,7 @@ def at_random(labels: int, choices: bool):
     return scores
 
 
-def ranking(rank_by: list[str], train: pd.DataFrame):
+def ranking(rank_by: list[str], train: pd.DataFrame) -> Scores:
     """A function from a table to (n, 1) ranks of the candidates: equal where all features are."""
     right = train[train["label"] == 1]
     model = learn(right) if "trigram" in rank_by else None
@@ -157,7 +159,7 @@ def ranking(rank_by: list[str], train: pd.DataFrame):
         "in_context": in_context,
         "shared_numbers": shared_numbers,
         "frequency": lambda table: frequency(table, right["second"]),
-        "trigram": lambda table: trigram(table, model),
+        "trigram": lambda table: trigram(table, model),  # type: ignore[arg-type]  # then it is learnt
     }
 
     def scores(table: pd.DataFrame) -> np.ndarray:
@@ -172,7 +174,7 @@ def ranking(rank_by: list[str], train: pd.DataFrame):
     return scores
 
 
-def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool):
+def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool) -> Scores:
     """The control's function from a table to (n, labels or 1) scores. Raises UserError for what makes no sense in the study."""
     choices = "choice_id" in train
     if "rank_by" in control:

@@ -12,6 +12,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from typing import Any
 
 from scripts.running.devices import processor
 
@@ -54,7 +55,8 @@ def gpu_watts() -> float | None:
 def cost_of(facts: dict) -> dict:
     """The `cost` of a run from what else its run.json tells (seconds, hardware); to be called once, when it ends: the next run of this
     process counts from there."""
-    torch, processes = sys.modules.get("torch"), facts["hardware"]["processes"]
+    torch: Any = sys.modules.get("torch")
+    processes = facts["hardware"]["processes"]
     on_gpu = bool(torch and torch.cuda.is_available() and torch.cuda.is_initialized())
     spent, at_least = cpu_seconds(), EARLIER["at_least"]
     EARLIER.update(cpu_seconds=EARLIER["cpu_seconds"] - spent, at_least=False)

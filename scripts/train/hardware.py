@@ -42,7 +42,7 @@ class Hardware:
         if not self.cuda:
             torch.set_num_threads(threads)
 
-    def prepare(self, network, training: dict) -> None:
+    def prepare(self, network: torch.nn.Module, training: dict) -> None:
         """Choose the network's kernel of attention, and compile it where the training says so."""
         if not self.cuda and hasattr(network, "set_attn_implementation"):
             network.set_attn_implementation(
@@ -82,7 +82,7 @@ def precision_for(setting: str, cpu: bool) -> str:
         return setting
     if not cpu:
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # type: dict[str, bool]
     return "bf16" if capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") else "fp32"
 
 

@@ -32,7 +32,7 @@ EVERY = 20  # steps between two looks at the loss, which cost a GPU a synchronis
 class Progress:
     """The bar of one run (its name, epoch, loss, rate, time left), shown on a terminal only, by the first process only."""
 
-    def __init__(self, run: str, steps: int, done: int, accelerator):
+    def __init__(self, run: str, steps: int, done: int, accelerator: Accelerator):
         self.run, self.accelerator = run, accelerator
         self.bar = tqdm(
             total=steps,
@@ -81,8 +81,10 @@ class Attendants:
 
     def __init__(self, launch: Launch):
         self.stop = Stop(os.getppid() if launch.processes > 1 else None)
-        self.encode = partial(tokens.encoded, folder=launch.tokens and Path(launch.tokens))
-        self.weights = weight_files.KeptWeights(Path(launch.kept)) if launch.is_kept else None
+        self.encode = partial(tokens.encoded, folder=Path(launch.tokens) if launch.tokens else None)
+        self.weights = (
+            weight_files.KeptWeights(Path(launch.kept)) if launch.kept and launch.is_kept else None
+        )
         self.model = (
             self.weights.model_folder(Path(launch.model)) if self.weights else Path(launch.model)
         )
@@ -115,8 +117,9 @@ def hand_out(
 ) -> None:
     """Write what the run has found, and its weights where they are to be kept."""
     work = Path(launch.work)
-    facts = write_result(job, trained, work, Path(launch.model), weights and weights.facts)
+    facts = write_result(job, trained, work, Path(launch.model), weights.facts if weights else None)
     if launch.keep != "none" and not weights:
+        assert launch.kept, "run.py names the folder of weights that are kept"
         weight_files.write(
             job,
             facts,

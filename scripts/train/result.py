@@ -10,6 +10,7 @@ from scripts.plan.kinds import kind_of
 from scripts.running.project_version import project_version
 from scripts.data.tables import HISTORY, PREDICTIONS, write_table
 from scripts.train.batches import Examples
+from scripts.train.epochs import State
 from scripts.train.hardware import versions
 from scripts.train.work import write_json
 
@@ -39,13 +40,13 @@ def predictions_of(job: dict, reported: dict, tables: dict[str, pa.Table]) -> pa
     return pa.concat_tables(predictions)
 
 
-def selection_of(state) -> str:
+def selection_of(state: State) -> str:
     """By what the epoch was chosen whose scores are reported: held_out or last; direct where nothing is learnt."""
     [selection] = [selection for selection in state.reported if selection != "peak"]
     return selection
 
 
-def reported_epoch(state) -> int:
+def reported_epoch(state: State) -> int:
     """The epoch whose scores, or weights, are handed out; 0 where nothing is learnt."""
     return max(
         (scored["epoch"] for scored in state.reported[selection_of(state)].values()),

@@ -18,6 +18,7 @@ import fcntl
 import gc
 import os
 from pathlib import Path
+from typing import IO
 
 from scripts.running.devices import processor
 from scripts.running.locks import flock
@@ -63,7 +64,8 @@ METHOD = (
     "inputs",
     "makes_model",
 )
-LOCKS = []  # a lock is let go when its object is collected: these are held until the process ends
+# A lock is let go when its object is collected: these are held until the process ends.
+LOCKS: list[IO] = []
 
 
 def lock(work: Path) -> None:
@@ -140,24 +142,23 @@ def main(given: argparse.Namespace) -> None:
         and job["paradigm"] != "esim"
     )
     place = place_of(given.kept, job) if keeps else None
-    facts = kept_facts(place, job) if keeps else None
+    facts = kept_facts(place, job) if place else None
     merges = given.merge_adapter or given.hands_on
     are_kept = are_asked_for(facts, job, given.keep, merges)
     if given.hands_on:
         place = place or work / WEIGHTS_FOLDER
         job |= {"hands_on": str(place)}  # after the digest: it changes no number
-    if (
-        given.hands_on
-        and are_kept
-        and not (work / "result/model").exists()
-        and finished(work, job | {"hands_on": None})
-    ):
-        from scripts.train.weight_files import (
-            write_body,
-        )  # late: it imports torch, which a finished run does without
+        if (
+            are_kept
+            and not (work / "result/model").exists()
+            and finished(work, job | {"hands_on": None})
+        ):
+            from scripts.train.weight_files import (
+                write_body,
+            )  # late: it imports torch, which a finished run does without
 
-        write_body(place, work)
-        finish(work, job, given.output)  # by the weights that it kept when it was trained
+            write_body(place, work)
+            finish(work, job, given.output)  # by the weights that it kept when it was trained
     if finished(work, job) and (are_kept or not keeps):
         hand_out(work, job, given.output)
         log.info(
@@ -186,8 +187,8 @@ def main(given: argparse.Namespace) -> None:
         report_to=given.report_to,
         keep=given.keep if keeps else "best" if given.hands_on else "none",
         merge_adapter=merges,
-        kept=place and str(place),
-        is_kept=are_kept and can_score(facts),
+        kept=str(place) if place else None,
+        is_kept=facts is not None and are_kept and can_score(facts),
         card=given.card,
         tokens=given.tokens and str(given.tokens),
         log=given.log and str(given.log),

@@ -20,7 +20,7 @@ GPU_TOKENS = 65_536  # of a batch on a GPU, padding included; halved when memory
 class Scorer:
     """Scores examples with the network as it stands, the batches shared among the processes."""
 
-    def __init__(self, accelerator: Accelerator, network, paradigm, stop: Stop):
+    def __init__(self, accelerator: Accelerator, network: torch.nn.Module, paradigm, stop: Stop):
         self.accelerator, self.network, self.paradigm, self.stop = (
             accelerator,
             network,
@@ -35,7 +35,7 @@ class Scorer:
         with in_fp32(network):
             return self._in_eval_mode(network, examples)
 
-    def _in_eval_mode(self, network, examples: Examples) -> torch.Tensor:
+    def _in_eval_mode(self, network: torch.nn.Module, examples: Examples) -> torch.Tensor:
         """The scores by a network whose weights are in 32 bit."""
         network.eval()
         scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
@@ -48,7 +48,7 @@ class Scorer:
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
 
-    def _of(self, network, examples: Examples, rows: np.ndarray) -> torch.Tensor:
+    def _of(self, network: torch.nn.Module, examples: Examples, rows: np.ndarray) -> torch.Tensor:
         """The scores of one batch; in halves where it does not fit into the GPU's memory."""
         with suppress(torch.OutOfMemoryError):
             return self.paradigm.scores(

@@ -23,7 +23,7 @@ def learning_rate(step: int, steps: int, training: dict) -> float:
     return training["learning_rate"] * share
 
 
-def parameter_groups(network, weight_decay: float) -> list[dict]:
+def parameter_groups(network: torch.nn.Module, weight_decay: float) -> list[dict]:
     """Weight decay for matrices, none for biases and norms (they have one dimension)."""
     trained = [weight for weight in network.parameters() if weight.requires_grad]
     return [
@@ -42,7 +42,7 @@ def seed_everything(*numbers: int) -> None:
     )
 
 
-def tokens_that_fit(network, hardware: Hardware, width: int) -> int | None:
+def tokens_that_fit(network: torch.nn.Module, hardware: Hardware, width: int) -> int | None:
     """How many tokens, in texts of `width`, one pass may read and keep for the gradient; None on a CPU or for an unknown shape.
 
     A layer keeps (34 + 5 · heads · width / hidden) · hidden bytes a token in 16 bit (Korthikanti et al. 2022, Reducing
@@ -54,7 +54,7 @@ def tokens_that_fit(network, hardware: Hardware, width: int) -> int | None:
     sizes = [
         getattr(config, name, None)
         for name in ("num_hidden_layers", "hidden_size", "num_attention_heads")
-    ]
+    ]  # type: list
     if not hardware.cuda or not all(sizes):
         return None
     layers, hidden, heads = sizes
@@ -80,7 +80,7 @@ class Learner:
         accelerator: Accelerator,
         paradigm,
         optimizer,
-        network,
+        network: torch.nn.Module,
         training: dict,
         seed: int,
         steps: int,

@@ -62,7 +62,7 @@ def encoded(paradigm, job: dict, table: pa.Table, folder: Path | None) -> Exampl
         if examples is None:
             write(paradigm.encode(table), place)
             examples = read(place)
-    return examples
+    return paradigm.encode(table) if examples is None else examples
 
 
 def write(examples: Examples, place: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
+import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
@@ -15,6 +16,8 @@ from scripts.plan.models import CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import log
 from scripts.train import adapter
 from scripts.train.card import model_card
+from scripts.train.epochs import State
+from scripts.train.hardware import Hardware
 from scripts.train.kept_weights import ADAPTER_FILE, FACTS, learnt_digest
 from scripts.train.labels import read_config
 from scripts.train.result import selection_of
@@ -35,7 +38,7 @@ OF_RUN = (
 )  # of run.json: what it took to learn them
 
 
-def write_adapter(network, training: dict, place: Path, base: str) -> None:
+def write_adapter(network: torch.nn.Module, training: dict, place: Path, base: str) -> None:
     """The adapter, and the modules that have learnt beside it, in peft's format."""
     beside = adapter.learnt_beside(network)
     names = {
@@ -53,7 +56,7 @@ def write_adapter(network, training: dict, place: Path, base: str) -> None:
 
 
 def write(
-    job: dict, facts: dict, state, paradigm, place: Path, keep: str, merge: bool, card: dict
+    job: dict, facts: dict, state: State, paradigm, place: Path, keep: str, merge: bool, card: dict
 ) -> None:
     """Write the weights of a trained network; facts: those of its run.json; card: what the card says of model and data."""
     network, training, epoch = (
@@ -113,7 +116,7 @@ class KeptWeights:
         """The folder that a paradigm is made from: these weights, or the model beside which an adapter has learnt."""
         return model if (self.place / ADAPTER_FILE).exists() else self.place
 
-    def take_up(self, network, training: dict, hardware) -> None:
+    def take_up(self, network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
         """Let a network that is made of model_folder() be the one that was kept."""
         if not (self.place / ADAPTER_FILE).exists():
             return

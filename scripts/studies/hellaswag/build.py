@@ -196,7 +196,7 @@ def build(given: argparse.Namespace, folder: Path) -> None:
     ]
     for use, split in splits.items():
         rows = to_choose(endings, of_domain[of_domain["use"] == use])
-        cut = {}
+        cut: dict = {}
         if use == LEARNT:
             rows = sampled(rows, options["train_items"], given.cleaned)
         else:

@@ -99,10 +99,8 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
             (wanted + 1, candidates - wanted + 1)
         )  # accepted: likely candidates, others
         ways = np.outer(
-            *(
-                [math.comb(number, k) for k in range(number + 1)]
-                for number in (wanted, candidates - wanted)
-            )
+            [math.comb(wanted, k) for k in range(wanted + 1)],
+            [math.comb(candidates - wanted, k) for k in range(candidates - wanted + 1)],
         )
         outcomes = ways / 2.0**candidates * f1_of(right, right + other, np.full_like(right, wanted))
         f1[(size == candidates) & (likely == wanted)] = outcomes.sum()
@@ -278,7 +276,7 @@ def rows_of_part(
             ("gold", label),
         )
     }
-    measured = [
+    measured: list[tuple[dict, Values, list[Replicate]]] = [
         ({"model": name, "method": "baseline"}, values, []) for name, values in baselines.items()
     ]
     for (model, method), runs in part.systems.items():
@@ -325,8 +323,11 @@ STUDY = Study(
 
 def released_rows(parts: list[Part], fetched: Path | None, resamples: int) -> list[dict]:
     """The rows of what was released with the corpora, in fetched, on each split once."""
-    rows, done = [], set()
-    for part in parts if fetched else []:
+    rows: list[dict] = []
+    done = set()
+    if fetched is None:
+        return rows
+    for part in parts:
         limit = part.options.get("limit")
         if (part.source, part.split, limit) in done:
             continue

@@ -126,11 +126,11 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
     if wanted >= up_to[-1]:
         return HIGHEST
     near = int(np.searchsorted(up_to, wanted))
-    hashes = [
+    held = [
         table[table >> shift == near]
         for table, _ in hashes_of_pairs(part, stride, matched, options)
     ]
-    return np.sort(np.concatenate(hashes))[wanted - up_to[near] + counted[near] - 1]
+    return np.sort(np.concatenate(held))[wanted - up_to[near] + counted[near] - 1]
 
 
 def cut_to_size(part: Part, matched: int | None, options: dict) -> Keep:
@@ -306,8 +306,9 @@ def main(given: argparse.Namespace) -> None:
     hard = hard_of(own, options) if options["hard"] and options["span"] is None else all_of
     with whole_set(given.output) as folder:
         for name, part in zip(given.splits, [learn, *own[1:]]):
+            cut: dict = {}
             if part is learn:
-                keep, cut = cut_to_size(part, options["size_matched"], options), {}
+                keep = cut_to_size(part, options["size_matched"], options)
             else:
                 keep = (
                     all_of

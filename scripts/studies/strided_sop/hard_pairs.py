@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
+from scipy.sparse import csr_matrix
 
 from scripts.text.bag_of_words import (
     difference_features,
@@ -25,10 +26,11 @@ DRAWN = 5  # the draw of those pairs, apart from the other draws from the same k
 READ = ["pair_id", "video_id", "text_a", "text_b", "label"]
 
 
-def features_of(pairs: pa.Table):
+def features_of(pairs: pa.Table) -> tuple[csr_matrix, np.ndarray]:
     """The difference features of pairs, and the fold of each."""
-    texts = (pairs[name].to_pylist() for name in ("text_a", "text_b"))
-    return difference_features(*texts, words_and_bigrams()), fold_of(pairs["video_id"].to_pandas())
+    first, second = (pairs[name].to_pylist() for name in ("text_a", "text_b"))
+    features = difference_features(first, second, words_and_bigrams())
+    return features, fold_of(pairs["video_id"].to_pandas())
 
 
 def learnt_weights(tables: Iterable[pa.Table]) -> np.ndarray:

@@ -25,6 +25,7 @@ not_entailment; prints per cent:
 """
 
 import argparse
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -39,9 +40,9 @@ from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered
-from scripts.measure.people import System, people_rows
+from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema
+from scripts.measure.tally import Metric, Replicate, Tally, metric_rows, metrics_schema
 
 LABELS = ["entailment", "neutral", "contradiction"]
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
@@ -122,7 +123,11 @@ def says_entailment(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
     return confusion[..., 0].sum(-1) / count
 
 
-METRICS = {"accuracy": accuracy, "weighted_f1": weighted_f1, "says_entailment": says_entailment}
+METRICS: dict[str, Metric] = {
+    "accuracy": accuracy,
+    "weighted_f1": weighted_f1,
+    "says_entailment": says_entailment,
+}
 
 
 def confusions(
@@ -240,6 +245,11 @@ def rows_of(
     return [{"sample": part.options.get("test_templates") is not None} | row for row in rows]
 
 
+def of_people(merged: np.ndarray, part: pd.DataFrame, chosen: np.ndarray) -> Values:
+    """Whether people chose the right label of each pair; merged: by label the one that it counts as."""
+    return {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)}
+
+
 def people_on(
     pairs: pd.DataFrame,
     found: dict[tuple, list[np.ndarray]],
@@ -249,8 +259,10 @@ def people_on(
 ) -> list[dict]:
     """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of(); replicates: by
     model and method."""
+    if people is None:
+        return []
     rows, by_unit = [], pairs.assign(unit=pairs["example_id"])
-    for scoring, merged in MERGED.items() if people is not None else ():
+    for scoring, merged in MERGED.items():
         gold = merged[pairs["label"].to_numpy()]
         reached = {
             (model, method): System(
@@ -263,9 +275,7 @@ def people_on(
         answered = people_rows(
             people.assign(chosen=merged[people["chosen"]]),
             by_unit,
-            lambda part, chosen, merged=merged: {
-                "accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)
-            },
+            partial(of_people, merged),
             reached,
             len(NAMES[scoring]),
             resamples,

@@ -89,8 +89,9 @@ def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
     """The name of the first bin whose upper end is not below each value; missing for a missing value."""
+    # A missing value is sorted behind all.
     place = np.searchsorted(list(ends.values()), values.to_numpy(float) - ROUNDING)
-    return np.where(values.isna(), None, np.array([*ends, None], dtype=object)[place])
+    return np.array([*ends, None], dtype=object)[place]
 
 
 def second_size(rows: pd.DataFrame) -> pd.Series:

@@ -75,7 +75,9 @@ def parts_of(
     return np.split(order, cuts[1:])
 
 
-def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> torch.Tensor:
+def scored_likelihoods(
+    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
+) -> torch.Tensor:
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, each given all before it."""
     shared, choices = (batch[name].cpu().numpy() for name in ("shared", "choices"))
     rest = batch["attention_mask"].sum(1).cpu().numpy() - shared[:, 0]
@@ -86,7 +88,7 @@ def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> to
     return found
 
 
-def of_part(network, batch: Batch) -> torch.Tensor:
+def of_part(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
     """The same, of as many rows as are read at once."""
     body, ids, length = (
         network.get_decoder(),

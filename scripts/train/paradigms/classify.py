@@ -65,7 +65,7 @@ def load(model: Path, head: Head, training: dict):
     return tokenizer, network
 
 
-def log_probabilities(network, head: Head, batch: Batch) -> torch.Tensor:
+def log_probabilities(network: torch.nn.Module, head: Head, batch: Batch) -> torch.Tensor:
     """(rows, labels): the log-probability of each label of the head, in the order of the study, in fp32."""
     logits = network(**fields_of(batch, *FIELDS)).logits
     if head.order:
@@ -81,7 +81,7 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
     starts = [
         next((place for place in range(len(ids)) if ids[place : place + len(part)] == part), None)
         for part in (first, second)
-    ]
+    ]  # type: list
     if None in starts or starts[0] >= starts[1]:
         raise UserError(
             f"{model}: the tokenizer writes a pair otherwise than its texts alone; choose another model"
@@ -167,11 +167,11 @@ class Paradigm:
             self.max_length,
         )
 
-    def scores(self, network, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(rows, labels) log-probabilities."""
         return log_probabilities(network, self.head, batch)
 
-    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the rows' cross-entropies, and how many rows are right."""
         scores = self.scores(network, batch)
         # gather has a deterministic form on GPUs; PyTorch's list says of its NLL loss that it may have none.

@@ -55,7 +55,9 @@ class Paradigm(mlm.Paradigm):
         """Tokenizer and network."""
         return load(model, job["settings"]["training"])
 
-    def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def likelihoods(
+        self, network: torch.nn.Module, batch: Batch
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens but the first, and the share of them that the model would write itself."""
         ids, inside = batch["input_ids"], batch["attention_mask"].bool()
         following = torch.cat([ids[:, 1:], ids[:, :1]], 1)

@@ -202,10 +202,10 @@ def words_of(model: Path, texts: Iterable[str]) -> set[str] | None:
     return set(counter.get_vocab())
 
 
-def load(model: Path, head: Head, training: dict, words: set[str] | None):
+def load(model: Path, head: Head, training: dict, words: set[str]):
     """The tokenizer and the network with a fresh head; training's dropout, or 0.5. The caller seeds torch.
 
-    words: those of all texts that will be read (words_of); None for a model over an encoder. Raises UserError for a
+    words: those of all texts that will be read (words_of); not used for a model over an encoder. Raises UserError for a
     wrong configuration, for vectors of none of the words, for an encoder without weights, and where max_length is too
     long for it.
     """
@@ -237,4 +237,4 @@ class Paradigm(classify.Paradigm):
             for name in self.inputs
             for text in table[name].to_pylist()
         )
-        return load(model, self.head, training, words_of(model, texts))
+        return load(model, self.head, training, words_of(model, texts))  # type: ignore[arg-type]  # None is not used

@@ -68,7 +68,7 @@ def of_targets(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tenso
 
 
 def logits_at(
-    network, places: torch.Tensor, batch: Batch, fields: tuple[str, ...] = FIELDS
+    network: torch.nn.Module, places: torch.Tensor, batch: Batch, fields: tuple[str, ...] = FIELDS
 ) -> torch.Tensor:
     """(places, vocabulary) logits where places, (rows, columns) of booleans, is true.
 
@@ -119,15 +119,17 @@ class Paradigm(Choosing):
         fields = {"input_ids": joined(*sides), "targets": joined(*targets)}
         return cloze_examples(table, fields, truncated)
 
-    def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def likelihoods(
+        self, network: torch.nn.Module, batch: Batch
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
         return of_targets(logits_at(network, batch["targets"] != IGNORED, batch), batch["targets"])
 
-    def scores(self, network, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(rows, 1) mean log-likelihoods."""
         return self.likelihoods(network, batch)[0][:, None]
 
-    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Minus the sum of the rows' mean log-likelihoods, and how many candidates the model would write itself."""
         likelihood, written = self.likelihoods(network, batch)
         return -likelihood.sum(), (written == 1).sum()

@@ -84,7 +84,9 @@ class Paradigm(fill.Paradigm):
         }
         return cloze_examples(table, fields, truncated)
 
-    def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def likelihoods(
+        self, network: torch.nn.Module, batch: Batch
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
         given = {
             "attention_mask": batch["attention_mask"],

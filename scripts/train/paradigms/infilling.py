@@ -25,7 +25,9 @@ def contexts(
     return torch.where(inside, torch.where(beyond < 0, tokens, ends), pad), inside
 
 
-def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> torch.Tensor:
+def scored_likelihoods(
+    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
+) -> torch.Tensor:
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, written by the decoder.
 
     after: the special tokens that end what the encoder reads; those that begin it stand in the rows.

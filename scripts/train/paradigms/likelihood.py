@@ -152,7 +152,7 @@ class Paradigm:
             training.get("shots", 0),
             job["settings"]["seed"],
         )
-        self.threshold = None
+        self.threshold = None  # type: float | None
         fields = "input_ids", "scored_from", "scored_to", "shared", "divisor"
         self.padding = dict.fromkeys(fields, 0) | {"input_ids": self.tokenizer.pad_token_id or 0}
 
@@ -228,7 +228,7 @@ class Paradigm:
             return groups, np.zeros_like(alike)
         return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
 
-    def scores(self, network, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(texts, 1) scores."""
         return (
             SCORING[self.kind].scored_likelihoods(network, batch, self.tokenizer, self.after)

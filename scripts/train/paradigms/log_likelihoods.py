@@ -19,7 +19,12 @@ def saying(body: torch.nn.Module, output) -> Iterator[None]:
 
 
 def log_likelihoods(
-    network, body: torch.nn.Module, output, hidden: torch.Tensor, wanted: torch.Tensor, given: dict
+    network: torch.nn.Module,
+    body: torch.nn.Module,
+    output,
+    hidden: torch.Tensor,
+    wanted: torch.Tensor,
+    given: dict,
 ) -> torch.Tensor:
     """(places,) log-probability of the wanted token at each place, in fp32; what caps or scales logits in the network counts.
 

@@ -12,7 +12,9 @@ from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
 AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
 
-def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> torch.Tensor:
+def scored_likelihoods(
+    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
+) -> torch.Tensor:
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, each masked alone."""
     ids, inside, body = batch["input_ids"], batch["attention_mask"], network.base_model
     places = torch.arange(ids.shape[1], device=ids.device)

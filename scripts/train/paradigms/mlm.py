@@ -63,7 +63,9 @@ class Paradigm(fill.Paradigm):
             ]
         )
 
-    def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def likelihoods(
+        self, network: torch.nn.Module, batch: Batch
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the model would write itself."""
         ids, places = (
             batch["input_ids"],
@@ -85,11 +87,11 @@ class Paradigm(fill.Paradigm):
         }
         return super().likelihoods(network, given)
 
-    def scores(self, network, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(rows, 2): mean log-likelihood, share right."""
         return torch.stack(self.likelihoods(network, batch), 1)
 
-    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Minus the sum of the rows' mean log-likelihoods, and the sum of the shares right."""
         likelihood, written = self.likelihoods(network, batch)
         return -likelihood.sum(), written.sum()

@@ -37,7 +37,7 @@ def masked_model(model: Path, training: dict):
     )
 
 
-def share_body(network, masked) -> None:
+def share_body(network: torch.nn.Module, masked) -> None:
     """Let a model that fills masks read by the body of another network, which takes its head over."""
     setattr(masked, masked.base_model_prefix, network.base_model)
     masked.tie_weights()  # the head's words are those of the body
@@ -104,7 +104,7 @@ class Paradigm(classify.Paradigm):
             fill.logits_at(self.masked, is_target, given, FIELDS), given["targets"]
         )[0].sum()
 
-    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The weighted sum of both objectives over the rows, and how many rows' labels are right."""
         loss, right = super().loss(network, batch)
         return self.weight * loss + self.weight_of_masks * self.of_masks(batch), right

@@ -186,7 +186,7 @@ class Choosing:
         """The rows to learn from: the right candidates."""
         return table.filter(pc.equal(table["label"], 1))
 
-    def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
+    def measure(self: object, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
         """Of (n, 1) scores: minus the mean score of right candidates, the share of places whose best candidate is right,
         and the number of places."""
         score, right = scores[:, 0].numpy(), examples.labels == 1
@@ -197,9 +197,7 @@ class Choosing:
         return -float(score[right].mean()), float(right[order][first].mean()), len(first)
 
 
-def contexts_and_candidates(
-    tokenizer, table: pa.Table, model: Path
-) -> tuple[Ragged, Ragged, Ragged]:
+def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ragged, ...]:
     """The parts of a cloze table as tokens without special ones, each distinct text tokenized once.
 
     Returns for each row the Ragged tokens left of <MASK>, right of it, and of the candidate. Raises UserError for a context

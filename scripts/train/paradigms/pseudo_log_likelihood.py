@@ -34,7 +34,7 @@ class Paradigm(fill.Paradigm):
         }
         return cloze_examples(table, fields, truncated)
 
-    def scores(self, network, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(rows, 1) pseudo-log-likelihoods."""
         ids, inside = batch["input_ids"], batch["attention_mask"]
         mask, width = mask_token(self.tokenizer, self.model), ids.shape[1]

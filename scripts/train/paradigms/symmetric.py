@@ -61,7 +61,7 @@ class Paradigm(classify.Paradigm):
             examples.truncated_choices,
         )
 
-    def scores(self, network, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(rows, 2) antisymmetrized log-probabilities."""
         there = log_probabilities(network, self.head, batch)
         back = log_probabilities(
@@ -72,7 +72,7 @@ class Paradigm(classify.Paradigm):
         odds = ((there[:, 1] - there[:, 0]) - (back[:, 1] - back[:, 0])) / 2
         return torch.nn.functional.logsigmoid(torch.stack([-odds, odds], 1))
 
-    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the cross-entropies of the rows as they stand, and how many rows are right."""
         scores = log_probabilities(network, self.head, batch)
         loss = -scores.gather(1, batch["labels"][:, None]).sum()

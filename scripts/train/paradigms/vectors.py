@@ -53,7 +53,7 @@ def opened(file: Path) -> Iterator[tuple[io.BufferedIOBase, io.BufferedIOBase]]:
                             "one is needed; unpack it and name the one with the vectors"
                         )
                     with (
-                        archive.open(texts[0]) as text,
+                        archive.open(texts[0]) as text,  # type: ignore[assignment]  # another kind of file
                         io.BufferedReader(text, 1 << 20) as buffered,
                     ):
                         yield buffered, raw

@@ -74,8 +74,9 @@ def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
 def gain(single: pd.Series, ranged: pd.Series) -> str:
     """What one range adds to exact match, in points with its interval."""
     found = difference(ranged.to_dict(), single.to_dict())
-    span = "" if found.ci_low is None else f" ({signed(found.ci_low)} to {signed(found.ci_high)})"
-    return signed(found.value) + span
+    if found.ci_low is None or found.ci_high is None:
+        return signed(found.value)
+    return f"{signed(found.value)} ({signed(found.ci_low)} to {signed(found.ci_high)})"
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label: str) -> None:
@@ -85,8 +86,8 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label:
     for is_control, of_kind in points.groupby(points["method"] == "control"):
         colour = style.CONTROL if is_control else style.COLOURS[0]
         single, ranged = (of_kind[of_kind["metric"] == name] for name in (metric, metric + RANGE))
-        values = [table.set_index("y")["value"] * 100 for table in (single, ranged)]
-        axes.hlines(values[0].index, *values, colors=colour, linewidth=1, alpha=0.6, zorder=3)
+        low, high = (table.set_index("y")["value"] * 100 for table in (single, ranged))
+        axes.hlines(low.index, low, high, colors=colour, linewidth=1, alpha=0.6, zorder=3)
         draw_marks(axes, single, SINGLE._replace(colour=colour), "y", flat=True, intervals=False)
         draw_marks(axes, ranged, RANGED._replace(colour=colour, line=""), "y", flat=True, zorder=5)
     if metric == "exact_match" and (points["slice"] == "all").all():
@@ -96,9 +97,10 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label:
             {y: gain(by.loc[metric, y], by.loc[metric + RANGE, y]) for y in rows.names},
             "one range adds",
         )
-    axes.set_xlim(
-        (0, 100) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None)
-    )
+    if metric == "exact_match":
+        axes.set_xlim(0, 100)
+    else:
+        axes.set_xlim(left=min(0, points["value"].min() * 100 - 2))
     axes.set_xlabel(label)
 
 

@@ -19,6 +19,7 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values
 import argparse
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,7 @@ METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
 PLATEAU = Look(line=DASHED, width=0.7)
 SYSTEM = [*PLACE, "system"]
-ONE = {
+ONE: dict[str, Any] = {
     "linestyle": "",
     "markersize": 2.4,
     "markeredgewidth": 0.6,

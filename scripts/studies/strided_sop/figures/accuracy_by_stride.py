@@ -102,7 +102,7 @@ def between(low: int, high: int) -> str:
     )
 
 
-def counts_of(points: pd.DataFrame) -> dict[int, list[str]]:
+def counts_of(points: pd.DataFrame) -> dict[float, list[str]]:
     """By stride the pairs and the videos behind its points, as text."""
     ends = points[points["model"] != "human"].groupby("stride")[["n", "groups"]].agg(["min", "max"])
     return {
@@ -174,11 +174,9 @@ def draw_panel(
     )
     axes.set_xticks(strides)
     axes.set_xlim(strides[0] - 0.45, strides[-1] + 0.45)
-    count_under(
-        axes,
-        counts_of(points),
-        ("pairs", "videos") if axes.get_subplotspec().is_first_col() else (),
-    )
+    place = axes.get_subplotspec()
+    names = ("pairs", "videos") if place and place.is_first_col() else ()
+    count_under(axes, counts_of(points), names)
     axes.set_xlabel("stride (sentences skipped)")
     axes.set_ylabel("accuracy (%)")
 

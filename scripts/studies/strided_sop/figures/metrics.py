@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -45,7 +46,8 @@ def strides_told(stride: str) -> str:
 
 def learnt_title(facts: dict | pd.Series) -> str:
     """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is measured."""
-    stride, corpus = facts.get("train_stride"), facts.get("learn_from")
+    stride: Any = facts.get("train_stride")
+    corpus: Any = facts.get("learn_from")
     return (f", learnt from {strides_told(stride)}" if pd.notna(stride) else "") + (
         f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else ""
     )
@@ -53,7 +55,7 @@ def learnt_title(facts: dict | pd.Series) -> str:
 
 def objectives_title(facts: dict | pd.Series) -> str:
     """`, beside masked words (weight 0.5)`: the second objective of a run; nothing where it learnt its own alone."""
-    told = facts.get("objectives")
+    told: Any = facts.get("objectives")
     return f", beside masked words (weight {told.rpartition(' ')[2]})" if pd.notna(told) else ""
 
 

@@ -18,6 +18,7 @@ from functools import partial
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from scripts.running.program import execute
 from scripts.publish import style
@@ -84,7 +85,9 @@ def draw_lines(
         draw_marks(axes, points[points["system"] == system], look, along, shift=shifts[system])
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    locator = axes.xaxis.get_major_locator()
+    assert isinstance(locator, MaxNLocator)  # that of axes with a linear scale
+    locator.set_params(integer=True)
 
 
 def draw_whole(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None:

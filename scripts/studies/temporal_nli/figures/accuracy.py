@@ -147,7 +147,7 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
         return None
     known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
     at = (column, parts[column]) if column else None
-    dots = list(section.only or VALUES.get(section.dots, {"": ""}))
+    dots = list(section.only or VALUES.get(section.dots or "", {"": ""}))
     return {
         "section": section.title,
         "row": value_name(*at) if at else ALL,

@@ -149,7 +149,9 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
         )
         for name in (learnt, split)
     )
-    found = [(BY_HEART, [(by_heart(train, test) == test["label"]).to_numpy(float)], [])]
+    found: list[tuple[str, list[np.ndarray], list[Replicate]]] = [
+        (BY_HEART, [(by_heart(train, test) == test["label"]).to_numpy(float)], [])
+    ]
     for title, of in runs_by_title(runs, PLAIN, models).items():
         found.append((title, [right_of(run, split, test) for run in of], replicates_of(of)))
     parts = parts_of(train, test)

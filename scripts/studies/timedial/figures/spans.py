@@ -75,7 +75,7 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
 
 
-def counted(what: str, number: int, of: int | None = None, **cells: str) -> dict:
+def counted(what: str, number: int, of: int | None = None, /, **cells: str) -> dict:
     """A row of text: a count, and its share of a larger one."""
     share = (
         {} if of is None else {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}

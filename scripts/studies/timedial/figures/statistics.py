@@ -87,8 +87,8 @@ def tabulate(
         split: statistics(*parts, cleaned / f"{split}.parquet") for split, parts in tables.items()
     }
     if len(values) > 1:
-        whole = [pd.concat(parts, ignore_index=True) for parts in zip(*tables.values())]
-        values = {"All": statistics(*whole, cleaned)} | values
+        challenge, spans = (pd.concat(parts, ignore_index=True) for parts in zip(*tables.values()))
+        values = {"All": statistics(challenge, spans, cleaned)} | values
     every = pd.DataFrame(values).rename_axis("metric")
     table = statistics_table(
         pd.concat({"all": every}, names=["slice"]), COUNTS, claims
