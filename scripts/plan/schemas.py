@@ -254,6 +254,6 @@ def sound_figures(items: list, studies: set[str]) -> list:
         try:
             whole += check([item], schema("figures"), f"{file}/figures.yaml ({shown(name)})")
         except UserError:
-            if study in (*studies, ALL):
+            if isinstance(item, dict) and study in (*studies, ALL):
                 raise
     return whole

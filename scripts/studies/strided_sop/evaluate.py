@@ -58,7 +58,7 @@ ANSWERED = Answered(
 PAIRS = pa.schema(
     [
         STRIDED_PAIRS.field(name)
-        for name in dict.fromkeys([*READ, "video_id", "first_position", "seconds_apart"])
+        for name in dict.fromkeys([*READ, "video_id", "first_position", "seconds_apart", "label"])
     ]
 )
 SCHEMA = metrics_schema(
