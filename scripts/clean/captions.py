@@ -75,11 +75,11 @@ def clean_split(
     }
     timed = np.isfinite(rows[["start_s", "end_s"]]).all(axis=1)
     empty = timed & (rows["text"] == "")
-    kept = rows[timed & ~empty]
-    backwards = kept.groupby("video_id", sort=False)["start_s"].diff() < 0
-    unsorted = kept.loc[backwards, "video_id"].nunique()
-    kept = kept.sort_values(["video_id", "start_s"], kind="stable")
-    by_video = kept.groupby("video_id", sort=False)
+    kept_sentences = rows[timed & ~empty]
+    backwards = kept_sentences.groupby("video_id", sort=False)["start_s"].diff() < 0
+    unsorted = kept_sentences.loc[backwards, "video_id"].nunique()
+    kept_sentences = kept_sentences.sort_values(["video_id", "start_s"], kind="stable")
+    by_video = kept_sentences.groupby("video_id", sort=False)
     counts = [
         *counted(
             split,
@@ -94,12 +94,12 @@ def clean_split(
             "sentences",
             read=len(rows),
             dropped={NO_TIME: ~timed, EMPTY: empty},
-            kept=len(kept),
+            kept=len(kept_sentences),
             changed=changed_spaces(rows["raw"]),
             noted=noted | {TOGETHER: by_video["start_s"].diff() == 0},
         ),
     ]
-    return kept.assign(source=source, split=split, position=by_video.cumcount()), counts
+    return kept_sentences.assign(source=source, split=split, position=by_video.cumcount()), counts
 
 
 def clean_splits(

@@ -157,19 +157,19 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
     )
     turns = pieces.explode().dropna().rename("text").rename_axis("line").reset_index()
     turns["text"], changed = repaired(turns["text"])
-    kept = turns[turns["text"] != ""].copy()
-    kept["turn"] = kept.groupby("line").cumcount()
+    kept_turns = turns[turns["text"] != ""].copy()
+    kept_turns["turn"] = kept_turns.groupby("line").cumcount()
     table = pd.DataFrame(
         {
             "source": source,
             "split": split,
-            "dialog_id": [f"{split}:{line}" for line in kept["line"]],
-            "turn": kept["turn"],
-            "speaker": np.where(kept["turn"] % 2 == 0, "A", "B"),
-            "text": kept["text"],
+            "dialog_id": [f"{split}:{line}" for line in kept_turns["line"]],
+            "turn": kept_turns["turn"],
+            "speaker": np.where(kept_turns["turn"] % 2 == 0, "A", "B"),
+            "text": kept_turns["text"],
         }
     )
-    left = kept["line"].nunique()
+    left = kept_turns["line"].nunique()
     return table, [
         *counted(
             split,
@@ -183,8 +183,8 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
             split,
             "turns",
             read=len(turns),
-            dropped={EMPTY: len(turns) - len(kept)},
-            kept=len(kept),
+            dropped={EMPTY: len(turns) - len(kept_turns)},
+            kept=len(kept_turns),
             changed=changed,
         ),
     ]

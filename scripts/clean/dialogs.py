@@ -281,10 +281,10 @@ def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
         .to_numpy()
     )
     # Where one turn of a dialog does not say who speaks, its turns alternate.
-    told = ~turns["speaker"].isna().groupby(turns["dialog_id"]).transform("any").to_numpy()
+    has_speakers = ~turns["speaker"].isna().groupby(turns["dialog_id"]).transform("any").to_numpy()
     return (
-        np.where(np.where(told, number, alternate) % 2 == 0, "A", "B"),
-        turns.loc[told & (number > 1), "dialog_id"].nunique(),
+        np.where(np.where(has_speakers, number, alternate) % 2 == 0, "A", "B"),
+        turns.loc[has_speakers & (number > 1), "dialog_id"].nunique(),
     )
 
 
@@ -307,10 +307,13 @@ def main(given: argparse.Namespace) -> None:
     ):
         for read in turns_of(file):
             read["split"] = read["dialog_id"].map(split_of)
-            kept = read[read["said"] != ""].copy()
-            kept["turn"] = kept.groupby("dialog_id").cumcount()
+            kept_turns = read[read["said"] != ""].copy()
+            kept_turns["turn"] = kept_turns.groupby("dialog_id").cumcount()
             for split, writer in zip(SPLITS, (train, validation)):
-                before, turns = read[read["split"] == split], kept[kept["split"] == split].copy()
+                before, turns = (
+                    read[read["split"] == split],
+                    kept_turns[kept_turns["split"] == split].copy(),
+                )
                 turns["speaker"], crowded = speakers(turns)
                 rows = turns.assign(
                     source=given.source,

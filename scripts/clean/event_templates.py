@@ -146,15 +146,15 @@ def marginals(table: pd.DataFrame) -> dict[str, dict | int]:
 
 def differences(found: dict, expected: dict, where: str) -> list[str]:
     """Each number that is not the expected one: `train sides month: 67, expected 68 (-1)`."""
-    told = []
+    unexpected = []
     for key, value in expected.items():
         if isinstance(value, dict):
-            told += differences(found.get(key, {}), value, f"{where} {key}")
+            unexpected += differences(found.get(key, {}), value, f"{where} {key}")
         elif found.get(key) != value:
-            told.append(
+            unexpected.append(
                 f"{where} {key}: {found.get(key)}, expected {value} ({(found.get(key) or 0) - value:+})"
             )
-    return told
+    return unexpected
 
 
 def main(given: argparse.Namespace) -> None:

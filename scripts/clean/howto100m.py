@@ -140,19 +140,19 @@ def with_text(
     start, end, what = (videos[name].flatten().to_numpy() for name in ("start", "end", "what"))
     tidy, changed, broken = spaced(videos["text"].flatten())
     timed, text = np.isfinite(start) & np.isfinite(end), (what != MISSING) & (what != NOT_TEXT)
-    kept = text & timed & (pc.binary_length(tidy).fill_null(0).to_numpy() > 0)
+    is_kept = text & timed & (pc.binary_length(tidy).fill_null(0).to_numpy() > 0)
     for action, reason, rows in (
         ("dropped", "text is missing (null or NaN)", what == MISSING),
         ("dropped", "text is not text", what == NOT_TEXT),
         ("dropped", NO_TIME, text & ~timed),
-        ("dropped", EMPTY, text & timed & ~kept),
-        ("changed", "white space stripped and joined", changed[kept[changed]]),
-        ("changed", "of these, text on several lines", broken[kept[broken]]),
-        ("changed", "half of a surrogate pair: U+FFFD stands for it", kept & (what == MENDED)),
-        ("noted", "start is after end", kept & (start > end)),
+        ("dropped", EMPTY, text & timed & ~is_kept),
+        ("changed", "white space stripped and joined", changed[is_kept[changed]]),
+        ("changed", "of these, text on several lines", broken[is_kept[broken]]),
+        ("changed", "half of a surrogate pair: U+FFFD stands for it", is_kept & (what == MENDED)),
+        ("noted", "start is after end", is_kept & (start > end)),
     ):
         counts.add("captions", action, reason, split_of[rows])
-    return tidy, np.flatnonzero(kept)
+    return tidy, np.flatnonzero(is_kept)
 
 
 def clean_batch(

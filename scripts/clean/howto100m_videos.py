@@ -33,7 +33,7 @@ from scripts.clean.corpus import shaped
 from scripts.data.files import zip_errors
 from scripts.running.owner import end_forks_with_this
 from scripts.running.program import UserError, cut, log
-from scripts.data.texts import once
+from scripts.data.texts import unique_keys
 
 NAMES = ("raw_caption.zip", "raw_caption.json", "caption.json")
 TEXT, MISSING, NOT_TEXT, MENDED = range(4)
@@ -168,7 +168,7 @@ class Videos:
                 raise UserError(f"{where}, does not end; {behind}; fetch it again")
         self.at = found.end()
         try:  # slower, but knows Infinity, and sees a key twice wherever it is
-            value = json.loads(found.group().decode("utf-8"), object_pairs_hook=once)
+            value = json.loads(found.group().decode("utf-8"), object_pairs_hook=unique_keys)
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
         except (ValueError, RecursionError) as error:

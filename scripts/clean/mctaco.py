@@ -57,8 +57,8 @@ def main(given: argparse.Namespace) -> None:
         table = read(file)
         texts = table[["sentence", "question", "answer"]]
         # A question is one with its sentence: the authors group by both.
-        asked = table["sentence"] + " " + table["question"]
-        number = pd.factorize(asked)[0]
+        full_questions = table["sentence"] + " " + table["question"]
+        number = pd.factorize(full_questions)[0]
         counts += counted(split, "answers", read=len(table), kept=len(table))
         counts += counted(split, "questions", kept=number.max() + 1)
         counts += counted(
@@ -75,7 +75,7 @@ def main(given: argparse.Namespace) -> None:
             question_id=[f"{split}:{question}" for question in number],
             label=mapped(table, "label", LABELS, file, first_line=1),
             category=mapped(table, "category", CATEGORIES, file, first_line=1),
-            asked=asked,
+            asked=full_questions,
         )
     shared = set(tables["train"]["asked"]) & set(tables["test"]["asked"])
     counts += counted("test", "questions", noted={"train has the question too": len(shared)})

@@ -75,13 +75,13 @@ def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFram
     """One split as a table of turns (schema dialogs, duplicate_of still missing), and what was found and done."""
     turns, dialogs = read_split(files)
     turns["text"] = joined(turns["raw"])
-    kept = turns[turns["text"] != ""].copy()
-    left = kept["dialogue_id"].nunique()
-    kept["dialog_id"] = split + ":" + kept["dialogue_id"]
-    kept["turn"] = kept.groupby("dialog_id").cumcount()
-    again = (kept["speaker"] == kept["speaker"].shift()) & (kept["turn"] > 0)
-    kept["speaker"] = speakers(kept)[0]
-    return kept.assign(source=source, split=split), [
+    kept_turns = turns[turns["text"] != ""].copy()
+    left = kept_turns["dialogue_id"].nunique()
+    kept_turns["dialog_id"] = split + ":" + kept_turns["dialogue_id"]
+    kept_turns["turn"] = kept_turns.groupby("dialog_id").cumcount()
+    again = (kept_turns["speaker"] == kept_turns["speaker"].shift()) & (kept_turns["turn"] > 0)
+    kept_turns["speaker"] = speakers(kept_turns)[0]
+    return kept_turns.assign(source=source, split=split), [
         *counted(split, "files", read=len(files)),
         *counted(
             split, "dialogs", read=dialogs, dropped={"no turn is left": dialogs - left}, kept=left
@@ -90,8 +90,8 @@ def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFram
             split,
             "turns",
             read=len(turns),
-            dropped={EMPTY: len(turns) - len(kept)},
-            kept=len(kept),
+            dropped={EMPTY: len(turns) - len(kept_turns)},
+            kept=len(kept_turns),
             changed=changed_spaces(turns["raw"]),
             noted={"the same speaker as the turn before": again},
         ),

@@ -54,11 +54,11 @@ class Instance(msgspec.Struct):
 def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
     """Raise UserError that names the first of the wrong rows, if there is one; `why` may name its columns in braces."""
     if len(wrong):
-        told = {
+        shown_values = {
             name: value if name == "key" else shown(value) for name, value in wrong.iloc[0].items()
         }
         raise UserError(
-            f"{file}: instance {cut(wrong['id'].iloc[0])}: {why.format(**told)}; {REMEDY}"
+            f"{file}: instance {cut(wrong['id'].iloc[0])}: {why.format(**shown_values)}; {REMEDY}"
         )
 
 
@@ -74,12 +74,12 @@ def dialogs(
     said, changed = repaired(found[2].fillna(""))
     empty = said == ""
     last = ~turns.index.duplicated(keep="last")
-    kept = (found[0] + ": " + said)[~empty]
+    turn_lines = (found[0] + ": " + said)[~empty]
     speaker = found[0][~empty]
     follows = (speaker == speaker.shift()) & (
         speaker.index == speaker.index.to_series().shift().to_numpy()
     )
-    return kept.groupby(level=0).agg("\n".join).reindex(instances.index, fill_value=""), {
+    return turn_lines.groupby(level=0).agg("\n".join).reindex(instances.index, fill_value=""), {
         "read": {"": pd.Series(True, turns.index)},
         "kept": {"": ~empty},
         "dropped": {

@@ -30,7 +30,7 @@ def keyed_hash(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
     return mixed
 
 
-def highest_kept(hashes: np.ndarray, keep: int) -> np.uint64:
+def cutoff_hash(hashes: np.ndarray, keep: int) -> np.uint64:
     """The highest of the `keep` lowest hashes: what is at most this is kept, all where there are no more than that."""
     return np.partition(hashes, keep - 1)[keep - 1] if keep < len(hashes) else np.uint64(2**64 - 1)
 

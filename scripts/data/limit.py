@@ -7,7 +7,7 @@ smaller limit keeps a part of what a larger one keeps; what is learnt from, or c
 import numpy as np
 import pandas as pd
 
-from scripts.data.keyed import highest_kept, keyed_hash
+from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.running.program import log
 
 LIMIT = 7  # the draw, apart from the builders' other draws from the same ids
@@ -18,7 +18,7 @@ def limit_hashes(ids: pd.Series, *numbers: np.ndarray) -> np.ndarray:
     return keyed_hash(ids, *numbers, LIMIT)
 
 
-def told(kept: int, of: int, items: str, where: str) -> dict:
+def limit_provenance(kept: int, of: int, items: str, where: str) -> dict:
     """What the provenance of a cut split says, which is logged as well; where: the dataset and its split."""
     log.info("%s: cut to %d of %d %s by the option limit", where, kept, of, items)
     return {"limited": {"items": items, "kept": kept, "of": of}}
@@ -33,5 +33,7 @@ def limited(
         return rows, {}
     ids = pd.Series(rows[item].unique(), dtype=object)
     hashes = limit_hashes(ids)
-    kept = ids[hashes <= highest_kept(hashes, limit)]
-    return rows[rows[item].isin(set(kept))], told(len(kept), len(ids), items, where)
+    kept_ids = ids[hashes <= cutoff_hash(hashes, limit)]
+    return rows[rows[item].isin(set(kept_ids))], limit_provenance(
+        len(kept_ids), len(ids), items, where
+    )

@@ -24,16 +24,16 @@ class SortedIds(NamedTuple):
     def rows_of(self, ids: pa.Array, hashes: np.ndarray) -> np.ndarray:
         """For each id (and its hash) the first row where it stood, -1 where it is not here."""
         found = np.full(len(ids), -1, np.int64)
-        asked, place = np.arange(len(ids)), np.searchsorted(self.hashes, hashes)
-        while len(asked):
+        pending, place = np.arange(len(ids)), np.searchsorted(self.hashes, hashes)
+        while len(pending):
             here = place < len(self.hashes)
-            here[here] = self.hashes[place[here]] == hashes[asked[here]]
-            asked, place = asked[here], place[here]
-            same = pc.equal(self.ids.take(pa.array(place)), ids.take(pa.array(asked))).to_numpy(
+            here[here] = self.hashes[place[here]] == hashes[pending[here]]
+            pending, place = pending[here], place[here]
+            same = pc.equal(self.ids.take(pa.array(place)), ids.take(pa.array(pending))).to_numpy(
                 zero_copy_only=False
             )
-            found[asked[same]] = self.rows[place[same]]
-            asked, place = asked[~same], place[~same] + 1  # another id with this hash
+            found[pending[same]] = self.rows[place[same]]
+            pending, place = pending[~same], place[~same] + 1  # another id with this hash
         return found
 
 

@@ -70,7 +70,7 @@ def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]
     return [line.removesuffix("\r") for line in lines]
 
 
-def once(pairs: list[tuple[str, object]]) -> dict:
+def unique_keys(pairs: list[tuple[str, object]]) -> dict:
     """A JSON object of its pairs. Raises UserError (without its file) for a key that stands twice."""
     known: dict[str, object] = {}
     for name, value in pairs:
@@ -106,7 +106,7 @@ def json_of(
                     f"mend it, or {remedy}"
                 )
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=unique_keys)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
     except json.JSONDecodeError as error:

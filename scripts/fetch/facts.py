@@ -25,8 +25,13 @@ from scripts.running.program import UserError, cut, execute, log
 from scripts.plan.schemas import check_entry
 from scripts.fetch.download import check_mirror, fetch_parser, local_path, read_entry
 from scripts.fetch.hub import Origin
-from scripts.fetch.model_files import no_language_model, own_config
-from scripts.fetch.pretrained import find_tokenizer, find_weights, origin_of, read_own_config
+from scripts.fetch.model_files import no_language_model, transformers_config
+from scripts.fetch.pretrained import (
+    find_tokenizer,
+    find_weights,
+    origin_of,
+    read_transformers_config,
+)
 from scripts.fetch.web import TIMEOUT, NoAnswer, session
 
 SPAN_WRITERS = (
@@ -128,7 +133,7 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
     name, fetched, mirror = given.model, given.fetched / given.model, check_mirror(given.mirror)
     if "init" in entry:
         config = entry["init"] | {"vocab_size": 1000}  # its words are counted when it is written
-        return facts_of(name, own_config(name, config), [], {}, 0)
+        return facts_of(name, transformers_config(name, config), [], {}, 0)
     if not {"hub", "folder"} & set(entry):
         raise UserError(
             f"{name}: only a model of the hub, of a folder or from init has a kind "
@@ -137,7 +142,7 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
     if (fetched / "manifest.json").exists():
         entry = {"folder": str(fetched.resolve())}
     origin = origin_of(name, entry, given.place or str(given.models), partial, mirror, given.root)
-    _, config = read_own_config(origin)
+    _, config = read_transformers_config(origin)
     find_tokenizer(origin)
     files, _ = find_weights(origin)
     headers = [read_header(origin, file) for file in files]

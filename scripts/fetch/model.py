@@ -36,7 +36,7 @@ from scripts.fetch.model_files import (
     check_architecture,
     check_tokenizer,
     copy_files,
-    own_config,
+    transformers_config,
     read_object,
 )
 from scripts.fetch.pretrained import bring_pretrained, origin_of
@@ -223,7 +223,7 @@ def bring(
     if kind != "init":
         return bring_pretrained(origin_of(name, entry, pin, partial, mirror), partial)
     files = write_scratch(name, entry, pin, partial, mirror)
-    config = own_config(name, read_object(name, "config.json", files["config.json"]))
+    config = transformers_config(name, read_object(name, "config.json", files["config.json"]))
     check_tokenizer(name, files, partial / "check", config)
     return files
 

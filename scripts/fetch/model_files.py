@@ -128,7 +128,7 @@ def read_config(name: str, where: str, content: dict):
     return config
 
 
-def own_config(name: str, content: dict):
+def transformers_config(name: str, content: dict):
     """The transformers configuration that a model's config.json is. Raises WrongFiles for one that needs foreign code, or of weights
     or a kind that nothing here reads."""
     refuse_code(name, CONFIG, content)

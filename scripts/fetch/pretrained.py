@@ -24,7 +24,7 @@ from scripts.fetch.model_files import (
     check_tokenizer,
     copy_files,
     network_of,
-    own_config,
+    transformers_config,
     read_object,
 )
 from scripts.fetch.web import check_room, short
@@ -96,7 +96,7 @@ def origin_of(
 # ---- What there is
 
 
-def read_own_config(origin: Origin):
+def read_transformers_config(origin: Origin):
     """The place of a model's config.json, and the transformers configuration that it is.
 
     Raises UserError for a model that is not read here.
@@ -112,7 +112,7 @@ def read_own_config(origin: Origin):
                 "an entry"
             ) from None
         raise
-    return place, own_config(origin.name, read_object(origin.name, CONFIG, place))
+    return place, transformers_config(origin.name, read_object(origin.name, CONFIG, place))
 
 
 def find_tokenizer(origin: Origin) -> list[str]:
@@ -258,7 +258,7 @@ def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
     """
     # What an earlier fetch left need not come again.
     left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
-    place, config = read_own_config(origin)
+    place, config = read_transformers_config(origin)
     about = {CONFIG: place}
     network = network_of(origin.name, config)
     tokenizer = bring_tokenizer(origin)

@@ -109,7 +109,7 @@ def refuse(rows: pd.DataFrame, wrong: np.ndarray, file: Path, why: Callable[[int
         raise UserError(f"{file}: {rows.index[at]}: {why(at)}")
 
 
-def placed(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> np.ndarray:
+def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> np.ndarray:
     """(n,) the row of each example. Raises UserError for an id that is none, that stands twice, or that is missing."""
     ids = rows["example_id"]
     texts = ids.map(lambda value: isinstance(value, str) and value != "").to_numpy(bool)
@@ -187,13 +187,13 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
 
     scores: (n, labels). rivals: of each row what it is ranked among, by a score of its own; None where labels are ranked in each row.
     """
-    kept = scores.astype(np.float32)
-    lost = (kept == kept.max(axis=1, keepdims=True)).sum(axis=1) > (
+    rounded = scores.astype(np.float32)
+    lost = (rounded == rounded.max(axis=1, keepdims=True)).sum(axis=1) > (
         scores == scores.max(axis=1, keepdims=True)
     ).sum(axis=1)
     if rivals is not None:
         column = pd.DataFrame(
-            {"rivals": pd.factorize(rivals)[0], "score": scores[:, -1], "kept": kept[:, -1]}
+            {"rivals": pd.factorize(rivals)[0], "score": scores[:, -1], "kept": rounded[:, -1]}
         )
         distinct = column.groupby("rivals")[["score", "kept"]].transform("nunique")
         lost = (distinct["kept"] < distinct["score"]).to_numpy()
@@ -213,7 +213,7 @@ def read_predictions_file(
     if rows.empty:
         raise UserError(f"{file}: has no row; {REMEDY}")
     names = answer_columns(rows, answered, file)
-    row = placed(rows, examples, file, where)
+    row = example_rows(rows, examples, file, where)
     scores, labels = scores_of(rows, names, answered, file)
     return scores[row], labels
 
@@ -296,7 +296,7 @@ def data_digest(file: Path, answered: Answered) -> str:
     return content_digest(file, [*answered.columns, "label"])
 
 
-def kept_folder(file: Path, name: str, study: str) -> Path:
+def system_folder(file: Path, name: str, study: str) -> Path:
     """Where predictions on a split (file) stay under a name: results/external/<study>/<source>/<dataset>/<split>/<name>."""
     place = file.parent
     if name == HUMAN:
@@ -353,7 +353,7 @@ def score_predictions(
     for predictions in given.predictions:
         with tempfile.TemporaryDirectory() as place:
             folder = (
-                kept_folder(file, given.name, answered.study)
+                system_folder(file, given.name, answered.study)
                 if given.name
                 else Path(place, "predictions")
             )

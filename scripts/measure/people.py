@@ -72,21 +72,21 @@ def agreement_row(
     if not len(examples) or np.isnan(alpha(sums.sum(0), counts.sum())):
         return []
     [row] = metric_rows([tally], [], drawn)
-    told = np.isfinite(row["draws"]).all() and row["effective_groups"] > 1
-    low, high = combination([row | {"sd": None}], [1])[1:] if told else (None, None)
+    has_interval = np.isfinite(row["draws"]).all() and row["effective_groups"] > 1
+    low, high = combination([row | {"sd": None}], [1])[1:] if has_interval else (None, None)
     return [row | {"ci_low": low, "ci_high": high, "seeds": answers["person"].nunique()}]
 
 
 def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
     """By slice (all, type=…) which units belong to it."""
-    told = answers.drop_duplicates(["person", "unit"])
-    asked = told.groupby("unit").size().reindex(units)
-    given = told.assign(type=told["types"].str.split("; ")).explode("type")
+    unit_answers = answers.drop_duplicates(["person", "unit"])
+    person_counts = unit_answers.groupby("unit").size().reindex(units)
+    given = unit_answers.assign(type=unit_answers["types"].str.split("; ")).explode("type")
     given = given[given["type"].fillna("") != ""].drop_duplicates(["person", "unit", "type"])
     slices = {"all": np.ones(len(units), bool)}
     for name, rows in given.groupby("type"):
         slices[f"type={name}"] = (
-            rows.groupby("unit").size().reindex(units, fill_value=0) * 2 >= asked
+            rows.groupby("unit").size().reindex(units, fill_value=0) * 2 >= person_counts
         ).to_numpy()
     return slices
 
@@ -136,17 +136,17 @@ def human_rows(
             group,
             groups,
         )
-    own = metric_rows(alone, [], drawn)
+    person_rows = metric_rows(alone, [], drawn)
     rows, people = (
         metric_rows(together, [], drawn),
         by_person.index.get_level_values("person").nunique(),
     )
     for row in rows:
         row["seeds"] = people
-        values = [one["value"] for one in own if one["metric"] == row["metric"]]
+        values = [one["value"] for one in person_rows if one["metric"] == row["metric"]]
         if row["slice"] == "all" and people > 1:
             row["sd"] = float(np.std(values, ddof=1))
-    return rows + own
+    return rows + person_rows
 
 
 def people_rows(
@@ -172,28 +172,32 @@ def people_rows(
     drawn = resampling(names, resamples)
     slices = kinds_of(answers, units)
     by_person = {}
-    for person, own in answers.sort_values("at").groupby("person"):
-        part = examples.iloc[own["at"].to_numpy()].reset_index(drop=True)
+    for person, person_answers in answers.sort_values("at").groupby("person"):
+        part = examples.iloc[person_answers["at"].to_numpy()].reset_index(drop=True)
         by_person[person] = pd.DataFrame(
-            values(part, own["chosen"].to_numpy()),
+            values(part, person_answers["chosen"].to_numpy()),
             index=pd.Index(part["unit"].unique(), name="unit"),
         )
-    told = human_rows(
+    people_measures = human_rows(
         pd.concat(by_person, names=["person"]), slices, units, group, drawn, len(names)
     )
     of_example = pd.Series(group, units).reindex(examples["unit"]).fillna(-1).to_numpy(int)
-    told += agreement_row(answers, of_example, labels, drawn, len(names))
-    rows = [{"model": HUMAN, "method": HUMAN} | row for row in told]
+    people_measures += agreement_row(answers, of_example, labels, drawn, len(names))
+    rows = [{"model": HUMAN, "method": HUMAN} | row for row in people_measures]
     reference = {
         row["metric"].removeprefix("human_"): row | {"sd": None}
-        for row in told
+        for row in people_measures
         if row["slice"] == "all"
     }
     at = pd.Index(all_units).get_indexer(units)
     for (model, method), system in systems.items():
-        own = {metric: np.atleast_2d(found)[:, at] for metric, found in system.values.items()}
+        answered_values = {
+            metric: np.atleast_2d(found)[:, at] for metric, found in system.values.items()
+        }
         reached = metric_rows(
-            tallies_of(own, "{}_beside_people", slices, group, len(names)), system.replicates, drawn
+            tallies_of(answered_values, "{}_beside_people", slices, group, len(names)),
+            system.replicates,
+            drawn,
         )
         reached = [
             {"model": model, "method": method} | row for row in reached if row["seed"] is None

@@ -110,11 +110,14 @@ def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarra
         for name, part in parts.items()
     ]
     for name in ("all", *(f"rule={rule}" for rule in RULES.values())):
-        asked = wrong & ((name == "all") | (rule == name.removeprefix("rule=")))
-        above = sums_by_group([above * asked for _, above in outcomes], instance, len(right))
+        counted = wrong & ((name == "all") | (rule == name.removeprefix("rule=")))
+        above = sums_by_group([above * counted for _, above in outcomes], instance, len(right))
         tallies.append(
             Tally(
-                name, {"wrong_above_right": share}, above, np.bincount(instance, asked).astype(int)
+                name,
+                {"wrong_above_right": share},
+                above,
+                np.bincount(instance, counted).astype(int),
             )
         )
     return tallies

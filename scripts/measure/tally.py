@@ -36,7 +36,7 @@ MEASURES = [
 ]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed, wording
 
 
-def metrics_schema(own: Mapping[str, pa.DataType]) -> pa.Schema:
+def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
     """The schema of a study's metrics: METRICS, the method, the study's own columns and MEASURES."""
     names = METRICS.names
     place, metric = names.index("dataset") + 1, names.index("metric") + 1
@@ -45,7 +45,7 @@ def metrics_schema(own: Mapping[str, pa.DataType]) -> pa.Schema:
         [
             *fields[:place],
             ("method", pa.string()),
-            *own.items(),
+            *study_columns.items(),
             *fields[place:metric],
             *MEASURES,
             METRICS.field("sample"),

@@ -78,7 +78,7 @@ def perturbed(
     free = (at >= 0) & (size[at] > 1)
     nth = np.cumsum(free, axis=1) - 1
     certain = (keyed_uniform(key, attempt, 0, seed) * free.sum(axis=1)[again]).astype(int)
-    text, told_one, changed_before = (
+    text, after_one, changed_before = (
         gaps[again, 0],
         np.zeros(len(again), bool),
         np.zeros(len(again), bool),
@@ -91,11 +91,11 @@ def perturbed(
         )
         drawn = (keyed_uniform(key, attempt, 2 * place + 2, seed) * (size[mention] - 1)).astype(int)
         chosen = start[mention] + np.where(change, drawn, size[mention] - 1)
-        many = np.where(governed[mention], ~told_one, is_plural[mention])
+        many = np.where(governed[mention], ~after_one, is_plural[mention])
         stays = ~change & ~(governed[mention] & changed_before)
         said = np.where(stays, now[mention], np.where(many, plural[chosen], singular[chosen]))
         text = text + np.where(mention >= 0, said, "") + gaps[again, place + 1]
-        told_one, changed_before = one[chosen], change
+        after_one, changed_before = one[chosen], change
     vowel, consonant = terms.articles()
     answer = pd.Series(text, dtype=object).str.replace(
         rf"(?i)\b(a)(?=\s+(?:{vowel})\b)", r"\1n", regex=True

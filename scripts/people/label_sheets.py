@@ -24,7 +24,7 @@ ITEMS, SHEET = (
     "labels.csv",
 )  # what is to be labelled, as a dataset of the study and as a sheet
 AGAIN = "download the answers from the page anew (docs/people.md)"
-ONCE = ["source", "dataset", "split", "item", "person"]  # what one person answers once
+ANSWER_KEY = ["source", "dataset", "split", "item", "person"]  # what one person answers once
 TYPES = r"([a-z][a-z0-9_]*(; [a-z][a-z0-9_]*)*)?"
 
 
@@ -130,7 +130,7 @@ def read_answers(
         ),
         (~rows["answer"].isin(labels), "answers {answer!r}", f"write {' or '.join(labels)}"),
         (
-            rows.duplicated(ONCE),
+            rows.duplicated(ANSWER_KEY),
             "{person} has answered item {item} of {source} {dataset} {split} above",
             "keep one of them",
         ),

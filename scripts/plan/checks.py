@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scripts.data.manifest import lost_files
 from scripts.plan.jobs import Jobs
-from scripts.plan.model_facts import kept_facts
+from scripts.plan.model_facts import cached_facts
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.program import UserError
@@ -31,7 +31,7 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
     """What to warn of the room on the disk. Raises UserError where the models that are to be fetched have more."""
     free = shutil.disk_usage(".").free
     weights = {
-        name: (kept_facts(name, work.models[name], work.root) or {}).get("bytes") or 0
+        name: (cached_facts(name, work.models[name], work.root) or {}).get("bytes") or 0
         for name in models
     }
     if sum(weights.values()) > free:

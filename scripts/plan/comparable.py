@@ -78,12 +78,15 @@ def objectives(plan: "Plan") -> list[dict]:
     for experiment, system, runs in _systems(plan):
         settings = json.loads(runs[0].settings)
         weights = settings["training"].get("objectives") or {}
-        own = [weight for name, weight in weights.items() if name != "mlm"]
-        told = dict(zip(ROW, system)) | {
+        method_weights = [weight for name, weight in weights.items() if name != "mlm"]
+        system_row = dict(zip(ROW, system)) | {
             "experiment": experiment,
-            "weight": weights["mlm"] / own[0] if weights else 0.0,
+            "weight": weights["mlm"] / method_weights[0] if weights else 0.0,
         }
-        weighed.setdefault(_without(settings, "objectives"), []).append(told)
+        weighed.setdefault(_without(settings, "objectives"), []).append(system_row)
     return [
-        told for same in weighed.values() if any(one["weight"] for one in same) for told in same
+        system_row
+        for same in weighed.values()
+        if any(one["weight"] for one in same)
+        for system_row in same
     ]

@@ -14,7 +14,7 @@ from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of
 from scripts.plan.probe import BLIND, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.running.program import UserError, closest
 from scripts.plan.prompts import PARADIGM as LIKELIHOOD
-from scripts.plan.prompts import check_own, prompts_of
+from scripts.plan.prompts import check_configured_prompts, prompts_of
 from scripts.plan.schemas import VALIDATOR, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
@@ -207,7 +207,9 @@ class _Resolver:
         Of a method's control those of the method may be named: it has some of them.
         """
         known, all_known = (
-            list(prompts_of(experiment["study"], study, name, own=self.config.get("prompts")))
+            list(
+                prompts_of(experiment["study"], study, name, configured=self.config.get("prompts"))
+            )
             for name in (method, method.removesuffix(BLIND))
         )
         named = experiment.get("wordings", all_known)
@@ -216,21 +218,21 @@ class _Resolver:
                 raise UserError(
                     f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, all_known)}"
                 )
-        if not (asked := [wording for wording in named if wording in known]):
+        if not (chosen := [wording for wording in named if wording in known]):
             raise UserError(
                 f"{where}.wordings: the control {method} has none of {', '.join(named)}; name {known[0]} as well, or leave "
                 f"{method} out of methods"
             )
-        return asked
+        return chosen
 
     def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
         """The methods by which an experiment asks a model; those that are left out since they do not fit join the plan."""
         experiment = self.config["experiments"][name]
-        asked = experiment.get("methods", list(study["methods"])[:1])
+        wanted = experiment.get("methods", list(study["methods"])[:1])
         if CONTROL in self.entries.model(model, where):
             return [CONTROL]
-        known = self.entries.known(model, where, needed=asked == FITTING)
-        if asked == FITTING:
+        known = self.entries.known(model, where, needed=wanted == FITTING)
+        if wanted == FITTING:
             assert known  # it was needed
             methods = {
                 method: how
@@ -243,13 +245,13 @@ class _Resolver:
                 for method, why in left_out.items()
             ]
             return chosen
-        for method in asked:
+        for method in wanted:
             if known and not does_fit(study["methods"][method], known.abilities):
                 raise UserError(
                     f"{where}.methods: {method} needs {needs_in_words(study['methods'][method]['fits'])}, and {model} is "
                     f"{kind_in_words(known.abilities)}; name another method, or write `methods: {FITTING}`"
                 )
-        return asked
+        return wanted
 
     def systems(
         self, name: str, models: list[str], study: dict, where: str
@@ -271,8 +273,8 @@ class _Resolver:
             for model in models
             for method in self.methods_of(name, model, study, where)
         ]
-        asked = experiment.get("controls", True)
-        controls = study.get("controls", []) if asked is True else asked or []
+        wanted = experiment.get("controls", True)
+        controls = study.get("controls", []) if wanted is True else wanted or []
         measures = found and not any(
             study["methods"][method].get("makes_model") for _, method in found
         )
@@ -297,13 +299,13 @@ class _Resolver:
 def serves(how: dict, data: dict) -> bool:
     """Whether a method serves all data that an experiment asks for: `data` has a value, or a list of them, for an option."""
     wanted = how.get("only_where", {})
-    asked = {
+    values_by_option = {
         option: data[option] if isinstance(data.get(option), list) else [data.get(option)]
         for option in wanted
     }
     return all(
         VALIDATOR(wanted[option]).is_valid(value)
-        for option, values in asked.items()
+        for option, values in values_by_option.items()
         for value in values
     )
 
@@ -319,12 +321,12 @@ def check_method(method: str, how: dict, options: dict, where: str) -> None:
 
 def _check_model_is_used(config: dict) -> None:
     """Refuse a model that is named to be probed where no experiment that runs probes it."""
-    asked = [
+    probing = [
         name
         for name in config["run"]
         if config["experiments"].get(name, {}).get("models") == PROBED
     ]
-    if config.get("model") is not None and not asked:
+    if config.get("model") is not None and not probing:
         raise UserError(
             f"configuration: model names {shown(config['model'])}, but no experiment that runs says `models: {PROBED}`; give "
             "`--configfile presets/probe.yaml`, or take it out"
@@ -348,7 +350,7 @@ def resolve(
     model, and for a broken entry of resources/ that an experiment uses.
     """
     _check_model_is_used(config)
-    check_own(config.get("prompts") or {}, studies)
+    check_configured_prompts(config.get("prompts") or {}, studies)
     resolver = _Resolver(config, sources, models, studies, probed or [], facts)
     plan = resolver.plan
     for name in config["run"]:

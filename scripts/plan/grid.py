@@ -119,15 +119,15 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     its default, so that it makes no other dataset. One with `later: true` is not told at its default, so that datasets and runs
     have the digests that they had before there was such an option.
     """
-    asked = defaults | point
+    wanted = defaults | point
     if (
-        asked.get("learn_from") == asked["source"]
+        wanted.get("learn_from") == wanted["source"]
     ):  # as every dataset does: so a matrix of corpora can be written as a product
-        asked["learn_from"] = None
+        wanted["learn_from"] = None
     values, parts = {}, []
     for option, schema in options.items():
         value = values[option] = (
-            asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]
+            wanted[option] if _has_effect(schema, wanted | {"kind": kind}) else defaults[option]
         )
         if option not in defaults or value != defaults[option]:
             parts.append(_named(option, value))

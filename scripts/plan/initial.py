@@ -40,7 +40,7 @@ def _as_text(factors: dict, names: list[str]) -> str:
     return ", ".join(f"{name} {json.dumps(factors.get(name))}" for name in names)
 
 
-def _told_apart(candidates: list[dict]) -> list[str]:
+def _differing_factors(candidates: list[dict]) -> list[str]:
     """The factors by which runs differ."""
     names = dict.fromkeys(name for factors in candidates for name in factors)
     return [
@@ -49,19 +49,19 @@ def _told_apart(candidates: list[dict]) -> list[str]:
 
 
 def run_to_begin_with(
-    experiment: str, told: dict, candidates: list[dict], own: dict, where: str
+    experiment: str, chosen_factors: dict, candidates: list[dict], run_factors: dict, where: str
 ) -> int:
-    """The place, among the factors of the runs of an experiment, of the one that a run with the factors `own` begins with.
+    """The place, among the factors of the runs of an experiment, of the one that a run with the factors `run_factors` begins with.
 
     Raises UserError for a factor that the experiment does not have, and where no run, or more than one, is left.
     """
     known = list(dict.fromkeys(name for factors in candidates for name in factors))
-    for name in told:
+    for name in chosen_factors:
         if name not in known:
             raise UserError(
                 f"{where}.initial: {experiment} has no factor {shown(name)}{closest(name, known)}"
             )
-    wanted = {"seed": own["seed"]} | told
+    wanted = {"seed": run_factors["seed"]} | chosen_factors
     left = [
         place
         for place, factors in enumerate(candidates)
@@ -73,14 +73,18 @@ def run_to_begin_with(
             f"{where}.initial: {experiment} has no run of {_as_text(wanted, list(wanted))} (it has {there}); run it there, or tell "
             f"which one to begin with: `initial: {{experiment: {experiment}, seed: …}}`"
         )
-    for name in _told_apart([candidates[place] for place in left]):
-        same = [place for place in left if name in own and candidates[place].get(name) == own[name]]
+    for name in _differing_factors([candidates[place] for place in left]):
+        same = [
+            place
+            for place in left
+            if name in run_factors and candidates[place].get(name) == run_factors[name]
+        ]
         left = same or left
     if len(left) > 1:
-        apart = _told_apart([candidates[place] for place in left])
-        example = f"{apart[0]}: {json.dumps(candidates[left[0]].get(apart[0]))}"
+        differing = _differing_factors([candidates[place] for place in left])
+        example = f"{differing[0]}: {json.dumps(candidates[left[0]].get(differing[0]))}"
         raise UserError(
-            f"{where}.initial: {len(left)} runs of {experiment} could be begun with, told apart by {', '.join(apart)}; tell which, as "
+            f"{where}.initial: {len(left)} runs of {experiment} could be begun with, told apart by {', '.join(differing)}; tell which, as "
             f"`initial: {{experiment: {experiment}, {example}}}`"
         )
     return left[0]
@@ -105,7 +109,7 @@ class Initials:
 
         Raises UserError for an experiment that does not exist, that begins with this one, or that learns no weights.
         """
-        first, told = named(self.experiments[name]["initial"], where)
+        first, chosen_factors = named(self.experiments[name]["initial"], where)
         if first not in self.experiments:
             raise UserError(
                 f"{where}.initial: no experiment {shown(first)}{closest(first, self.experiments)}"
@@ -123,7 +127,7 @@ class Initials:
             raise UserError(
                 f"{where}.initial: {first} trains no transformer, so it has no weights to begin with; name another experiment"
             )
-        return first, told, runs
+        return first, chosen_factors, runs
 
     def hands_on(self, run: "Run") -> bool:
         """Whether a run learns weights that another one can begin with."""
@@ -136,7 +140,7 @@ class Initials:
         self, begin: tuple[str, dict, list["Run"]], run: "Run", where: str
     ) -> tuple[str, "Run"]:
         """Of what runs() found, the experiment, and its run that a run begins with: of the same model, seed and factors."""
-        first, told, runs = begin
+        first, chosen_factors, runs = begin
         same = [other for other in runs if other.model == run.model]
         if not same:
             raise UserError(
@@ -145,5 +149,7 @@ class Initials:
             )
         candidates = [factors_of(json.loads(other.settings)) for other in same]
         return first, same[
-            run_to_begin_with(first, told, candidates, factors_of(json.loads(run.settings)), where)
+            run_to_begin_with(
+                first, chosen_factors, candidates, factors_of(json.loads(run.settings)), where
+            )
         ]

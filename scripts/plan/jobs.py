@@ -103,7 +103,7 @@ class Jobs:
         self.work, self.published = workplan, published
         self.prompts_by_wording = cache(
             lambda study, method: prompts_of(
-                study, workplan.studies[study], method, own=workplan.config["prompts"]
+                study, workplan.studies[study], method, configured=workplan.config["prompts"]
             )
         )
 

@@ -19,7 +19,9 @@ PLACE = Path("results/fetch/facts")
 
 def identity(entry: dict, root: Path) -> str:
     """A digest of what decides the facts of an entry: all but the words about it; of a folder its files, by length and time."""
-    told = {key: value for key, value in entry.items() if key not in ("licence", "title")}
+    deciding_fields = {
+        key: value for key, value in entry.items() if key not in ("licence", "title")
+    }
     folder = root / os.path.expanduser(entry["folder"]) if "folder" in entry else None
     files = sorted(folder.glob("*.*")) if folder and folder.is_dir() else []
     stats = [
@@ -27,10 +29,10 @@ def identity(entry: dict, root: Path) -> str:
         for file in files
         if file.suffix in (".json", ".safetensors")
     ]
-    return hashlib.sha256(json.dumps([told, stats], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([deciding_fields, stats], sort_keys=True).encode()).hexdigest()
 
 
-def kept_facts(name: str, entry: dict, root: Path) -> dict | None:
+def cached_facts(name: str, entry: dict, root: Path) -> dict | None:
     """The facts of a model that were read before; None where they were not, or of another entry."""
     try:
         facts = json.loads((PLACE / f"{name}.json").read_text(encoding="utf-8"))
@@ -46,7 +48,7 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
     """
 
     def facts_of(name: str, entry: dict, needed: bool) -> dict | None:
-        facts = kept_facts(name, entry, root)
+        facts = cached_facts(name, entry, root)
         if facts or not needed:
             return facts
         print(f"Reading of what kind the model {name} is.", file=sys.stderr)
@@ -81,6 +83,6 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
                 if last.startswith("error: ")
                 else f"{name}: its kind could not be read ({cut(last, 300)}); install envs/requirements.txt where Snakemake runs"
             )
-        return kept_facts(name, entry, root)
+        return cached_facts(name, entry, root)
 
     return facts_of

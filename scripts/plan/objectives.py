@@ -10,10 +10,10 @@ from scripts.plan.schemas import shown
 
 def weights_of(training: dict, how: dict) -> dict[str, float] | None:
     """The weight of each objective of a method's runs; None where it learns its own alone, as it does with no weight on the other."""
-    asked, names = training.get("objectives"), how.get("objectives", [])
-    if not asked or not names or not asked.get(names[1]):
+    weights, names = training.get("objectives"), how.get("objectives", [])
+    if not weights or not names or not weights.get(names[1]):
         return None
-    return {name: float(asked.get(name, 1)) for name in names}
+    return {name: float(weights.get(name, 1)) for name in names}
 
 
 def check_objectives(
@@ -23,7 +23,7 @@ def check_objectives(
 
     training: with objectives; systems: of each the method's entry, what is known of the model, and its name.
     """
-    asked, known = (
+    weights, known = (
         training["objectives"],
         [how["objectives"] for how, _, _ in systems if "objectives" in how],
     )
@@ -32,12 +32,12 @@ def check_objectives(
             f"{where}.training: objectives: none of its methods learns a second one; take it out"
         )
     for names in known:
-        for name in asked:
+        for name in weights:
             if name not in names:
                 raise UserError(
                     f"{where}.training: objectives: no objective {shown(name)}{closest(name, names)}"
                 )
-        if not asked.get(names[0], 1):
+        if not weights.get(names[0], 1):
             raise UserError(
                 f"{where}.training: objectives: {names[0]} has the weight 0, so nothing is learnt of what is measured; "
                 "give it one above 0"

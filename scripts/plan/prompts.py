@@ -74,28 +74,28 @@ def _check_wording(
         )
 
 
-def _merged(entry: dict, own: dict) -> dict:
+def _merged(entry: dict, configured: dict) -> dict:
     """A method's entry with the configuration's laid over: wordings, and domains that are told by wording, by name."""
-    merged = entry | own
+    merged = entry | configured
     for key in ("wordings", "domain"):
-        if isinstance(entry.get(key), dict) and isinstance(own.get(key), dict):
-            merged[key] = entry[key] | own[key]
+        if isinstance(entry.get(key), dict) and isinstance(configured.get(key), dict):
+            merged[key] = entry[key] | configured[key]
     return merged
 
 
-def _entries(study_name: str, own: dict, folder: Path | None) -> tuple[dict, str]:
+def _entries(study_name: str, configured: dict, folder: Path | None) -> tuple[dict, str]:
     """By method what stands in the study's file, with the configuration's laid over, and the name of the file. Raises UserError
     where there is neither."""
     place = f"scripts/studies/{study_name}/prompts.yaml"
     file = folder / f"{study_name}.yaml" if folder else ROOT / place
     tracked = read_yaml(file) if file.exists() else {}
-    if not file.exists() and not own:
+    if not file.exists() and not configured:
         raise UserError(
             f"{place}: no such file, but a method of {study_name} puts its examples into words; write it (docs/add.md)"
         )
     tracked = tracked if isinstance(tracked, dict) else {}
     return tracked | {
-        method: _merged(tracked.get(method) or {}, entry) for method, entry in own.items()
+        method: _merged(tracked.get(method) or {}, entry) for method, entry in configured.items()
     }, place
 
 
@@ -120,20 +120,24 @@ def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: st
 
 
 def prompts_of(
-    study_name: str, study: dict, method: str, folder: Path | None = None, own: dict | None = None
+    study_name: str,
+    study: dict,
+    method: str,
+    folder: Path | None = None,
+    configured: dict | None = None,
 ) -> dict[str, dict]:
     """By wording what a run of a method is given: {score, threshold, domain, texts: {label or candidate: text}}.
 
-    study: its entry of study.yaml; own: `prompts:` of the configuration; threshold is "train" or None, domain a text or
+    study: its entry of study.yaml; configured: `prompts:` of the configuration; threshold is "train" or None, domain a text or
     None. Raises UserError, in one sentence that names place, method and wording, for whatever is wrong with the method's entry.
     """
-    own = (own or {}).get(study_name, {})
-    entries, place = _entries(study_name, own, folder)
+    configured = (configured or {}).get(study_name, {})
+    entries, place = _entries(study_name, configured, folder)
     if method not in entries:
         raise UserError(
             f"{place}: has no method {shown(method)}{closest(method, map(str, entries))}"
         )
-    place = f"configuration: prompts.{study_name}" if method in own else place
+    place = f"configuration: prompts.{study_name}" if method in configured else place
     entry = check({method: entries[method]}, schema("prompts"), place)[method]
     inputs, domain, threshold = (
         study["methods"][method]["inputs"],
@@ -173,20 +177,20 @@ def prompts_of(
     return prompts
 
 
-def asked_by_likelihood(study: dict) -> list[str]:
+def likelihood_methods(study: dict) -> list[str]:
     """The methods of a study that put its examples into words."""
     return [name for name, how in study["methods"].items() if how.get("paradigm") == PARADIGM]
 
 
-def check_own(own: dict, studies: dict) -> None:
+def check_configured_prompts(configured: dict, studies: dict) -> None:
     """Raises UserError for an entry of `prompts:` of the configuration that is broken, or of no study, or of no method that asks by
     likelihood."""
-    for name, methods in own.items():
+    for name, methods in configured.items():
         if name not in studies:
             raise UserError(
                 f"configuration: prompts: no study {shown(name)}{closest(name, studies)}"
             )
-        known = asked_by_likelihood(studies[name])
+        known = likelihood_methods(studies[name])
         for method in methods:
             if method not in known:
                 raise UserError(
@@ -194,12 +198,12 @@ def check_own(own: dict, studies: dict) -> None:
                     f"{closest(method, known)}"
                 )
         for method in methods:
-            prompts_of(name, studies[name], method, own=own)
+            prompts_of(name, studies[name], method, configured=configured)
 
 
 def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> None:
     """Raises UserError for a method of the paradigm likelihood without a sound entry, and for an entry of no such method."""
-    methods = asked_by_likelihood(study)
+    methods = likelihood_methods(study)
     for method in methods:
         prompts_of(study_name, study, method, folder)
     for method in _entries(study_name, {}, folder)[0]:

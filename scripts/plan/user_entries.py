@@ -36,7 +36,7 @@ def from_command_line(config: dict) -> dict:
     return config | plain
 
 
-def _placed(path: str, root: Path, here: Path) -> str:
+def _entry_path(path: str, root: Path, here: Path) -> str:
     """A path of the configuration as entries have it: one that is not absolute begins at the project's folder.
 
     It is looked for from the working directory first; what lies there, elsewhere than in the project, is told whole.
@@ -49,7 +49,7 @@ def _placed(path: str, root: Path, here: Path) -> str:
     )
 
 
-def own_entries(
+def merge_entries(
     kind: str, config: dict, tracked: dict, root: Path, here: Path
 ) -> tuple[dict, list[str]]:
     """The entries of a file of resources/ (kind: models, sources) with those of the configuration laid over, and what to say of it.
@@ -57,17 +57,17 @@ def own_entries(
     An entry takes the place of a tracked one as a whole. Raises UserError for an entry of the configuration that is broken or
     stands on one that is not there.
     """
-    where, own = f"configuration: {kind}", config.get(kind) or {}
-    merged, notes = tracked | own, []
-    for name in own:
-        entry = merged[name] = check_entry(kind, name, own, where)
+    where, configured = f"configuration: {kind}", config.get(kind) or {}
+    merged, notes = tracked | configured, []
+    for name in configured:
+        entry = merged[name] = check_entry(kind, name, configured, where)
         other = entry.get(STANDS_ON[kind])
         if other is not None and other not in merged:
             raise UserError(
                 f"{where}.{name}.{STANDS_ON[kind]}: no {kind[:-1]} {other}{closest(other, merged)}"
             )
         merged[name] = entry | {
-            key: _placed(entry[key], root, here) for key in PATHS[kind] if key in entry
+            key: _entry_path(entry[key], root, here) for key in PATHS[kind] if key in entry
         }
         if name in tracked:
             notes.append(
@@ -84,12 +84,12 @@ def _name(text: str, taken: dict) -> str:
     return name
 
 
-def _of_folder(asked: str, taken: dict, root: Path, here: Path) -> tuple[str, dict] | None:
+def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dict] | None:
     """The entry of a folder, which is looked for from the working directory and from the project's; None for no such folder."""
-    plain = Path(os.path.expanduser(asked))
+    plain = Path(os.path.expanduser(path))
     for base in dict.fromkeys((here, root)):
         if os.path.isdir(base / plain):  # which raises nothing, whatever the text
-            folder = asked if base == root else str(base / plain)
+            folder = path if base == root else str(base / plain)
             last = (base / plain).resolve().name
             name = _name(last, {})
             if name in taken:  # another place's
@@ -104,9 +104,9 @@ def _of_folder(asked: str, taken: dict, root: Path, here: Path) -> tuple[str, di
     return None
 
 
-def _of_hub(asked: str, models: dict) -> tuple[str, dict] | None:
+def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
     """The entry of ORG/NAME[@revision]: a known one where there is one; None where the text is no such id."""
-    found = HUB_ID.fullmatch(asked)
+    found = HUB_ID.fullmatch(model_id)
     if not found:
         return None
     hub, revision = found.groups()
@@ -122,20 +122,20 @@ def _of_hub(asked: str, models: dict) -> tuple[str, dict] | None:
         "hub": hub,
         "revision": revision or "main",
         "licence": f"see https://huggingface.co/{hub}",
-        "title": asked,
+        "title": model_id,
     }
     return _name(f"{hub.replace('/', '--')}{at}", models), entry
 
 
 def probed_models(
-    asked: str | list[str] | None, models: dict, root: Path, here: Path
+    wanted: str | list[str] | None, models: dict, root: Path, here: Path
 ) -> tuple[list[str], dict, list[str]]:
     """The names of the models that `model:` asks for, the models with their entries, and what to say of it.
 
     Raises UserError for one that is no entry's name, no folder that is there and no id of the hub.
     """
     names, notes = [], []
-    for one in [asked] if isinstance(asked, str) else asked or []:
+    for one in [wanted] if isinstance(wanted, str) else wanted or []:
         if one in models:
             names.append(one)
             continue

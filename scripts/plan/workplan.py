@@ -23,7 +23,7 @@ from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
 from scripts.plan.plan import Run, control_sets
 from scripts.plan.schemas import check, schema, sound, sound_figures
-from scripts.plan.user_entries import from_command_line, own_entries, probed_models
+from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.program import UserError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -63,8 +63,8 @@ class Workplan:
         studies = read_studies(root)
         # Entries of the configuration are laid over those of resources/; `configured` names them, and the models that are probed.
         self.configured = {kind: set(self.config[kind]) for kind in ("sources", "models")}
-        sources, notes_on_sources = own_entries("sources", self.config, sources, root, Path.cwd())
-        models, notes_on_models = own_entries("models", self.config, models, root, Path.cwd())
+        sources, notes_on_sources = merge_entries("sources", self.config, sources, root, Path.cwd())
+        models, notes_on_models = merge_entries("models", self.config, models, root, Path.cwd())
         self.probed, with_probed, notes_on_probed = probed_models(
             self.config["model"], models, root, Path.cwd()
         )

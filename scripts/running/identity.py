@@ -447,7 +447,7 @@ def write_memory(file: Path) -> None:
 
 
 @cache
-def _own_hash() -> bytes:
+def _this_file_hash() -> bytes:
     return hashlib.sha256(Path(__file__).read_bytes()).digest()
 
 
@@ -455,7 +455,7 @@ def _own_hash() -> bytes:
 def _read(module: str) -> dict:
     """read_module() of a module of this project."""
     source = file_of(module).read_bytes()
-    key = hashlib.sha256(_own_hash() + source).hexdigest()
+    key = hashlib.sha256(_this_file_hash() + source).hexdigest()
     if key not in _known:
         _known[key] = read_module(source.decode("utf-8"))
         _new.append(key)

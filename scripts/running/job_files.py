@@ -98,20 +98,20 @@ def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
 def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
     """A CSV of the rows (of csv_rows()) that have one of these values in a column, under their header."""
     place = rows[0].index(column)
-    kept = io.StringIO()
-    csv.writer(kept, lineterminator="\n").writerows(
+    selected = io.StringIO()
+    csv.writer(selected, lineterminator="\n").writerows(
         row for row in rows if row is rows[0] or row[place] in values
     )
-    return kept.getvalue()
+    return selected.getvalue()
 
 
 def fields_of(
     entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]
 ) -> dict[str, dict]:
     """These fields of these entries, in the order in which the entries stand."""
-    wanted, kept = set(names), set(fields)
+    wanted, field_names = set(names), set(fields)
     return {
-        name: {key: value for key, value in entry.items() if key in kept}
+        name: {key: value for key, value in entry.items() if key in field_names}
         for name, entry in entries.items()
         if name in wanted
     }

@@ -188,7 +188,7 @@ def _of_os(error: OSError) -> str:
     return file + REMEDIES.get(error.errno, f"{what}; look after the path and its disk, {AGAIN}")
 
 
-def _told(error: BaseException) -> str | None:
+def _sentence_of(error: BaseException) -> str | None:
     """One sentence on an error that is no fault of the program's; None for a fault of its own."""
     if isinstance(error, UserError):
         return str(error)
@@ -205,7 +205,7 @@ def _told(error: BaseException) -> str | None:
 
 def _refuse(error: BaseException) -> None:
     """Log an error, in one line if it can be told in one."""
-    sentence = _told(error)
+    sentence = _sentence_of(error)
     if sentence is None:
         log.exception("unexpected error")
         return
@@ -229,9 +229,9 @@ class _LogFile(logging.FileHandler):
     def handleError(self, record: logging.LogRecord) -> None:
         logging.getLogger().removeHandler(self)
         for other in logging.getLogger().handlers:
-            was_told = other.filter(record)
+            was_shown = other.filter(record)
             other.filters.clear()
-            if not was_told:
+            if not was_shown:
                 other.handle(record)
 
 

@@ -204,7 +204,7 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
 
     every, first = table["every"].notna(), table["first"].fillna("").str.lower()
     unit = table["unit"].map(dict(enumerate(UNITS)))
-    once = stands(before, ONCE_BEFORE) & (
+    is_frequency = stands(before, ONCE_BEFORE) & (
         table["article"] | table["every"].eq("per") & table["bare"]
     )
     lone_unit = table["bare"] | table["article"]
@@ -248,7 +248,7 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     )
     none |= stands(before, AGE_BEFORE) | stands(after, AGE_AFTER)
     none |= stands(after, NAME_AFTER) | stands(after, POSSESSIVE_AFTER)
-    none |= table["every"].eq("per") & table["bare"] & ~once
+    none |= table["every"].eq("per") & table["bare"] & ~is_frequency
     none |= table["bare"] & (
         ~table["singular"] | stands(after, rf"^\s+{UNIT}") | stands(before, r"\bof\s+$")
     )
@@ -258,7 +258,7 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     after_article = stands(before, ATTRIBUTIVE_BEFORE) & ~lone_unit & ~every
     table["attributive"] = table["singular"] & (table["hyphen"] | after_article)
     table["ordinal_place"] = ordinal_place
-    table["fixed"] = once | (table["bare"] & table["join"].isna())
+    table["fixed"] = is_frequency | (table["bare"] & table["join"].isna())
     return with_proper_unit(table[~none].reset_index(drop=True))
 
 

@@ -199,13 +199,15 @@ def with_clock_times(words: str) -> str:
         return words
     part = re.search(r"\b(morning|afternoon|evening|tonight|night)\b", words)
     half = times[-1][2] or (part and ("am" if part[1] == "morning" else "pm")) or ""
-    told = " to ".join(clock(hour, minute, own or half) for hour, minute, own in times)
+    clock_times = " to ".join(
+        clock(hour, minute, half_said or half) for hour, minute, half_said in times
+    )
     day = re.sub(
         r"\d+:\d\d(?: [ap]m)?|\b(?:at|on|in|from|to|until|till|of|morning|afternoon|evening|night)\b",
         " ",
         words,
     )
-    return " ".join([*day.split(), told])
+    return " ".join([*day.split(), clock_times])
 
 
 def with_dates(words: str) -> str:

@@ -177,7 +177,7 @@ def settled(doc: Doc, rules: Rules) -> list[Found]:
     matches = [
         (span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]
     ]
-    taken, kept = [False] * len(doc), []
+    taken, chosen = [False] * len(doc), []
     for _, place, start, end in sorted(matches):
         rule = rules.patterns[place]
         if rule["kind"] != "none":
@@ -187,8 +187,8 @@ def settled(doc: Doc, rules: Rules) -> list[Found]:
             )
         if not any(taken[start:end]):
             taken[start:end] = [True] * (end - start)
-            kept.append(Found(start, end, rule["kind"], rule.get("sort", "")))
-    return sorted(kept)
+            chosen.append(Found(start, end, rule["kind"], rule.get("sort", "")))
+    return sorted(chosen)
 
 
 def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
@@ -260,12 +260,12 @@ def span_table(
         for one in found
     ]
     spans = pd.DataFrame(rows, columns=["row", "start", "end", "text", "kind"])
-    once = spans[["text", "kind"]].drop_duplicates(ignore_index=True)
-    once["value"] = values_of(once["text"], once["kind"], rules)
-    once["has_numeral"] = [
-        has_numeral(text, kind, rules) for text, kind in zip(once["text"], once["kind"])
+    unique = spans[["text", "kind"]].drop_duplicates(ignore_index=True)
+    unique["value"] = values_of(unique["text"], unique["kind"], rules)
+    unique["has_numeral"] = [
+        has_numeral(text, kind, rules) for text, kind in zip(unique["text"], unique["kind"])
     ]
-    spans = spans.merge(once, on=["text", "kind"], how="left")
+    spans = spans.merge(unique, on=["text", "kind"], how="left")
     of = (
         turns[["source", "split", "dialog_id", "turn"]]
         .iloc[spans.pop("row")]

@@ -81,9 +81,11 @@ def found_in(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.DataFrame]:
     table = expressions(texts.str.replace("\u00ad", "", regex=False))
     hyphened = texts.str.contains("\u00ad", regex=False).to_numpy(bool)
     for row, part in table[hyphened[table["row"]]].groupby("row"):
-        kept = np.array([place for place, letter in enumerate(texts[row]) if letter != "\u00ad"])
-        table.loc[part.index, "start"] = kept[part["start"].to_numpy(int)]
-        table.loc[part.index, "end"] = kept[part["end"].to_numpy(int) - 1] + 1
+        positions = np.array(
+            [place for place, letter in enumerate(texts[row]) if letter != "\u00ad"]
+        )
+        table.loc[part.index, "start"] = positions[part["start"].to_numpy(int)]
+        table.loc[part.index, "end"] = positions[part["end"].to_numpy(int) - 1] + 1
     return codes, texts, table
 
 

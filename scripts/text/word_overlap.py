@@ -48,10 +48,13 @@ def shared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     runs = np.intersect1d(ours["run"].unique(), theirs["run"].unique())
     sides = []
     for side in (ours, theirs):
-        kept = side.loc[side["run"].isin(runs), ["text", "run"]].drop_duplicates()
+        shared_runs = side.loc[side["run"].isin(runs), ["text", "run"]].drop_duplicates()
         sides.append(
             sparse.csr_array(
-                (np.ones(len(kept), np.int32), (kept["text"], np.searchsorted(runs, kept["run"]))),
+                (
+                    np.ones(len(shared_runs), np.int32),
+                    (shared_runs["text"], np.searchsorted(runs, shared_runs["run"])),
+                ),
                 shape=(side["text"].max() + 1 if len(side) else 1, len(runs)),
             )
         )
@@ -90,14 +93,16 @@ def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
     ].max()
 
 
-def filled_in(challenge: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
+def filled_in(challenge: pd.DataFrame, instance_turns: pd.DataFrame) -> pd.DataFrame:
     """The instances with each right option in the mask's place: instance_id, text (of the whole dialog), masked (the turn with the
     answer), before (what stands before it there), answer.
 
-    challenge: schema challenge. asked: of challenge_turns().
+    challenge: schema challenge. instance_turns: of challenge_turns().
     """
-    said = asked.groupby("instance_id", sort=False)["text"].agg("\n".join).rename("text")
-    masked = asked[asked["masked"]].set_index("instance_id")["text"].rename("masked")
+    said = instance_turns.groupby("instance_id", sort=False)["text"].agg("\n".join).rename("text")
+    masked = (
+        instance_turns[instance_turns["masked"]].set_index("instance_id")["text"].rename("masked")
+    )
     right = challenge.loc[challenge["label"] == 1, ["instance_id", "option"]].join(
         said, on="instance_id"
     )

@@ -12,7 +12,7 @@ import yaml
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-from scripts.plan.model_facts import facts_reader, identity, kept_facts
+from scripts.plan.model_facts import facts_reader, identity, cached_facts
 from scripts.running.program import UserError
 from scripts.fetch import facts
 from tests.conftest import ROOT
@@ -275,12 +275,12 @@ def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_p
     )
     saved(folder, transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL)))
     assert (
-        kept_facts("mine", entry, tmp_path) is None
+        cached_facts("mine", entry, tmp_path) is None
         and identity(entry, tmp_path) != first["identity"]
     )
-    assert kept_facts("mine", ENTRY, tmp_path) is None
+    assert cached_facts("mine", ENTRY, tmp_path) is None
     (tmp_path / "results/fetch/facts/mine.json").write_text("{")
-    assert kept_facts("mine", entry, tmp_path) is None
+    assert cached_facts("mine", entry, tmp_path) is None
 
 
 def test_the_reader_says_what_the_program_says(tmp_path, monkeypatch):

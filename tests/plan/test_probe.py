@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scripts.plan.configuration import resolve
-from scripts.plan.user_entries import from_command_line, own_entries, probed_models
+from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.program import UserError
 from scripts.plan.prompts import prompts_of
 from scripts.plan.schemas import check, schema
@@ -55,8 +55,8 @@ def probe(abilities: list[str], studies: tuple = tuple(DATA), trained: bool = Tr
 def planned(config: dict, facts=lambda name, entry, needed: None, here: Path = ROOT):
     """The plan of a configuration, as rules/common.smk makes it."""
     config = check(from_command_line(config), schema("config"))
-    sources, _ = own_entries("sources", config, SOURCES, ROOT, here)
-    models, _ = own_entries("models", config, MODELS, ROOT, here)
+    sources, _ = merge_entries("sources", config, SOURCES, ROOT, here)
+    models, _ = merge_entries("models", config, MODELS, ROOT, here)
     names, models, _ = probed_models(config["model"], models, ROOT, here)
     return resolve(config, sources, models, STUDIES, names, facts)
 
@@ -412,18 +412,20 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
         },
     }
     (tmp_path / "words.jsonl").touch()
-    models, [note] = own_entries("models", config, MODELS, ROOT, tmp_path)
+    models, [note] = merge_entries("models", config, MODELS, ROOT, tmp_path)
     assert models["mine"] == OWN["mine"] and models["bert_base"] == MODELS["bert_base"]
     assert models["minilm"] == {"folder": "there", "licence": "MIT"}, "as a whole, not key by key"
     assert (
         note
         == "models: minilm of the configuration stands in place of the one of resources/models.yaml"
     )
-    sources, notes = own_entries("sources", config, SOURCES, ROOT, tmp_path)
+    sources, notes = merge_entries("sources", config, SOURCES, ROOT, tmp_path)
     assert sources["words"]["local"] == str(tmp_path / "words.jsonl") and not notes, (
         "it is looked for from the working directory"
     )
-    assert own_entries("sources", config, SOURCES, ROOT, ROOT)[0]["words"]["local"] == "words.jsonl"
+    assert (
+        merge_entries("sources", config, SOURCES, ROOT, ROOT)[0]["words"]["local"] == "words.jsonl"
+    )
 
 
 @each_row(

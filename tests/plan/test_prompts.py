@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from scripts.running.program import UserError
-from scripts.plan.prompts import check_own, check_prompts, prompts_of
+from scripts.plan.prompts import check_configured_prompts, check_prompts, prompts_of
 from tests.conftest import ROOT
 from tests.registers import STUDIES
 from tests.rows import each_row
@@ -174,9 +174,9 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
         },
         "temporal_nli": {"likelihood_pmi": {"domain": {"labels": "So:"}}},
     }
-    check_own(own, STUDIES)
+    check_configured_prompts(own, STUDIES)
     plain, mine = (
-        prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", own=given)
+        prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", configured=given)
         for given in (None, own)
     )
     assert list(mine) == [*plain, "later"] and plain == {
@@ -189,7 +189,7 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
     domains = {
         name: prompt["domain"]
         for name, prompt in prompts_of(
-            "temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi", own=own
+            "temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi", configured=own
         ).items()
     }
     assert domains["labels"] == "So:" and domains["yes_no"] == "Yes, no or maybe?"
@@ -218,7 +218,7 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
 )
 def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
     with pytest.raises(UserError) as error:
-        check_own(read(own), STUDIES)
+        check_configured_prompts(read(own), STUDIES)
     assert said in str(error.value)
 
 

@@ -40,25 +40,25 @@ OPTIONS = ["right", "wrong"]  # the answer to a candidate that was chosen, and t
 
 
 def sample_of(
-    folder: Path, split: str, name: str, asked: dict, units: int, seed: int
+    folder: Path, split: str, name: str, questions: dict, units: int, seed: int
 ) -> pd.DataFrame:
     """The examples of so many units of a dataset's split: unit, item, label, the columns shown.
 
-    name: the column of the examples' ids; asked: the study's entry of labelling.yaml. Units stand in the order of the draw. Raises
+    name: the column of the examples' ids; questions: the study's entry of labelling.yaml. Units stand in the order of the draw. Raises
     UserError where the split has fewer, for options of which none is right, and for a dataset that people are not asked about.
     """
     columns = dict.fromkeys(
         [
             name,
-            asked["unit"],
+            questions["unit"],
             "label",
-            *asked["texts"],
-            *[CANDIDATE] * (asked["choices"] == CANDIDATE),
+            *questions["texts"],
+            *[CANDIDATE] * (questions["choices"] == CANDIDATE),
         ]
     )
     file = folder / f"{split}.parquet"
     options = provenance_of(file).get("options", {})
-    for option, condition in asked.get("only_where", {}).items():
+    for option, condition in questions.get("only_where", {}).items():
         if not VALIDATOR(condition).is_valid(options.get(option)):
             raise UserError(
                 f"{folder}: people are asked about no dataset with {option}: {options[option]}; name one without {option}"
@@ -68,7 +68,7 @@ def sample_of(
         [(column, pa.int8() if column == "label" else pa.string()) for column in columns]
     )
     table = read_complete(file, types, ["label"]).to_pandas()
-    unit = table[asked["unit"]]
+    unit = table[questions["unit"]]
     if CANDIDATE in columns and (table.groupby(unit)["label"].sum() == 0).any():
         raise UserError(f"{folder}: {split} has an instance without a right option; make it again")
     drawn = pd.Series(unit.unique())
@@ -80,7 +80,8 @@ def sample_of(
     place = pd.Index(drawn).get_indexer(unit)
     rows = table[place >= 0].assign(unit=place[place >= 0])
     texts = {
-        column: rows[column].str.replace("<MASK>", GAP, regex=False) for column in asked["texts"]
+        column: rows[column].str.replace("<MASK>", GAP, regex=False)
+        for column in questions["texts"]
     }
     return rows.assign(item=items_of(rows[name]), **texts).sort_values(
         ["unit", "item"], ignore_index=True
@@ -113,8 +114,8 @@ def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> li
 
 def page_of(content: dict) -> str:
     """The HTML of the page: what is asked stands in it as JSON, which no markup in a corpus ends."""
-    told = json.dumps(content, ensure_ascii=False, sort_keys=True)
-    content = content | {"digest": hashlib.sha256(told.encode()).hexdigest()[:16]}
+    content_json = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    content = content | {"digest": hashlib.sha256(content_json.encode()).hexdigest()[:16]}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -140,30 +141,34 @@ def content_of(given: argparse.Namespace) -> dict:
             "--dataset: names a folder twice, so that its items would be asked twice; name it once"
         )
     known = read_studies()
-    asked_about = [study for study in known if beside(study, QUESTIONS)]
-    if len(studies) > 1 or not studies <= set(asked_about):
+    labelled_studies = [study for study in known if beside(study, QUESTIONS)]
+    if len(studies) > 1 or not studies <= set(labelled_studies):
         raise UserError(
             f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
-            f"{', '.join(asked_about)}"
+            f"{', '.join(labelled_studies)}"
         )
     study = studies.pop()
-    asked = check(beside(study, QUESTIONS), schema("labelling"), str(folder_of(study) / QUESTIONS))
+    questions = check(
+        beside(study, QUESTIONS), schema("labelling"), str(folder_of(study) / QUESTIONS)
+    )
     name, screens = known[study]["columns"]["example_id"], []
     for number, folder in enumerate(folders):
         sample = sample_of(
-            folder, given.split, name, asked, given.items or asked["items"], given.seed
+            folder, given.split, name, questions, given.items or questions["items"], given.seed
         )
-        screens += screens_of(sample, asked["texts"], number)
+        screens += screens_of(sample, questions["texts"], number)
     return {
         "study": study,
-        "question": asked["question"],
+        "question": questions["question"],
         "datasets": [
             {"source": folder.parent.name, "dataset": folder.name, "split": given.split}
             for folder in folders
         ],
-        "choices": None if asked["choices"] == CANDIDATE else list(asked["choices"].items()),
+        "choices": None
+        if questions["choices"] == CANDIDATE
+        else list(questions["choices"].items()),
         "options": OPTIONS,
-        "types": [{"key": key} | entry for key, entry in asked["types"].items()],
+        "types": [{"key": key} | entry for key, entry in questions["types"].items()],
         "columns": ANSWER_COLUMNS,
         "screens": screens,
     }

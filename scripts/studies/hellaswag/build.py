@@ -114,15 +114,15 @@ def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
         ): "its video is one that sentence order is measured on: not learnt from here",
         **dict.fromkeys([("wikihow", LEARNT), ("wikihow", MEASURED)], "its article, by hash"),
     }
-    kept = (
+    kept_items = (
         items[items["dropped"] == ""]
         .groupby(["domain", "use"])
         .agg(items=("item_id", "size"), groups=("group_id", "nunique"))
         .reset_index()
     )
-    kept = kept.assign(
-        split=kept["use"].map(splits),
-        reason=[why[place] for place in zip(kept["domain"], kept["use"])],
+    kept_items = kept_items.assign(
+        split=kept_items["use"].map(splits),
+        reason=[why[place] for place in zip(kept_items["domain"], kept_items["use"])],
     )
     gone = (
         items[items["dropped"] != ""]
@@ -132,7 +132,7 @@ def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
         .reset_index()
     )
     gone = gone.rename(columns={"dropped": "reason"}).assign(split="dropped", groups=0)
-    return pd.concat([kept, gone])[["split", "domain", "reason", "items", "groups"]]
+    return pd.concat([kept_items, gone])[["split", "domain", "reason", "items", "groups"]]
 
 
 def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:

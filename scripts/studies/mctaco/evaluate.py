@@ -184,20 +184,27 @@ def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> 
     if rows.empty:
         return accepted
     steps = rows.groupby(["question", "seconds"], as_index=False)["margin"].sum()  # sorted by both
-    place, asked = steps.groupby("question").cumcount().to_numpy(), steps["question"].to_numpy()
+    place, step_question = (
+        steps.groupby("question").cumcount().to_numpy(),
+        steps["question"].to_numpy(),
+    )
     most = place.max() + 1
     # until[q, k]: the sum of the margins of the first k quantities; beyond a question's last one there is nothing to take.
-    until = np.zeros((asked.max() + 1, most + 1))
-    until[asked, place + 1] = steps["margin"]
+    until = np.zeros((step_question.max() + 1, most + 1))
+    until[step_question, place + 1] = steps["margin"]
     until = until.cumsum(1)
     first, end = np.triu_indices(most + 1, 1)
     sums = until[:, end] - until[:, first]
-    size = np.bincount(asked, minlength=len(until))
+    size = np.bincount(step_question, minlength=len(until))
     sums = np.where(end <= size[:, None], sums, -np.inf)
     wide = np.argsort(first - end, kind="stable")  # so that argmax finds the widest first
     best = wide[sums[:, wide].argmax(1)]
     chosen = sums[np.arange(len(sums)), best] > 0
-    inside = chosen[asked] & (place >= first[best][asked]) & (place < end[best][asked])
+    inside = (
+        chosen[step_question]
+        & (place >= first[best][step_question])
+        & (place < end[best][step_question])
+    )
     of_row = pd.MultiIndex.from_frame(steps[["question", "seconds"]]).get_indexer(
         pd.MultiIndex.from_frame(rows[["question", "seconds"]])
     )

@@ -15,7 +15,7 @@ import argparse
 
 import pandas as pd
 
-from scripts.studies.mctaco.to_label import ASKED, CATEGORY
+from scripts.studies.mctaco.to_label import QUESTION_COLUMNS, CATEGORY
 from scripts.clean.mctaco import CATEGORIES
 from scripts.clean.mctaco import COLUMNS as RELEASED
 from scripts.data.files import whole
@@ -36,7 +36,7 @@ def checked(rows: pd.DataFrame) -> pd.DataFrame:
 
     Raises UserError for rows that are no answers.
     """
-    for name in (*ASKED, "answer"):
+    for name in (*QUESTION_COLUMNS, "answer"):
         rows[name] = rows[name].str.split().str.join(" ")
         refuse(rows, rows[name] == "", f"has no {name}", "fill it in, or remove the row")
     category = rows["category"].map(CATEGORY)
@@ -49,7 +49,7 @@ def checked(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(category=category, folded=rows["answer"].str.casefold())
     refuse(
         rows,
-        category != rows.groupby(ASKED)["category"].transform("first"),
+        category != rows.groupby(QUESTION_COLUMNS)["category"].transform("first"),
         "the category of the question {question} is another one than above",
         "give all its answers one",
     )
@@ -58,9 +58,9 @@ def checked(rows: pd.DataFrame) -> pd.DataFrame:
 
 FORM = Form(
     "mctaco",
-    [*ASKED, "answer", "category", "label"],
+    [*QUESTION_COLUMNS, "answer", "category", "label"],
     [*LABELS],
-    [*ASKED, "folded"],
+    [*QUESTION_COLUMNS, "folded"],
     "answers",
     of_item,
     checked,
@@ -72,7 +72,7 @@ def main(given: argparse.Namespace) -> None:
     answers = answers.assign(
         label=answers["label"].map(LABELS),
         category=answers["category"].map(NAMES),
-        place=answers.groupby(ASKED, sort=False).ngroup(),
+        place=answers.groupby(QUESTION_COLUMNS, sort=False).ngroup(),
     )
     answers = answers.sort_values("place", kind="stable")[RELEASED]
     with whole(given.output) as place:
@@ -84,7 +84,7 @@ def main(given: argparse.Namespace) -> None:
         "%s: %d answers to %d questions, %.1f %% likely",
         given.output,
         len(answers),
-        len(answers.drop_duplicates(ASKED)),
+        len(answers.drop_duplicates(QUESTION_COLUMNS)),
         100 * (answers["label"] == "yes").mean(),
     )
 

@@ -25,7 +25,7 @@ from scripts.people.label_sheets import write_items
 from scripts.running.program import UserError, cut, execute, log
 from scripts.studies.mctaco.tables import ANSWERS
 
-ASKED = ["sentence", "question"]
+QUESTION_COLUMNS = ["sentence", "question"]
 CATEGORY = CATEGORIES | {
     name: name for name in CATEGORIES.values()
 }  # by the name that people write
@@ -34,7 +34,7 @@ CATEGORY = CATEGORIES | {
 def categories_of(questions: pd.DataFrame, file: Path) -> pd.DataFrame:
     """The category of each question: sentence, question, category. Raises UserError for one that is none, and for a question of two."""
     table = questions.assign(category=questions["category"].map(CATEGORY))[
-        [*ASKED, "category"]
+        [*QUESTION_COLUMNS, "category"]
     ].drop_duplicates()
     if (unknown := table["category"].isna()).any():
         wrong = questions.loc[unknown[unknown].index[0], "category"]
@@ -42,7 +42,7 @@ def categories_of(questions: pd.DataFrame, file: Path) -> pd.DataFrame:
             f"{file}: category {cut(wrong)} is not one of {', '.join(CATEGORIES.values())}; "
             "correct it"
         )
-    if (twice := table.duplicated(ASKED)).any():
+    if (twice := table.duplicated(QUESTION_COLUMNS)).any():
         raise UserError(
             f"{file}: the question {cut(table.loc[twice, 'question'].iloc[0])} has two categories; give all its answers one"
         )
@@ -55,7 +55,7 @@ def main(given: argparse.Namespace) -> None:
     )
     categories = categories_of(questions, given.questions)
     candidates, provenance = grown(given, questions[COLUMNS])
-    rows = candidates.merge(categories, on=ASKED, how="left", validate="many_to_one")
+    rows = candidates.merge(categories, on=QUESTION_COLUMNS, how="left", validate="many_to_one")
     rows["text_a"] = rows["sentence"] + " " + rows["question"]
     number = pd.Series(pd.factorize(rows["text_a"])[0])
     table = rows.assign(

@@ -38,7 +38,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.studies.strided_sop import orders
-from scripts.data.limit import limit_hashes, told
+from scripts.data.limit import limit_hashes, limit_provenance
 from scripts.data.options import builder_arguments
 from scripts.studies.strided_sop.pairs import (
     fewest_sentences,
@@ -49,7 +49,7 @@ from scripts.studies.strided_sop.pairs import (
 )
 from scripts.studies.strided_sop.parts import Part, pairs_of, shards, units_of
 from scripts.data.files import whole_set
-from scripts.data.keyed import highest_kept, keyed_hash
+from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.running.program import UserError, execute, log
 from scripts.studies.strided_sop.strides import strides_of
 from scripts.data.tables import provenance_of, table_writer
@@ -113,13 +113,13 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
         counted += np.bincount((hashes >> shift).astype(np.int64), minlength=1 << BITS)
         wanted += of_matched
     if wanted == 0:
-        asked = (
+        setting = (
             f"stride {options['stride']} mixes"
             if options["size_matched"] is None
             else "size_matched names"
         )
         raise UserError(
-            f"{part.split}.parquet: {asked} stride {matched}, which has no pairs in {part.cleaned} split {part.split}; name a "
+            f"{part.split}.parquet: {setting} stride {matched}, which has no pairs in {part.cleaned} split {part.split}; name a "
             "smaller stride"
         )
     wanted, up_to = -(-wanted // share), np.cumsum(counted)
@@ -159,7 +159,7 @@ def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -
     first, sentences = (
         pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences")
     )
-    video, apart, kept = (
+    video, gap, is_kept = (
         pairs["video_id"].to_pandas(),
         (pairs["stride"].to_numpy() + 1) // step,
         np.zeros(len(pairs), bool),
@@ -167,10 +167,10 @@ def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -
     for place in range(length - 1):  # of the pair's first unit in the span
         start = first - place * step
         fits = (
-            (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + apart < length)
+            (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + gap < length)
         )
-        kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
-    return kept
+        is_kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
+    return is_kept
 
 
 def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[Keep, dict]:
@@ -186,8 +186,8 @@ def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[K
     hashes = np.concatenate(
         [place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(counted, options)]
     )
-    highest, items = highest_kept(hashes, limit), "pairs" if length is None else "spans"
-    cut = told(min(limit, len(hashes)), len(hashes), items, f"{output} {part.split}")
+    highest, items = cutoff_hash(hashes, limit), "pairs" if length is None else "spans"
+    cut = limit_provenance(min(limit, len(hashes)), len(hashes), items, f"{output} {part.split}")
     if length is not None:
         return partial(
             of_kept_spans, highest=highest, length=length, step=options["stride"] + 1
@@ -233,8 +233,10 @@ def build_split(
             all_of,
             orders.CANDIDATES,
         )
-    asked = {name: value for name, value in options.items() if LATER.get(name) != value}
-    provenance = provenance_of(shards(part)[0]) | {"split": output.stem, "options": asked} | cut
+    recorded_options = {name: value for name, value in options.items() if LATER.get(name) != value}
+    provenance = (
+        provenance_of(shards(part)[0]) | {"split": output.stem, "options": recorded_options} | cut
+    )
     with table_writer(output, schema, provenance) as writer:
         for pairs in tables:
             all_pairs += len(pairs)
@@ -266,11 +268,11 @@ def both(first: Keep, second: Keep) -> Keep:
     return lambda pairs: first(pairs) & second(pairs)
 
 
-def strides_asked(options: dict) -> tuple[list[int], list[int]]:
+def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
     """The strides of the pairs to learn from, and of those to measure on. Raises UserError where same_videos does not reach them."""
     measured = strides_of(options["stride"])
     if options["span"] is not None:
-        measured = [apart * (options["stride"] + 1) - 1 for apart in range(1, options["span"])]
+        measured = [gap * (options["stride"] + 1) - 1 for gap in range(1, options["span"])]
     if options["order_by"] == PERMUTATIONS:
         if options["span"] is None or options["train_stride"] is not None:
             raise UserError(
@@ -297,15 +299,17 @@ def strides_asked(options: dict) -> tuple[list[int], list[int]]:
 
 def main(given: argparse.Namespace) -> None:
     options = given.options
-    learnt, measured = strides_asked(options)
+    learnt, measured = chosen_strides(options)
     reached = measured[-1] if options["span"] is not None else options["same_videos"]
     other = given.beside.get("learn_from")
     cleaned, split = (other.cleaned, other.train) if other else (given.cleaned, given.splits[0])
     learn = Part(cleaned, split, learnt, options["same_videos"])
-    own = [Part(given.cleaned, split, measured, reached) for split in given.splits]
-    hard = hard_of(own, options) if options["hard"] and options["span"] is None else all_of
+    measured_parts = [Part(given.cleaned, split, measured, reached) for split in given.splits]
+    hard = (
+        hard_of(measured_parts, options) if options["hard"] and options["span"] is None else all_of
+    )
     with whole_set(given.output) as folder:
-        for name, part in zip(given.splits, [learn, *own[1:]]):
+        for name, part in zip(given.splits, [learn, *measured_parts[1:]]):
             cut: dict = {}
             if part is learn:
                 keep = cut_to_size(part, options["size_matched"], options)

@@ -225,19 +225,19 @@ def columns_of(options: dict) -> dict:
     """The options of a dataset as columns of metrics; the stride is missing where pairs of several are mixed."""
     stride, trained = options["stride"], options.get("train_stride")
     mixed = isinstance(stride, str)
-    told = trained if trained is not None else stride if mixed else None
+    train_stride = trained if trained is not None else stride if mixed else None
     return options | {
         "stride": None if mixed else stride,
         "context": context_of(options),
-        "train_stride": None if told is None else str(told),
+        "train_stride": None if train_stride is None else str(train_stride),
         "order_by": order_by(options),
     }
 
 
 def refuses(options: dict) -> str:
     """Why people cannot be asked about a dataset of these options; nothing where they can."""
-    asked = "people are asked which of two comes first, which is not what {dataset} tells"
-    return "" if tells_of_pairs(options) else asked
+    reason = "people are asked which of two comes first, which is not what {dataset} tells"
+    return "" if tells_of_pairs(options) else reason
 
 
 STUDY = Study(

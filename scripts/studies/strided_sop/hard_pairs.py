@@ -35,16 +35,16 @@ def features_of(pairs: pa.Table) -> tuple[csr_matrix, np.ndarray]:
 
 def learnt_weights(tables: Iterable[pa.Table]) -> np.ndarray:
     """The weights of each fold's bag of words, from at most MOST of the pairs, those with the lowest hash of their id."""
-    kept = pa.table(
+    sample = pa.table(
         {name: pa.array([], pa.int8() if name == "label" else pa.string()) for name in READ}
     )
     for pairs in tables:
-        kept = pa.concat_tables([kept, pairs.select(READ)])
-        if len(kept) > MOST:
-            hashes = keyed_hash(kept["pair_id"].to_pandas(), DRAWN)
-            kept = kept.take(np.sort(np.argpartition(hashes, MOST)[:MOST]))
-    features, fold = features_of(kept)
-    return fold_weights(features, kept["label"].to_numpy(), fold)
+        sample = pa.concat_tables([sample, pairs.select(READ)])
+        if len(sample) > MOST:
+            hashes = keyed_hash(sample["pair_id"].to_pandas(), DRAWN)
+            sample = sample.take(np.sort(np.argpartition(hashes, MOST)[:MOST]))
+    features, fold = features_of(sample)
+    return fold_weights(features, sample["label"].to_numpy(), fold)
 
 
 def are_hard(pairs: pa.Table, weights: np.ndarray) -> np.ndarray:

@@ -100,7 +100,10 @@ def orders_of(
     for captions in units_of(part, options):
         first = spans(captions, stride, part.same_videos)[0]
         pairs = pair_table(captions, stride, options["label_seed"], part.same_videos, categories)
-        kept = np.flatnonzero(keep(pairs))
-        pairs, rows = pairs.take(pa.array(kept)), first[kept][:, None] + step * np.arange(length)
+        kept_spans = np.flatnonzero(keep(pairs))
+        pairs, rows = (
+            pairs.take(pa.array(kept_spans)),
+            first[kept_spans][:, None] + step * np.arange(length),
+        )
         span, order = chosen_orders(pairs, math.factorial(length), options["label_seed"], wrong)
         yield with_units(pairs, captions["text"].combine_chunks(), rows, span, order)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.data.keyed import highest_kept, keyed_hash
+from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.data.tables import CAPTIONS, read_complete, read_table
 from scripts.data.texts import json_of, text_of
 from scripts.running.program import UserError
@@ -60,7 +60,7 @@ def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
     yield captions.slice(begin)
 
 
-def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
+def limit_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
     """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
     if max_videos is not None:
         hashes = [
@@ -69,7 +69,7 @@ def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]
             )
             for file in files
         ]
-        highest = highest_kept(np.concatenate(hashes), max_videos)
+        highest = cutoff_hash(np.concatenate(hashes), max_videos)
     for file in files:
         captions = read_complete(file, CAPTIONS)
         if max_videos is not None:
@@ -108,7 +108,7 @@ def windows(captions: pa.Table, context: dict | None) -> pa.Table:
 
 def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
     """What is put in order, a table after the other: the captions of a split, or its windows of captions (schema captions)."""
-    for captions in kept_videos(shards(part), options["max_videos"]):
+    for captions in limit_videos(shards(part), options["max_videos"]):
         yield windows(captions, options["context"])
 
 

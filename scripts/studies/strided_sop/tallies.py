@@ -100,16 +100,16 @@ def stride_tallies(
         if with_order
         else []
     )
-    told = [highest(one) for one in ([one.sum(2) for one in shares] if with_order else scores)]
+    chosen = [highest(one) for one in ([one.sum(2) for one in shares] if with_order else scores)]
     distance = np.abs(np.arange(strides) - stride[:, None]) / max(strides - 1, 1)
     found = [
-        videos.tally("stride_accuracy", [one[row, stride] for one in told]),
-        videos.tally("stride_error", [(one * distance).sum(1) for one in told]),
+        videos.tally("stride_accuracy", [one[row, stride] for one in chosen]),
+        videos.tally("stride_error", [(one * distance).sum(1) for one in chosen]),
     ]
     found += [
         videos.tally(
             "confusion",
-            [one[:, predicted] for one in told],
+            [one[:, predicted] for one in chosen],
             f"stride={true}; predicted={predicted}",
             stride == true,
         )
@@ -142,7 +142,7 @@ def orders(length: int) -> np.ndarray:
     )
 
 
-def told_by(scores: np.ndarray, length: int) -> np.ndarray:
+def order_outcomes(scores: np.ndarray, length: int) -> np.ndarray:
     """(n, 1 + k(k-1)/2) whether the order that is told is the right one, and of each pair whether it stands right there; of orders that tie the
     mean. scores: (n, k!), in the order of orders()."""
     has = orders(length)
@@ -151,12 +151,13 @@ def told_by(scores: np.ndarray, length: int) -> np.ndarray:
     return best @ values / best.sum(1, keepdims=True)
 
 
-def told_orders(odds: np.ndarray, length: int) -> np.ndarray:
-    """What told_by() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2) log-odds that the first unit of a pair comes before the
+def order_outcomes_by_pairs(odds: np.ndarray, length: int) -> np.ndarray:
+    """What order_outcomes() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2) log-odds that the first unit of a pair comes before the
     second."""
     signs = np.where(orders(length), 1.0, -1.0).T
     parts = [
-        told_by(odds[start : start + PART] @ signs, length) for start in range(0, len(odds), PART)
+        order_outcomes(odds[start : start + PART] @ signs, length)
+        for start in range(0, len(odds), PART)
     ]
     return np.concatenate(parts) if parts else np.empty((0, 1 + len(signs)))
 
@@ -165,7 +166,7 @@ def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Vide
     """The tallies of a metric of the pairs of spans, (n, k(k-1)/2) values: of all, and by how far apart the units of a pair stand."""
     distance = np.array([last - first for first, last in combinations(range(length), 2)])
     slices = {"all": distance > 0} | {
-        f"distance={apart}": distance == apart for apart in range(1, length)
+        f"distance={gap}": distance == gap for gap in range(1, length)
     }
     return [
         videos.tally(
@@ -175,11 +176,11 @@ def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Vide
     ]
 
 
-def whole_spans(told: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
-    """The tallies of the orders that were told, of each replicate those of told_by()."""
+def whole_spans(outcomes: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
+    """The tallies of the orders that were told, of each replicate those of order_outcomes()."""
     return [
-        videos.tally("exact_order", [one[:, 0] for one in told]),
-        *by_distance("concordance", [one[:, 1:] for one in told], length, videos),
+        videos.tally("exact_order", [one[:, 0] for one in outcomes]),
+        *by_distance("concordance", [one[:, 1:] for one in outcomes], length, videos),
     ]
 
 
@@ -217,7 +218,7 @@ def pair_span_tallies(
     odds = [(sign * np.diff(scores_of(one))[:, 0])[rows] for sign, one in zip(signs, judgements)]
     alone = [(one > 0) + (one == 0) / 2 for one in odds]
     return [
-        *whole_spans([told_orders(one, length) for one in odds], length, videos),
+        *whole_spans([order_outcomes_by_pairs(one, length) for one in odds], length, videos),
         *by_distance("pair_accuracy", alone, length, videos),
     ], videos.names
 
@@ -245,5 +246,5 @@ def span_tallies(
     """Of the order of spans, by scores of their orders. where: the dataset, for messages."""
     rows = rows_by_order(candidates, length, where)
     videos = Videos(candidates["video_id"].iloc[rows[:, 0]])
-    told = [told_by(np.diff(scores_of(one))[:, 0][rows], length) for one in judgements]
-    return whole_spans(told, length, videos), videos.names
+    outcomes = [order_outcomes(np.diff(scores_of(one))[:, 0][rows], length) for one in judgements]
+    return whole_spans(outcomes, length, videos), videos.names

@@ -185,13 +185,13 @@ def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[
     ]
     return [
         {
-            "slice": f"label={true}; predicted={told}",
+            "slice": f"label={true}; predicted={chosen}",
             "metric": "confusion",
             "seed": None,
             "n": len(gold),
             "value": count / len(gold),
         }
-        for (true, told), count in zip(product(names, names), np.mean(cells, 0))
+        for (true, chosen), count in zip(product(names, names), np.mean(cells, 0))
     ]
 
 
@@ -269,8 +269,8 @@ def people_on(
                 {"accuracy": (np.stack(predictions) == gold).astype(float)},
                 replicates.get((model, method), []),
             )
-            for (model, method, told), predictions in found.items()
-            if told == scoring
+            for (model, method, found_scoring), predictions in found.items()
+            if found_scoring == scoring
         }
         answered = people_rows(
             people.assign(chosen=merged[people["chosen"]]),

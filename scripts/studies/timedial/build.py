@@ -46,7 +46,7 @@ from scripts.data.limit import limited
 from scripts.data.options import builder_arguments, source_beside
 from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
 from scripts.running.program import UserError, execute, log
-from scripts.studies.timedial.instances import challenge_cloze, cloze, ordered, placed
+from scripts.studies.timedial.instances import challenge_cloze, cloze, ordered, spans_in_dialogs
 from scripts.studies.timedial.leakage import challenge_turns, sources
 from scripts.studies.timedial.pool import pool_of, wrong_rows
 from scripts.studies.timedial.tables import CLOZE
@@ -66,15 +66,15 @@ DIALOG = 2  # of the draws from one key, so that no choice predicts another (scr
 
 
 def reasons_to_leave(
-    dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.DataFrame, contaminated: bool
+    dialogs: pd.DataFrame, instance_turns: pd.DataFrame, shares: pd.DataFrame, contaminated: bool
 ) -> np.ndarray:
-    """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns(), shares: of overlaps();
+    """Why each dialog leaves, by its number; empty text for those that stay. instance_turns: of challenge_turns(), shares: of overlaps();
     contaminated: the challenge is no reason."""
     reasons = np.where(
         dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE
     ).astype(object)
     if not contaminated:
-        exact, near = sources(dialogs, asked)
+        exact, near = sources(dialogs, instance_turns)
         for found, reason in (
             (shares.loc[leaks(shares), "dialog"], SHARES_WORDS),
             (near, NEAR),
@@ -148,7 +148,7 @@ def build_split(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The dataset of one split (schema cloze), its funnel(), and the spans left, for the pool of another split.
 
-    dialogs: of ordered(). spans: of placed(). reasons: of reasons_to_leave(). most: dialogs to keep. learnt: spans whose texts
+    dialogs: of ordered(). spans: of spans_in_dialogs(). reasons: of reasons_to_leave(). most: dialogs to keep. learnt: spans whose texts
     are in the pool, too. Raises UserError when no span is left, or too small a pool.
     """
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
@@ -190,7 +190,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
     # An option that came later is not told at its default: files are as those before it.
-    told = {
+    recorded_options = {
         name: value for name, value in options.items() if (name, value) != ("contaminated", False)
     }
     asks = source_beside(given, "challenge")
@@ -208,18 +208,18 @@ def build(given: argparse.Namespace, output: Path) -> None:
             pa.Table.from_pandas(built, CLOZE, preserve_index=False),
             output / f"{name}.parquet",
             CLOZE,
-            provenance_of(file) | {"split": file.stem, "options": told} | limit,
+            provenance_of(file) | {"split": file.stem, "options": recorded_options} | limit,
         )
 
     challenges = pd.concat(measured.values(), ignore_index=True)
-    asked = challenge_turns(challenges, str(asks.cleaned))
-    filled = filled_in(challenges, asked)
+    instance_turns = challenge_turns(challenges, str(asks.cleaned))
+    filled = filled_in(challenges, instance_turns)
     most, rows, learnt, near = options["max_dialogs"], [], None, set()
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(file)
-        spans, shares = placed(spans_file, dialogs), overlaps(dialogs, filled)
-        reasons = reasons_to_leave(dialogs, asked, shares, options["contaminated"])
+        spans, shares = spans_in_dialogs(spans_file, dialogs), overlaps(dialogs, filled)
+        reasons = reasons_to_leave(dialogs, instance_turns, shares, options["contaminated"])
         built, counts, learnt = build_split(
             dialogs, spans, reasons, options, most, str(spans_file), learnt
         )

@@ -76,12 +76,13 @@ def numerals(masks: pd.DataFrame, turns: pd.DataFrame) -> pd.DataFrame:
     A numeral takes the place of one of its sort (a year, digits, an ordinal, a word) that it may stand for: up to 12 in a time, 31 in a date,
     else 99, and one for many only where nothing is counted.
     """
-    asked = turns[turns["dialog"].isin(masks["dialog"])].reset_index(drop=True)
-    said, own = (
-        read_numerals(table["text"]).join(table["dialog"], on="row") for table in (asked, masks)
+    dialog_turns = turns[turns["dialog"].isin(masks["dialog"])].reset_index(drop=True)
+    said, mask_numerals = (
+        read_numerals(table["text"]).join(table["dialog"], on="row")
+        for table in (dialog_turns, masks)
     )
-    own = own.drop_duplicates("row").rename(columns={"row": "mask"})
-    pairs = own.merge(
+    mask_numerals = mask_numerals.drop_duplicates("row").rename(columns={"row": "mask"})
+    pairs = mask_numerals.merge(
         said.drop_duplicates(["dialog", "numeral"]), on=["dialog", "sort"], suffixes=("", "_said")
     )
     of = masks.iloc[pairs["mask"]].reset_index(drop=True)
@@ -144,9 +145,9 @@ def distractors(
     rows = rows.sort_values(["mask", "place", "order", "candidate"]).join(
         masks[["kind", "value", "text"]], on="mask"
     )
-    told = rows[["candidate", "kind"]].drop_duplicates()
+    unique = rows[["candidate", "kind"]].drop_duplicates()
     rows = rows.merge(
-        told.assign(meant=values_of(told["candidate"], told["kind"], rules)), how="left"
+        unique.assign(meant=values_of(unique["candidate"], unique["kind"], rules)), how="left"
     )
     rows["folded"] = rows["candidate"].str.lower()
     rows = rows[(rows["meant"] != rows["value"]) & (rows["folded"] != rows["text"].str.lower())]

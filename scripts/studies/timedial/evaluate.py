@@ -101,7 +101,7 @@ def rows_of(
     for (model, method), runs in part.systems.items():
         scored = [scores_of(run, part.split, options) for run in runs]
         learns = scored[0][1]
-        asked = (
+        untrained_domain = (
             EXTERNAL
             if method == EXTERNAL
             else "few_shot"
@@ -111,7 +111,7 @@ def rows_of(
         same = {
             "model": model,
             "method": method,
-            "domain": domain_of(part) if learns else asked,
+            "domain": domain_of(part) if learns else untrained_domain,
             "train_examples": runs[0].facts["train_examples"] if learns else None,
         }
         how = (

@@ -50,7 +50,7 @@ def ordered(file: Path) -> pd.DataFrame:
     return dialogs
 
 
-def placed(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
+def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
     """Spans in the order of the dialogs, with: instance_id, dialog (its number), length (its turns), row (of the span's turn in
     `dialogs`), before and after (the rest of that turn's text), initial (whether it begins a sentence).
 
@@ -122,7 +122,7 @@ def numbered(rows: pd.DataFrame) -> pd.DataFrame:
 def cloze(
     masks: pd.DataFrame, dialogs: pd.DataFrame, offered: pd.DataFrame, scope: str
 ) -> pd.DataFrame:
-    """The instances of the spans of placed() (schema cloze): of each its own text, right, then what is offered.
+    """The instances of the spans of spans_in_dialogs() (schema cloze): of each its own text, right, then what is offered.
 
     offered: mask (a row of masks), candidate, rule, label. It is written as its place asks.
     """
@@ -131,7 +131,7 @@ def cloze(
     offered = offered.assign(
         candidate=offered["candidate"].mask(begins, capital), is_original=False
     )
-    own = pd.DataFrame(
+    right_rows = pd.DataFrame(
         {
             "mask": np.arange(len(masks)),
             "candidate": masks["text"],
@@ -140,7 +140,7 @@ def cloze(
             "is_original": True,
         }
     )
-    rows = pd.concat([own, offered]).sort_values("mask", kind="stable", ignore_index=True)
+    rows = pd.concat([right_rows, offered]).sort_values("mask", kind="stable", ignore_index=True)
     said = dialogs["speaker"] + ": "
     masked = said.to_numpy()[masks["row"]] + masks["before"] + MASK + masks["after"]
     instances = masks[["instance_id", "dialog_id", "kind", "has_numeral"]].assign(
@@ -186,14 +186,15 @@ def challenge_cloze(
     """The instances of a challenge split (schema cloze). near: those that share words with a dialog to learn from."""
     if challenge.empty:  # a split of a challenge may be
         return pd.DataFrame(columns=CLOZE.names)
-    asked = challenge_turns(challenge, where)
-    asked = asked.assign(
-        row=np.arange(len(asked)), length=asked.groupby("instance_id")["turn"].transform("size")
+    instance_turns = challenge_turns(challenge, where)
+    instance_turns = instance_turns.assign(
+        row=np.arange(len(instance_turns)),
+        length=instance_turns.groupby("instance_id")["turn"].transform("size"),
     )
-    masks = asked[asked["masked"]]
+    masks = instance_turns[instance_turns["masked"]]
     instances = pd.DataFrame(
         {
-            "context": contexts(asked["line"].tolist(), masks, masks["line"], scope),
+            "context": contexts(instance_turns["line"].tolist(), masks, masks["line"], scope),
             "place": masks["row"].to_numpy(),
             "turns": masks["length"].to_numpy(),
         },

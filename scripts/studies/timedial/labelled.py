@@ -47,8 +47,8 @@ def checked(rows: pd.DataFrame) -> pd.DataFrame:
     refuse(rows, rows["instance_id"] == "", "has no instance_id", "copy that of the dialog")
     refuse(rows, rows["option"] == "", "has no option", "write one, or remove the row")
     # A row that a person added need not repeat the dialog.
-    told = rows["dialog"].where(rows["dialog"] != "")
-    dialog = told.groupby(rows["instance_id"]).transform("first")
+    dialogs = rows["dialog"].where(rows["dialog"] != "")
+    dialog = dialogs.groupby(rows["instance_id"]).transform("first")
     refuse(
         rows,
         dialog.isna(),
@@ -57,7 +57,7 @@ def checked(rows: pd.DataFrame) -> pd.DataFrame:
     )
     refuse(
         rows,
-        told.notna() & (told != dialog),
+        dialogs.notna() & (dialogs != dialog),
         "the dialog of instance {instance_id} is another one than above",
         "restore it",
     )

@@ -79,12 +79,12 @@ def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
     )
 
 
-def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
+def exact_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
     """The numbers of the dialogs all of whose turns are an instance's; in the masked turn, what stands around the mask.
 
-    Both tables are of with_others(); asked has text and masked of challenge_turns() besides.
+    Both tables are of with_others(); instance_turns has text and masked of challenge_turns() besides.
     """
-    masked = asked[asked["masked"]]
+    masked = instance_turns[instance_turns["masked"]]
     around = masked["text"].str.split(MASK, regex=False)
     masked = masked.assign(before=normalized(around.str[0]), after=normalized(around.str[1]))
     pairs = turns.merge(
@@ -97,15 +97,15 @@ def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
     return pairs.loc[fits, "dialog"].unique()
 
 
-def near_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
+def near_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
     """The numbers of the dialogs that share half of the long turns, or more, with one instance: half of their own or of its.
 
     The masked turn of an instance counts for nothing, a turn said twice counts once. A dialog without a long turn is near to
     none. Tables as for exact_sources().
     """
-    theirs = asked[(asked["key"].str.len() >= LONG) & ~asked["masked"]].drop_duplicates(
-        ["dialog", "code"]
-    )
+    theirs = instance_turns[
+        (instance_turns["key"].str.len() >= LONG) & ~instance_turns["masked"]
+    ].drop_duplicates(["dialog", "code"])
     ours = turns[turns["dialog"].isin(turns.loc[turns["code"].isin(theirs["code"]), "dialog"])]
     ours = ours[ours["key"].str.len() >= LONG].drop_duplicates(["dialog", "key"])
     theirs = theirs[["dialog", "code"]].rename(columns={"dialog": "instance"})
@@ -117,12 +117,12 @@ def near_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
     return shared.loc[shared["size"] >= NEAR * fewest, "dialog"].unique()
 
 
-def sources(turns: pd.DataFrame, asked: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of the dialogs that instances were made from: exactly, and nearly (some of them both).
 
-    turns: dialog (a number from 0), turn, text. asked: of challenge_turns().
+    turns: dialog (a number from 0), turn, text. instance_turns: of challenge_turns().
     """
-    known = pa.array(asked["key"].unique(), pa.string())
+    known = pa.array(instance_turns["key"].unique(), pa.string())
     turns = with_others(turns[["dialog", "turn"]].assign(key=normalized(turns["text"])), known)
-    asked = with_others(asked, known)
-    return exact_sources(turns, asked), near_sources(turns, asked)
+    instance_turns = with_others(instance_turns, known)
+    return exact_sources(turns, instance_turns), near_sources(turns, instance_turns)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from scripts.data.keyed import keyed_hash, keyed_uniform
 
-DRAW, OWN = (
+DRAW, FROM_DIALOG = (
     1,
     3,
 )  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/build.py has the other)
@@ -90,7 +90,7 @@ def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) ->
     are too few. spans: dialog, kind, meaning, row."""
     pairs = said_beside(spans.assign(instance=np.arange(len(ids))), spans, "meaning")
     pairs["order"] = keyed_hash(
-        ids.iloc[pairs["instance"]], seed, OWN, pairs["row_said"].to_numpy()
+        ids.iloc[pairs["instance"]], seed, FROM_DIALOG, pairs["row_said"].to_numpy()
     )
     pairs = pairs.sort_values(["instance", "order"])
     pairs["rank"] = pairs.groupby("instance").cumcount()
@@ -108,14 +108,14 @@ def wrong_rows(
     if options["negatives_from"] == "pool":
         return drawn(ids, places, pool, wanted, seed)
     said = places[["kind", "meaning", "row"]].assign(dialog=spans["dialog"])
-    own = from_dialogs(
+    dialog_rows = from_dialogs(
         ids, said, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed
     )
     # Behind the dialog's own as many from the pool that enough are left when those that mean the same are passed over.
     rest = drawn(ids, places, pool, int(min(2 * wanted, places["meanings"].min() - 1)), seed)
     meanings = np.append(pool["meaning"].to_numpy(), -1)  # of row -1: none
-    passed = (meanings[rest][:, :, None] == meanings[own][:, None, :]).any(2)
-    return first_of(np.hstack([own, rest]), np.hstack([own < 0, passed]), wanted)
+    passed = (meanings[rest][:, :, None] == meanings[dialog_rows][:, None, :]).any(2)
+    return first_of(np.hstack([dialog_rows, rest]), np.hstack([dialog_rows < 0, passed]), wanted)
 
 
 def first_of(rows: np.ndarray, passed: np.ndarray, wanted: int) -> np.ndarray:
@@ -133,14 +133,18 @@ def drawn(
     """
     taken = np.zeros((len(ids), wanted), np.int64)
     left, draws = np.arange(len(ids)), 2 * wanted + 2
-    first, size, own = (places[name].to_numpy()[:, None] for name in ("first", "size", "meaning"))
+    first, size, own_meaning = (
+        places[name].to_numpy()[:, None] for name in ("first", "size", "meaning")
+    )
     while len(left):
         share = keyed_uniform(ids.iloc[left], seed, DRAW, np.arange(draws)[:, None]).T
         rows = np.searchsorted(
             pool["end"], first[left] + (share * size[left]).astype(np.int64), side="right"
         )
         meant = pool["meaning"].to_numpy()[rows]
-        passed = np.tril(meant[:, :, None] == meant[:, None, :], -1).any(2) | (meant == own[left])
+        passed = np.tril(meant[:, :, None] == meant[:, None, :], -1).any(2) | (
+            meant == own_meaning[left]
+        )
         enough = (~passed).sum(1) >= wanted
         taken[left[enough]] = first_of(rows, passed, wanted)[enough]
         left, draws = left[~enough], 2 * draws

@@ -52,7 +52,7 @@ def read_gold(file: Path) -> pd.DataFrame:
     return table
 
 
-def once(pairs: list[tuple]) -> dict:
+def unique_keys(pairs: list[tuple]) -> dict:
     """A JSON object, keys without the spaces around them; a key that stands twice is refused."""
     known = {}
     for key, value in pairs:
@@ -65,7 +65,7 @@ def once(pairs: list[tuple]) -> dict:
 def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str, dict]:
     """The id and the scores of one line; wanted: the options of each id."""
     try:
-        one = json.loads(line, object_pairs_hook=once)
+        one = json.loads(line, object_pairs_hook=unique_keys)
         name, scores = str(one["id"]), dict(one["scores"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(

@@ -28,7 +28,7 @@ from scripts.people.candidates_rules import drawing, load_terms
 from scripts.people.label_sheets import write_items
 from scripts.running.program import UserError, execute, log, whole_number
 from scripts.studies.timedial.distractors import distractors
-from scripts.studies.timedial.instances import cloze, ordered, placed
+from scripts.studies.timedial.instances import cloze, ordered, spans_in_dialogs
 from scripts.studies.timedial.tables import CLOZE
 from scripts.text.temporal_words import rules_of
 
@@ -43,7 +43,7 @@ def read_split(
     """Of one split's dialogs, without those that repeat another: turns, spans, and the spans to mask, which have a numeral and
     stand in dialogs with enough spans; dialog is their number."""
     turns = ordered(given.cleaned / f"{split}.parquet")
-    spans = placed(given.spans / f"{split}.parquet", turns)
+    spans = spans_in_dialogs(given.spans / f"{split}.parquet", turns)
     spans = spans[
         ~spans["dialog"].isin(turns.loc[turns["duplicate_of"] != "", "dialog"])
     ].reset_index(drop=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from scripts.data.tables import provenance_of, read_table
-from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, told_orders
+from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, order_outcomes_by_pairs
 from scripts.measure.tally import values_of
 from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, cleaned  # noqa: F401 (a fixture)
 
@@ -73,7 +73,7 @@ def test_the_order_told_equals_brute_force(length, seed):
     random = np.random.default_rng(seed)
     pairs = list(combinations(range(length), 2))
     odds = random.integers(-2, 3, (6, len(pairs))).astype(float)  # whole numbers: many tie
-    found = told_orders(odds, length)
+    found = order_outcomes_by_pairs(odds, length)
     for one, told in zip(odds, found):
         sums = {}
         for order in permutations(range(length)):

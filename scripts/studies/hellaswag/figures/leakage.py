@@ -36,8 +36,8 @@ def main(given: argparse.Namespace) -> None:
     metrics, sources = hellaswag_metrics(given.metrics, load(given.models)), load(given.sources)
     parts = []
     for source, rows in metrics.groupby("source", sort=False):
-        told = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
-        parts.append(told.assign(corpus=source_title(source, sources)))
+        leakage = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
+        parts.append(leakage.assign(corpus=source_title(source, sources)))
     table = pd.concat(parts)[list(COLUMNS)].astype(str).rename(columns=COLUMNS)
     publish_table(given, table, CAPTION, list(COLUMNS.values())[:4])
 

@@ -32,9 +32,12 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
     for (source, dataset, split, system), of_system in metrics.groupby(
         ["source", "dataset", "split", "system"], sort=False
     ):
-        told = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
-        by = {row["slice"]: row for _, row in told[told["metric"] == "accuracy"].iterrows()}
-        above = told[told["metric"] == "accuracy_above_control"]
+        over_seeds = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
+        by = {
+            row["slice"]: row
+            for _, row in over_seeds[over_seeds["metric"] == "accuracy"].iterrows()
+        }
+        above = over_seeds[over_seeds["metric"] == "accuracy_above_control"]
         cells = {
             "Corpus": source_title(source, sources) + note_of(by["all"]),
             "Dataset": dataset.replace("_", " "),

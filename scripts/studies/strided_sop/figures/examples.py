@@ -85,7 +85,7 @@ def answers_of_people(
         [f"{item:016x}" for item in items_of(pairs["pair_id"])], fill_value=0
     ).to_numpy()
     several = answers["person"].nunique() > 1
-    told = np.array(
+    answer_texts = np.array(
         [
             ", ".join(label + f" ({count})" * several for label, count in zip(LABELS, row) if count)
             for row in counts
@@ -97,8 +97,8 @@ def answers_of_people(
         > counts[np.arange(len(pairs)), pairs["label"]]
     )  # in the eyes of most
     return (
-        [System("people", "human", told, np.full(len(told), np.nan), wrong)]
-        if (told != "").any()
+        [System("people", "human", answer_texts, np.full(len(answer_texts), np.nan), wrong)]
+        if (answer_texts != "").any()
         else []
     )
 

@@ -35,7 +35,7 @@ VARIANT = [
 NUMBERS = ["value", "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
 
-def strides_told(stride: str) -> str:
+def strides_in_words(stride: str) -> str:
     """`stride 2`, `strides 0 to 4`: what was learnt from, as the option train_stride says it."""
     return (
         f"strides 0 to {stride.removeprefix(UP_TO)}"
@@ -48,15 +48,19 @@ def learnt_title(facts: dict | pd.Series) -> str:
     """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is measured."""
     stride: Any = facts.get("train_stride")
     corpus: Any = facts.get("learn_from")
-    return (f", learnt from {strides_told(stride)}" if pd.notna(stride) else "") + (
+    return (f", learnt from {strides_in_words(stride)}" if pd.notna(stride) else "") + (
         f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else ""
     )
 
 
 def objectives_title(facts: dict | pd.Series) -> str:
     """`, beside masked words (weight 0.5)`: the second objective of a run; nothing where it learnt its own alone."""
-    told: Any = facts.get("objectives")
-    return f", beside masked words (weight {told.rpartition(' ')[2]})" if pd.notna(told) else ""
+    objectives: Any = facts.get("objectives")
+    return (
+        f", beside masked words (weight {objectives.rpartition(' ')[2]})"
+        if pd.notna(objectives)
+        else ""
+    )
 
 
 def sop_metrics(path: Path) -> pd.DataFrame:
@@ -105,9 +109,9 @@ def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
 def variant_title(facts: dict | pd.Series) -> str:
     """`, size-matched`: how a model was trained and measured, where not plainly; facts: the columns VARIANT."""
     method = facts["method"]
-    told = "" if method in PLAIN else f", {method_title(method)}"
+    method_text = "" if method in PLAIN else f", {method_title(method)}"
     return (
-        told
+        method_text
         + ", same videos" * pd.notna(facts["same_videos"])
         + ", size-matched" * pd.notna(facts["size_matched"])
         + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))

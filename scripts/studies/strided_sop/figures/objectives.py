@@ -63,14 +63,14 @@ COLUMNS = [
 
 def weighed(metrics: pd.DataFrame, compared: list[dict], models: dict) -> pd.DataFrame:
     """The accuracies over all seeds of the systems that are compared, with `weight` and `variant` (how they were trained and measured, in words)."""
-    told = pd.DataFrame(compared)[["experiment", *ROW, "weight"]]
+    systems = pd.DataFrame(compared)[["experiment", *ROW, "weight"]]
     rows = metrics[
         (metrics["study"] == "strided_sop")
         & (metrics["slice"] == "all")
         & (metrics["metric"] == "accuracy")
         & metrics["seed"].isna()
     ]
-    rows = rows.merge(told, on=["experiment", *ROW])
+    rows = rows.merge(systems, on=["experiment", *ROW])
     return rows.assign(variant=titles_of(rows, models, objectives=None)).drop_duplicates(
         ["source", "dataset", "split", "model", "method", "weight"]
     )

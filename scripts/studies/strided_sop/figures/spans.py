@@ -65,10 +65,10 @@ def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     ]
     rows = rows.assign(system=titles_of(rows, models), is_control=rows["method"] == "control")
     rows = rows.drop_duplicates([*PLACE, "system", "span", "order_by", "metric", "slice"])
-    kept = with_best_control(
+    shown_rows = with_best_control(
         rows, [*PLACE, "span"], ["order_by", "system"], rows["metric"] == "exact_order"
     )
-    return kept.sort_values(
+    return shown_rows.sort_values(
         [*PLACE, "is_control", "system", "span", "metric", "slice"],
         kind="stable",
         ignore_index=True,

@@ -40,7 +40,7 @@ from scripts.studies.strided_sop.figures.metrics import (
     learnt_title,
     place_title,
     strided_metrics,
-    strides_told,
+    strides_in_words,
 )
 
 COLUMNS = [
@@ -77,15 +77,15 @@ def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
     )
     crossed = points["train_stride"].notna() | points["learn_from"].notna()
     points = points[crossed.groupby([points[name] for name in PLACE]).transform("any")]
-    kept = with_best_control(points, PLACE[:2])
-    mixed = kept["learnt_stride"].str.startswith(UP_TO)
-    kept = kept.assign(
-        is_elsewhere=kept["learnt_corpus"] != kept["source"],
+    shown_rows = with_best_control(points, PLACE[:2])
+    mixed = shown_rows["learnt_stride"].str.startswith(UP_TO)
+    shown_rows = shown_rows.assign(
+        is_elsewhere=shown_rows["learnt_corpus"] != shown_rows["source"],
         is_mixed=mixed,
-        number=kept["learnt_stride"].str.removeprefix(UP_TO).astype(int),
-        is_control=kept["method"] == "control",
+        number=shown_rows["learnt_stride"].str.removeprefix(UP_TO).astype(int),
+        is_control=shown_rows["method"] == "control",
     )
-    return kept.sort_values(
+    return shown_rows.sort_values(
         [
             "source",
             "split",
@@ -108,7 +108,7 @@ def row_title(row: pd.Series, sources: dict) -> str:
     corpus = "\n".join(
         textwrap.wrap(title if len(title) < 30 else row["learnt_corpus"].replace("_", " "), 18)[:2]
     )
-    return strides_told(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
+    return strides_in_words(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
 
 
 def draw_panel(

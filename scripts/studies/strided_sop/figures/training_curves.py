@@ -140,8 +140,8 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
             draw_measure = partial(draw_panel, measure=measure, known=known)
             for stride in strides:
                 of_stride = rows[rows["stride"] == stride]
-                is_told = measure == "loss" and len(of_stride) > 0
-                detail = f"stride {stride}".replace("_", " ") * is_told
+                has_detail = measure == "loss" and len(of_stride) > 0
+                detail = f"stride {stride}".replace("_", " ") * has_detail
                 panels.append(Panel(of_stride, draw_measure, detail=detail, height=0.92))
         lines += in_lines(panels, len(strides), textwrap.fill(title, WRAP))
     handles = [look.handle(split_title(split)) for split, look in known.items()]

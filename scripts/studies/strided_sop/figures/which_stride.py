@@ -26,7 +26,7 @@ from scripts.studies.strided_sop.figures.metrics import sop_metrics, titles_of
 
 TASKS = {"stride": "stride alone", "order_and_stride": "stride with order"}
 PLACE = ["source", "split", "predict"]
-TOLD = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
+SYSTEM_METRICS = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
 COLUMNS = [
     *PLACE,
     "system",
@@ -37,7 +37,7 @@ COLUMNS = [
     "predicted",
     "value",
     "n",
-    *TOLD,
+    *SYSTEM_METRICS,
     "sample",
     "limit",
 ]
@@ -46,16 +46,16 @@ ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 
 
 def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
-    """The cells of each system's matrix over all seeds, beside the system's numbers (TOLD); of controls those of the best."""
+    """The cells of each system's matrix over all seeds, beside the system's numbers (SYSTEM_METRICS); of controls those of the best."""
     rows = metrics[metrics["predict"].notna() & metrics["seed"].isna()]
     rows = rows.assign(
         system=titles_of(rows, models, train_stride=None)
     )  # the mixture is that of the measured pairs
     keys = [*PLACE, "system", "experiment"]
     numbers = (
-        rows[(rows["slice"] == "all") & rows["metric"].isin(TOLD)]
+        rows[(rows["slice"] == "all") & rows["metric"].isin(SYSTEM_METRICS)]
         .pivot_table(index=keys, columns="metric", values="value")
-        .reindex(columns=TOLD)
+        .reindex(columns=SYSTEM_METRICS)
     )
     cells = rows[rows["metric"] == "confusion"].merge(numbers.reset_index(), on=keys)
     cells[["true", "predicted"]] = (
@@ -63,10 +63,10 @@ def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     )
     is_control = cells["method"] == "control"
     best = cells[is_control].groupby(PLACE)["stride_accuracy"].transform("max")
-    kept = cells[
+    shown_cells = cells[
         ~is_control | (cells["stride_accuracy"] == best.reindex(cells.index))
     ].drop_duplicates([*PLACE, "system", "true", "predicted"])
-    return kept.assign(is_control=kept["method"] == "control").sort_values(
+    return shown_cells.assign(is_control=shown_cells["method"] == "control").sort_values(
         ["source", "split", "predict", "is_control", "system", "true", "predicted"],
         kind="stable",
         ignore_index=True,

@@ -81,8 +81,8 @@ def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
     )
     place = [points[name] for name in ("source", "split", "system")]
     points = points[points["context"].notna().groupby(place).transform("any")]
-    kept = with_best_control(points, ["source", "split", "window"], ["series"])
-    return kept.assign(place=kept["window"].map(length_of)).sort_values(
+    shown_points = with_best_control(points, ["source", "split", "window"], ["series"])
+    return shown_points.assign(place=shown_points["window"].map(length_of)).sort_values(
         ["source", "split", "system", "place", "stride"], kind="stable", ignore_index=True
     )
 

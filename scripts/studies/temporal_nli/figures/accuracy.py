@@ -217,11 +217,11 @@ def draw_panel(
 ) -> None:
     """The dots of one model and method, the baseline, the best control; counts: beside the rows."""
     rows.draw(axes, points, known)
-    placed = rows.placed(points, known)
+    panel_points = rows.placed(points, known)
     for look, column in ((MAJORITY, "majority"), (CONTROL, "control")):
-        axes.plot(placed[column] * 100, placed["y"], **look.settings(), zorder=3)
+        axes.plot(panel_points[column] * 100, panel_points["y"], **look.settings(), zorder=3)
     here = same_place(people, points, [*PLACE, "scoring"])
-    for y in placed.loc[placed["slice"] == ALL, "y"] if len(here) else ():
+    for y in panel_points.loc[panel_points["slice"] == ALL, "y"] if len(here) else ():
         draw_marks(axes, here.assign(y=y), PEOPLE, "y", flat=True, capsize=0, zorder=5)
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 25, 50, 75, 100], ["0", "", "50", "", "100"])

@@ -93,15 +93,17 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
         whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])]
     )
     rows = with_best_control(rows, PLACE, ["model"], rows["slice"] == "all")
-    own = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
-    own = own.assign(part=own["slice"].str.removeprefix("part="))
+    part_rows = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
+    part_rows = part_rows.assign(part=part_rows["slice"].str.removeprefix("part="))
     learnt = rows[rows["slice"].str.startswith("withheld=") & (rows["held_out"] == TEMPLATE)]
     learnt = learnt.assign(part="learnt", held_out=learnt["slice"].str.removeprefix("withheld="))
     system = [*PLACE, *SYSTEM[:2]]
-    wanted = own.loc[own["held_out"] != TEMPLATE, [*system, "held_out"]].drop_duplicates()
+    wanted = part_rows.loc[
+        part_rows["held_out"] != TEMPLATE, [*system, "held_out"]
+    ].drop_duplicates()
     learnt = learnt.merge(wanted, on=[*system, "held_out"])
-    own = own.merge(wanted[system].drop_duplicates(), on=system)
-    return pd.concat([own, learnt], ignore_index=True)
+    part_rows = part_rows.merge(wanted[system].drop_duplicates(), on=system)
+    return pd.concat([part_rows, learnt], ignore_index=True)
 
 
 def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:

@@ -39,7 +39,7 @@ from scripts.publish.table import percent
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
     accuracies,
-    context_told,
+    context_in_words,
     draw_systems,
     drawn,
     human,
@@ -94,9 +94,7 @@ def draw(
             for by, value in zip(answered["by"], answered["value"])
         ]
         table, first = in_rows(challenge, paper), challenge.iloc[0]
-        detail = (
-            f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(challenge)}"
-        )
+        detail = f"{split_title(first['split'])}, {first['n']:,} instances, {context_in_words(challenge)}"
         rows = Rows(table)
         tables.append(table)
         lines.append(

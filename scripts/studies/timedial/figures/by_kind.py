@@ -28,7 +28,7 @@ from scripts.publish.panels import CHANCE, Rows, draw_line, figure_of, publish
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
     accuracies,
-    context_told,
+    context_in_words,
     draw_systems,
     drawn,
     in_rows,
@@ -85,7 +85,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             lambda part: f"n = {part['n'].max():,}",
             partial(draw_part, chances=chances),
         )
-    note = f"2-best accuracy (% of instances), {context_told(systems)}"
+    note = f"2-best accuracy (% of instances), {context_in_words(systems)}"
     legend = legend_of(in_rows(systems, systems.iloc[:0]), CHANCE.handle("chance"))
     return figure_of(lines, legend, share_y="line", note=note) if lines else style.nothing(FEW)
 

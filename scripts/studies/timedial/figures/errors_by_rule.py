@@ -30,7 +30,7 @@ from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
     RULES,
     accuracies,
-    context_told,
+    context_in_words,
     drawn,
     in_rows,
     legend_of,
@@ -65,7 +65,7 @@ def denominators(sources: Path) -> pd.Series:
 def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, sources: dict) -> Figure:
     """The figure of error_points(); figure_2: its published numbers, of denominators()."""
 
-    def told(of_rule: pd.DataFrame) -> str:
+    def detail_of(of_rule: pd.DataFrame) -> str:
         detail = f"% of n = {of_rule['n'].max():,.0f}"
         if (of_rule["origin"] == "published").any():
             detail += (
@@ -81,10 +81,10 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
         line
         for table in tables
         for line in line_of(
-            table, "slice", SLICES, source_title(table["measured_on"].iloc[0], sources), told
+            table, "slice", SLICES, source_title(table["measured_on"].iloc[0], sources), detail_of
         )
     ]
-    note = f"wrong options that score as high as a right one (%), {context_told(points)}"
+    note = f"wrong options that score as high as a right one (%), {context_in_words(points)}"
     return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
 
 

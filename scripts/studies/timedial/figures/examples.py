@@ -74,10 +74,12 @@ def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> P
     """The dialogs of a dataset, with what these runs said of their options."""
     facts = runs[0].facts
     learnt = resources.sources[facts["source"]]
-    told = (
+    corpus_note = (
         f", learnt from {learnt.get('title', facts['source'])}" if "measured_on" in learnt else ""
     )
-    about = about_of(facts, f"{facts['data_options']['context_scope']} context{told}", resources)
+    about = about_of(
+        facts, f"{facts['data_options']['context_scope']} context{corpus_note}", resources
+    )
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
     options = checked(read_table(file, CLOZE.names).to_pandas(), file)
     systems = [

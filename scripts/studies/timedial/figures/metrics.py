@@ -242,7 +242,7 @@ def domain_title(row: Mapping) -> str:
     )
 
 
-def context_told(points: pd.DataFrame) -> str:
+def context_in_words(points: pd.DataFrame) -> str:
     """What the systems of a panel saw of the dialog, in words."""
     full = points.loc[points["paradigm"] != "control", "context_scope"].eq("full").all()
     return "full dialog context" if full else "each with the most context it was measured with"
