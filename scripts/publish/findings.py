@@ -19,15 +19,13 @@ from scripts.publish.names import model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
-    PROBE,
     cells_of,
     control_rows,
     people,
-    places,
     preferred,
     published,
 )
-from scripts.publish.scorecard.layout import at, probe_names
+from scripts.publish.scorecard.card import at, probe_names
 
 ABOVE, LEVEL, BELOW, UNKNOWN = "above", "level", "below", "unknown"
 VERDICTS = {
@@ -101,11 +99,7 @@ def findings_of(
         own = cells[cells["study"] == name]
         # Predictions that authors released were found elsewhere; they count if there are no others.
         own = own[own["method"] != "released"] if (own["method"] != "released").any() else own
-        rows = (
-            best_system(own)
-            if len(own)
-            else best_of(controls[controls["study"] == name], studies, sources)
-        )
+        rows = best_system(own) if len(own) else best_of(controls[controls["study"] == name])
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
@@ -145,14 +139,11 @@ def system_title(name: str, models: dict) -> str:
     return "the same model, blind" if name.endswith(BLIND) else model_title(name, models)
 
 
-def best_of(controls: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+def best_of(controls: pd.DataFrame) -> pd.DataFrame:
     """The best control of each probe, in the place of a system: without anything to stand beside it."""
-    best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
-    order = pd.concat([places(best[name], studies, sources).rename(name) for name in PROBE], axis=1)
-    best = best.loc[order.sort_values(PROBE, kind="stable").index]
-    return best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None).reset_index(
-        drop=True
-    )
+    best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
+    best = best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None)
+    return best.sort_values("probe", ignore_index=True)
 
 
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:

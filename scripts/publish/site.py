@@ -40,7 +40,7 @@ from scripts.publish.parts import data_url, size_of, templates, told_and_folded
 from scripts.publish.provenance import machine_of, mixture, provenance_of
 from scripts.publish.reading import cards_of, paper_tables, verdict_rows
 from scripts.publish.scorecard.cells import networks_of, read_scores
-from scripts.publish.scorecard.layout import read_left_out
+from scripts.publish.scorecard.card import read_left_out
 
 ALL = "all"  # the study of what is about all of them
 WIDE = 14  # characters from which on a column of a table is not squeezed to the width of its longest word
