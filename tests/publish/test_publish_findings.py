@@ -13,7 +13,6 @@ from scripts.publish.findings import (
     SAMPLE,
     UNKNOWN,
     VERDICTS,
-    Finding,
     findings_of,
     shared_caveats,
 )
@@ -35,7 +34,7 @@ def scores() -> pd.DataFrame:
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *COLUMNS])))
 
 
-def found_in(metrics: pd.DataFrame) -> list[Finding]:
+def found_in(metrics: pd.DataFrame) -> list[dict]:
     return findings_of(
         metrics,
         STUDIES,
@@ -86,18 +85,18 @@ def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
 def clause_in(metrics: pd.DataFrame) -> dict:
     """The clause of the one finding in these metrics."""
     [finding] = found_in(metrics)
-    return finding.clauses[0]
+    return finding["clauses"][0]
 
 
 def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
     found = found_in(scores())
-    assert [one.study for one in found] == ["strided_sop"]
-    clause, *_ = found[0].clauses
+    assert [one["study"] for one in found] == ["strided_sop"]
+    clause, *_ = found[0]["clauses"]
     assert (clause["corpus"], clause["said"]) == ("ActivityNet", "57 → 72 %")
     assert clause["of"].endswith("from stride 0 to 3")
     assert clause["control"] == "best control 54 → 54 (bag of words)"
-    assert [row["title"] for row in found[0].groups[0]["rows"]] == ["stride 0", "stride 3"]
-    assert found[0].marks == ["sample data"] and SAMPLE in found[0].caveats
+    assert [row["title"] for row in found[0]["groups"][0]["rows"]] == ["stride 0", "stride 3"]
+    assert found[0]["marks"] == ["sample data"] and SAMPLE in found[0]["caveats"]
 
 
 @each_row(
