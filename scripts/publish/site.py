@@ -76,17 +76,20 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
     heads is the columns that head the groups; None for the words before the first number, as many of them as make groups of several rows.
     """
     table = read_csv(file)
-    number = table.apply(lambda column: column.str.fullmatch(NUMBER).all())
+    number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
     if heads is None:
-        heads = list(table)[: number.argmax()]
+        is_number = list(number.values())
+        heads = list(table)[: is_number.index(True)] if any(is_number) else []
         while len(heads) > 1 and 2 * len(table[heads].drop_duplicates()) > len(table):
             heads = heads[:-1]
-    titles = table[heads].apply(tuple, axis=1) if heads else pd.Series([()] * len(table))
+    titles = pd.Series([tuple(row) for row in table[heads].to_numpy()], dtype=object)
     rest = table.drop(columns=heads)
-    is_wide = rest.apply(lambda column: column.str.len().max() > WIDE)
     return {
         "header": list(rest),
-        "looks": ["n" if number[name] else "wide" * is_wide[name] for name in rest],
+        "looks": [
+            "n" if number[name] else "wide" if rest[name].str.len().max() > WIDE else ""
+            for name in rest
+        ],
         "groups": [
             {"title": " · ".join(filter(None, title)), "rows": rows.to_numpy().tolist()}
             for title, rows in rest.groupby(titles, sort=False)
