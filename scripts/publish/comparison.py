@@ -202,13 +202,12 @@ class Comparison:
         examples; a sum over the slices where the metric ends in .sum."""
         is_sum, found = self.end == "sum", []
         rows = self.nearest(once(selected(self.measured(), self.settings)))
-        systems = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
-        if is_sum and not self.claim["model"]:  # the same whoever is asked: the last stands for all
-            last = rows.assign(system=systems.ngroup())
-            last = last.groupby(["source", "dataset"])["system"].transform("max")
-            rows = rows[systems.ngroup() == last]
-            systems = rows.groupby(["source", "dataset"], sort=False)
-        for _, system in systems:
+        groups = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
+        systems = [system for _, system in groups]
+        if is_sum and not self.claim["model"]:  # the same whoever is asked
+            by_dataset = {tuple(one[["source", "dataset"]].iloc[0]): one for one in systems}
+            systems = list(by_dataset.values())
+        for system in systems:
             values, n, first = system["value"], system["n"], system.iloc[0]
             estimate = Estimate(*first[["value", "ci_low", "ci_high"]])
             if is_sum or len(system) > 1:
