@@ -111,7 +111,8 @@ def points_of(card: Scorecard) -> pd.DataFrame:
     for row in card.rows:
         detail = " · ".join(filter(None, [size_in_words(row["parameters"]), row["asked"]]))
         lines = [textwrap.fill(line, LETTERS) for line in (row["title"], detail)]
-        of_row = {"row": tuple(lines), "head": row["kind"], "name": "\n".join(lines)}
+        key = f"{row['model']} {row['way']}"
+        of_row = {"row": key, "head": row["kind"], "name": "\n".join(lines)}
         for probe in card.probes:
             cell = cells.get((row["model"], row["way"], probe["probe"]))
             if cell is None:
