@@ -196,17 +196,11 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str]
         "slice",
     ]
     differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
+    words = {"model": lambda name: model_title(name, titles), "method": method_title}
     told = []
     for one in outcomes:
         shown = differing if told else dict.fromkeys(["model", *differing])
-        said = [
-            model_title(one.row[name], titles)
-            if name == "model"
-            else method_title(one.row[name])
-            if name == "method"
-            else in_text(str(one.row[name]))
-            for name in shown
-        ]
+        said = [words.get(name, lambda value: in_text(str(value)))(one.row[name]) for name in shown]
         told.append(": ".join(filter(None, [", ".join(dict.fromkeys(said)), one.told])))
     return "; ".join(told)
 
@@ -278,38 +272,27 @@ def verdict(
             "numbers": "",
         }
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
-    told = judged(
-        weakest(outcomes).sign,
-        tier,
-        marks_of(rows),
-        models,
-        control,
-        UNCLEAR[claim["direction"]].format(**claim),
-    )
-    return told | {"numbers": told_of(outcomes, titles, options)}
+    unclear = UNCLEAR[claim["direction"]].format(**claim)
+    said, why = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, unclear)
+    return {"verdict": said, "why": why, "numbers": told_of(outcomes, titles, options)}
 
 
 def judged(
     sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str
-) -> dict[str, str]:
+) -> tuple[str, str]:
     """The verdict and why, of the sign of the weakest outcome; tier: how near its models are to the paper's; marks: of its rows;
     unclear: why it could not be told."""
     if marks:
-        return {"verdict": NOT_COMPARABLE, "why": ", ".join(marks)}
+        return NOT_COMPARABLE, ", ".join(marks)
     if sign == 0:
-        return {"verdict": NOT_COMPARABLE, "why": f"cannot be told here: the interval {unclear}"}
+        return NOT_COMPARABLE, f"cannot be told here: the interval {unclear}"
     if sign > 0 and control:
-        return {"verdict": CONTRADICTED, "why": control}
+        return CONTRADICTED, control
     if tier == 2:
-        return {
-            "verdict": NOT_COMPARABLE,
-            "why": f"other model class: {models}"
-            + (", which does not show it" if sign < 0 else ", which shows it"),
-        }
-    return {
-        "verdict": REPRODUCED if sign > 0 else NOT_REPRODUCED,
-        "why": f"by {models}, of the same class" if tier else "",
-    }
+        shows = "does not show it" if sign < 0 else "shows it"
+        return NOT_COMPARABLE, f"other model class: {models}, which {shows}"
+    by = f"by {models}, of the same class" if tier else ""
+    return (REPRODUCED if sign > 0 else NOT_REPRODUCED), by
 
 
 def as_settings(part: object) -> object:
@@ -340,20 +323,12 @@ def tabulate(
     claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]
 ) -> pd.DataFrame:
     """A row of text for each claim, in the order of the file; metrics: the study's rows over all seeds."""
-    rows = []
-    for claim in claims:
-        found = verdict(claim, metrics, classes, titles, options)
-        rows.append(
-            [
-                claim["says"],
-                found["verdict"],
-                found["why"],
-                found["numbers"],
-                claim["source"],
-                claim.get("note", ""),
-            ]
-        )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    rows = [
+        verdict(claim, metrics, classes, titles, options)
+        | {"claim": claim["says"], "source": claim["source"], "note": claim.get("note", "")}
+        for claim in claims
+    ]
+    return pd.DataFrame(rows, columns=list(map(str.lower, COLUMNS))).set_axis(COLUMNS, axis=1)
 
 
 def main(given: argparse.Namespace) -> None:

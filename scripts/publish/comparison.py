@@ -21,7 +21,7 @@ A row of published.csv is one number of a paper:
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +30,7 @@ import pandas as pd
 
 from scripts.measure.intervals import Estimate
 from scripts.publish.marks import marks_of
-from scripts.publish.names import details_of, method_title, model_title
+from scripts.publish.names import details_of, method_title, model_title, source_title
 from scripts.publish.selection import (
     as_text,
     distance,
@@ -55,10 +55,6 @@ ELSEWHERE = {
 }
 
 
-Near = Callable[[pd.DataFrame], pd.DataFrame]  # nearest() of a claim
-Caveats = Callable[[pd.Series], tuple[str, ...]]  # caveats_of() of a claim
-
-
 @dataclass
 class Facts:
     """What a study left: metrics (rows over all seeds), run.json of its runs, cleaning counts, titles."""
@@ -71,15 +67,6 @@ class Facts:
     study: dict = field(
         default_factory=dict
     )  # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
-
-
-@dataclass
-class Here:
-    """One number of this study, as text, how far it lies from the paper's, and what to keep in mind."""
-
-    told: str
-    difference: str = ""
-    caveats: tuple[str, ...] = ()
 
 
 def published_claims(file: Path) -> pd.DataFrame:
@@ -104,47 +91,6 @@ def paper_of(claim: pd.Series) -> dict[str, list[str]]:
     return {column: value.split("; ") for column, value in had.items() if value}
 
 
-def nearest(rows: pd.DataFrame, paper: dict[str, list[str]], of_table: set[str]) -> pd.DataFrame:
-    """The rows that differ least from what the paper had: its model first, then as few other differences as there are.
-
-    of_table: the models of the paper's table. One of them has rows of its own there and stands in for no other.
-    """
-    had = {column: values for column, values in paper.items() if column in rows}
-    other = pd.DataFrame(
-        {column: ~as_text(rows[column]).isin(values) for column, values in had.items()},
-        index=rows.index,
-    )
-    if "model" in other:
-        stays = ~other["model"] | ~rows["model"].isin(of_table)
-        rows, other = rows[stays], other[stays]
-    distance = other.sum(axis=1) + len(had) * other.get("model", 0)
-    return rows[distance == distance.min()] if len(rows) else rows
-
-
-def caveats_of(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> tuple[str, ...]:
-    """Where a row is not what the paper had, and what makes its number say less."""
-    told = []
-    for column, values in paper.items():
-        value = as_text(pd.Series([row[column]]))[0] if column in row else None
-        if value is None or value in values:
-            continue
-        if column == "model":
-            told.append(f"other model: {model_title(value, facts.models)}")
-        elif column == "source":
-            told.append(f"other data: {facts.sources.get(value, {}).get('title', value)}")
-        else:
-            told.append(f"{column.replace('_', ' ')} {value}, in the paper {' or '.join(values)}")
-    if "model" not in paper and "method" in row and row["method"] != "majority":
-        told.append(
-            f"by {model_title(row['model'], facts.models)}"
-            + (f", {method_title(row['method'])}" if row["method"] != row["model"] else "")
-        )
-    details = (
-        details_of(row["dataset"], [*row.index]).removeprefix(", ") if "dataset" in row else ""
-    )
-    return (*told, *([details] if details else []), *(marks_of(row) if "sample" in row else []))
-
-
 def number_of(text: str) -> float | None:
     """The number of a printed value: `40.29 ± 0`, `over 73`, `2e-6`; None where it is none or several."""
     found = re.fullmatch(r"(?:over |below |about )?(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?: ± .*)?", text)
@@ -156,161 +102,154 @@ def signed_share(difference: float) -> str:
     return f"{difference:+.2f}".replace("-", "−")
 
 
-def told(found: Estimate, printed: str, unit: str, caveats: tuple[str, ...]) -> Here:
-    """A share or a difference of shares, in the unit of the paper, and how far it lies from the printed number.
+class Comparison:
+    """What this study found of one row of published.csv, as rows of a table: Here, Difference, Caveat; none where it has nothing on it.
 
-    The printed number is taken as it stands: the interval is ours.
+    of_table: the models of the paper's table. One of them has rows of its own there and stands in for no other.
     """
-    is_share, number = unit == "", number_of(printed)
-    plain = signed if unit.startswith(DIFFERENCE) else "{:.2f}".format if is_share else percent
-    here = with_interval(found, plain)
-    if number is None:
-        return Here(here, "", caveats)
-    less = Estimate(*(np.array(found, float) - (number if is_share else number / 100)))
-    return Here(here, with_interval(less, signed_share if is_share else signed), caveats)
 
+    def __init__(self, claim: Mapping, facts: Facts, of_table: Collection[str] = ()):
+        self.claim, self.facts, self.of_table = claim, facts, of_table
+        self.metric, _, self.end = claim["metric"].partition(".")
+        self.settings, self.paper = settings_of(claim["setting"]), paper_of(claim)
+        self.number = number_of(claim["value"])
 
-def differences(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
-    """How far a metric lies above the same with other values of some columns, in points."""
-    settings, over = (
-        settings_of(claim["setting"]),
-        settings_of(claim["unit"].removeprefix(DIFFERENCE)),
-    )
-    measured = facts.metrics[facts.metrics["metric"] == claim["metric"]]
-    rows, others = selected(measured, settings), selected(measured, settings | over)
-    rows = once(rows[~rows.index.isin(others.index)])
-    keys = settings_columns(rows, list(over))
-    pairs = near(pairs_of(rows, once(others).drop_duplicates(keys), keys))
-    return [
-        told(distance(row, row["other"]), claim["value"], claim["unit"], caveats(row))
-        for _, row in pairs.iterrows()
-    ]
+    def rows(self) -> list[dict[str, str]]:
+        """The rows, by the kind of the metric."""
+        finders = {"training": self.of_runs, "run": self.of_runs, "cleaning": self.cleaned}
+        if self.metric in ELSEWHERE:
+            return []
+        if self.end == "n":
+            return self.counts()
+        is_difference = self.claim["unit"].startswith(DIFFERENCE)
+        return self.differences() if is_difference else finders.get(self.metric, self.shares)()
 
+    def measured(self) -> pd.DataFrame:
+        """The rows of the metric."""
+        return self.facts.metrics[self.facts.metrics["metric"] == self.metric]
 
-def shares(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
-    """A metric as it was measured, of the systems that are nearest to the paper's; of several slices their mean over all
-    examples; a sum over the slices where the metric ends in .sum."""
-    metric = claim["metric"].removesuffix(".sum")
-    rows = near(
-        once(
-            selected(
-                facts.metrics[facts.metrics["metric"] == metric], settings_of(claim["setting"])
-            )
+    def nearest(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows that differ least from what the paper had: its model first, then as few other differences as there are."""
+        had = {column: values for column, values in self.paper.items() if column in rows}
+        other = pd.DataFrame(
+            {column: ~as_text(rows[column]).isin(values) for column, values in had.items()},
+            index=rows.index,
         )
-    )
-    systems = [
-        system for _, system in rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
-    ]
-    if metric != claim["metric"] and not claim["model"]:  # the same whoever is asked
-        systems = list(
-            {
-                (system["source"].iloc[0], system["dataset"].iloc[0]): system for system in systems
-            }.values()
-        )
-    found = []
-    for system in systems:
-        first = system.iloc[0]
-        if metric != claim["metric"]:
-            estimate = Estimate(system["value"].sum(), None, None)
-        elif len(system) > 1:
-            estimate = Estimate(
-                (system["value"] * system["n"]).sum() / system["n"].sum(), None, None
-            )
-        else:
+        if "model" in other:
+            stays = ~other["model"] | ~rows["model"].isin(self.of_table)
+            rows, other = rows[stays], other[stays]
+        distance = other.sum(axis=1) + len(had) * other.get("model", 0)
+        return rows[distance == distance.min()] if len(rows) else rows
+
+    def caveats(self, row: pd.Series) -> list[str]:
+        """Where a row is not what the paper had, and what makes its number say less."""
+        told, models = [], self.facts.models
+        for column, values in self.paper.items():
+            value = as_text(pd.Series([row[column]]))[0] if column in row else None
+            if value is None or value in values:
+                continue
+            if column == "model":
+                told.append(f"other model: {model_title(value, models)}")
+            elif column == "source":
+                told.append(f"other data: {source_title(value, self.facts.sources)}")
+            else:
+                words = column.replace("_", " ")
+                told.append(f"{words} {value}, in the paper {' or '.join(values)}")
+        if "model" not in self.paper and row.get("method", "majority") != "majority":
+            is_named = row["method"] == row["model"]
+            method = "" if is_named else f", {method_title(row['method'])}"
+            told.append(f"by {model_title(row['model'], models)}{method}")
+        if "dataset" in row:
+            told.append(details_of(row["dataset"], [*row.index]).removeprefix(", "))
+        return [*filter(None, told), *(marks_of(row) if "sample" in row else [])]
+
+    def row(self, here: str, difference: str, caveats: Iterable[str]) -> dict[str, str]:
+        return {"Here": here, "Difference": difference, "Caveat": "; ".join(caveats)}
+
+    def share(self, found: Estimate, row: pd.Series) -> dict[str, str]:
+        """A share or a difference of shares, in the unit of the paper, and how far it lies from the printed number.
+
+        The printed number is taken as it stands: the interval is ours.
+        """
+        is_share, less = self.claim["unit"] == "", ""
+        is_difference = self.claim["unit"].startswith(DIFFERENCE)
+        plain = signed if is_difference else "{:.2f}".format if is_share else percent
+        if self.number is not None:
+            printed = self.number if is_share else self.number / 100
+            apart = Estimate(*(np.array(found, float) - printed))
+            less = with_interval(apart, signed_share if is_share else signed)
+        return self.row(with_interval(found, plain), less, self.caveats(row))
+
+    def count(self, found: float, caveats: Iterable[str]) -> dict[str, str]:
+        """A count beside a printed one."""
+        less = ""
+        if self.number is not None:
+            less = f"{found - self.number:+,g}".replace("-", "−") if found != self.number else "0"
+        return self.row(f"{found:,g}" if found < 1e6 else f"{found:,.0f}", less, caveats)
+
+    def differences(self) -> list[dict[str, str]]:
+        """How far a metric lies above the same with other values of some columns, in points."""
+        over = settings_of(self.claim["unit"].removeprefix(DIFFERENCE))
+        rows = selected(self.measured(), self.settings)
+        others = selected(self.measured(), self.settings | over)
+        rows = once(rows[~rows.index.isin(others.index)])
+        keys = settings_columns(rows, list(over))
+        pairs = self.nearest(pairs_of(rows, once(others).drop_duplicates(keys), keys))
+        return [self.share(distance(row, row["other"]), row) for _, row in pairs.iterrows()]
+
+    def shares(self) -> list[dict[str, str]]:
+        """A metric as it was measured, of the systems that are nearest to the paper's; of several slices their mean over all
+        examples; a sum over the slices where the metric ends in .sum."""
+        is_sum, found = self.end == "sum", []
+        rows = self.nearest(once(selected(self.measured(), self.settings)))
+        groups = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
+        systems = [system for _, system in groups]
+        if is_sum and not self.claim["model"]:  # the same whoever is asked
+            by_dataset = {tuple(one[["source", "dataset"]].iloc[0]): one for one in systems}
+            systems = list(by_dataset.values())
+        for system in systems:
+            values, n, first = system["value"], system["n"], system.iloc[0]
             estimate = Estimate(*first[["value", "ci_low", "ci_high"]])
-        found.append(told(estimate, claim["value"], claim["unit"], caveats(first)))
-    return found
+            if is_sum or len(system) > 1:
+                mean = (values * n).sum() / n.sum()
+                estimate = Estimate(values.sum() if is_sum else mean, None, None)
+            found.append(self.share(estimate, first))
+        return found
 
+    def counts(self) -> list[dict[str, str]]:
+        """How many examples a metric was measured on."""
+        rows = selected(self.measured(), self.settings).drop_duplicates(["source", "split", "n"])
+        return [self.count(row["n"], marks_of(row)) for _, row in rows.iterrows()]
 
-def count(found: float, printed: str, caveats: tuple[str, ...]) -> Here:
-    """A count beside a printed one."""
-    number = number_of(printed)
-    return Here(
-        f"{found:,g}" if found < 1e6 else f"{found:,.0f}",
-        ""
-        if number is None
-        else f"{found - number:+,g}".replace("-", "−")
-        if found != number
-        else "0",
-        caveats,
-    )
-
-
-def counts(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
-    """How many examples a metric was measured on."""
-    rows = selected(
-        facts.metrics[facts.metrics["metric"] == claim["metric"].removesuffix(".n")],
-        settings_of(claim["setting"]),
-    )
-    rows = rows.drop_duplicates(["source", "split", "n"])
-    return [count(row["n"], claim["value"], tuple(marks_of(row))) for _, row in rows.iterrows()]
-
-
-def of_runs(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
-    """A setting of training, or a number of run.json, of the runs that are nearest to the paper's."""
-    kind, _, name = claim["metric"].partition(".")
-    rows = pd.DataFrame(
-        [
-            run | run["data_options"] | {"found": found}
-            for run in facts.runs
-            if isinstance(
-                found := (run["training"] if kind == "training" else run).get(name), int | float
-            )
+    def of_runs(self) -> list[dict[str, str]]:
+        """A setting of training, or a number of run.json, of the runs that are nearest to the paper's."""
+        is_setting, rows = self.metric == "training", []
+        for run in self.facts.runs:
+            value = (run["training"] if is_setting else run).get(self.end)
+            if isinstance(value, int | float):
+                rows.append(run | run["data_options"] | {"found": value})
+        if not rows:
+            return []
+        rows = self.nearest(selected(pd.DataFrame(rows), self.settings))
+        rows = rows.drop_duplicates(["model", "found"] if is_setting else ["found"])
+        return [
+            self.count(row["found"], self.caveats(row.drop(["method", "dataset"])))
+            for _, row in rows.iterrows()
         ]
-    )
-    if rows.empty:
-        return []
-    rows = near(selected(rows, settings_of(claim["setting"]))).drop_duplicates(
-        ["model", "found"] if kind == "training" else ["found"]
-    )
-    return [
-        count(row["found"], claim["value"], caveats(row.drop(["method", "dataset"])))
-        for _, row in rows.iterrows()
-    ]
 
-
-def cleaned(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
-    """How many of a unit cleaning kept, by split; where it kept nothing by that name, what it noted."""
-    found, rows = [], selected(facts.cleaning, settings_of(claim["setting"]))
-    rows = near(rows[rows["unit"] == claim["metric"].removeprefix("cleaning.")])
-    for _, of_source in rows.groupby("source", sort=False):
-        action = "kept" if (of_source["action"] == "kept").any() else "noted"
-        by_split = (
-            of_source[of_source["action"] == action]
-            .groupby(["split", "reason"], sort=False)["count"]
-            .sum()
-        )
-        if len(by_split) == 1:
-            found.append(count(int(by_split.iloc[0]), claim["value"], caveats(of_source.iloc[0])))
-        elif len(by_split):
-            found.append(
-                Here(
-                    ", ".join(f"{number:,} in {split}" for (split, _), number in by_split.items()),
-                    "",
-                    caveats(of_source.iloc[0]),
-                )
-            )
-    return found
-
-
-def found_of(claim: pd.Series, facts: Facts, of_table: set[str] = frozenset()) -> list[Here]:
-    """What this study found of one row of published.csv; empty where it has nothing on it. of_table: of nearest()."""
-    kind, _, end = claim["metric"].partition(".")
-    if kind in ELSEWHERE:
-        return []
-    finders = {"training": of_runs, "run": of_runs, "cleaning": cleaned}
-    find = (
-        counts
-        if end == "n"
-        else differences
-        if claim["unit"].startswith(DIFFERENCE)
-        else finders.get(kind, shares)
-    )
-    paper = paper_of(claim)
-    about = paper | {"model": [""]} if find is cleaned else paper  # of a corpus no model is told
-    return find(
-        claim,
-        facts,
-        lambda rows: nearest(rows, paper, of_table),
-        lambda row: caveats_of(row, about, facts),
-    )
+    def cleaned(self) -> list[dict[str, str]]:
+        """How many of a unit cleaning kept, by split; where it kept nothing by that name, what it noted."""
+        rows, found = selected(self.facts.cleaning, self.settings), []
+        rows = self.nearest(rows[rows["unit"] == self.end])
+        self.paper = self.paper | {"model": [""]}  # of a corpus no model is told
+        for _, of_source in rows.groupby("source", sort=False):
+            action = "kept" if (of_source["action"] == "kept").any() else "noted"
+            of_action = of_source[of_source["action"] == action]
+            counts = of_action.groupby(["split", "reason"], sort=False)["count"].sum()
+            caveats = self.caveats(of_source.iloc[0])
+            if len(counts) == 1:
+                found.append(self.count(int(counts.iloc[0]), caveats))
+            elif len(counts):
+                told = [f"{number:,} in {split}" for (split, _), number in counts.items()]
+                found.append(self.row(", ".join(told), "", caveats))
+        return found

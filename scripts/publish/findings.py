@@ -6,7 +6,6 @@ The control is the best one of each probe, so what stands below or level with it
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -19,15 +18,13 @@ from scripts.publish.names import model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
-    PROBE,
     cells_of,
     control_rows,
     people,
-    places,
     preferred,
     published,
 )
-from scripts.publish.scorecard.layout import at, probe_names
+from scripts.publish.scorecard.card import at, probe_names
 
 ABOVE, LEVEL, BELOW, UNKNOWN = "above", "level", "below", "unknown"
 VERDICTS = {
@@ -53,9 +50,13 @@ ABOVE_SAYS = "Above every control that ran here; a shortcut that none of them ta
 READ_BEFORE = "What it was pretrained on may have held these texts: no control here tells."
 
 
-@dataclass
-class Finding:
-    """What the page shows of a study on its first screen.
+def findings_of(
+    metrics: pd.DataFrame, studies: dict, sources: dict, models: dict, networks: dict, claims
+) -> list[dict]:
+    """A finding for each study that has a headline, in the order of `studies`.
+
+    metrics: of read_scores(); networks: of networks_of(); claims: the file published.csv. A finding is what the page shows of a
+    study on its first screen:
 
     study, title, short      its name, and what it is called
     clauses                  of each corpus told: {corpus, said, of, control, alone, verdicts: [(one of VERDICTS' keys, words)]}
@@ -64,24 +65,6 @@ class Finding:
     marks                    of marks_of()
     groups                   [{title, rows}]: the probes of a corpus, a row each of: title, value, low, high, others, control, human (all in
                              per cent, or None), verdict
-    """
-
-    study: str
-    title: str
-    short: str
-    clauses: list[dict]
-    who: str
-    caveats: list[str]
-    marks: list[str]
-    groups: list[dict]
-
-
-def findings_of(
-    metrics: pd.DataFrame, studies: dict, sources: dict, models: dict, networks: dict, claims
-) -> list[Finding]:
-    """A finding for each study that has a headline, in the order of `studies`.
-
-    metrics: of read_scores(); networks: of networks_of(); claims: the file published.csv.
     """
     studies = {
         name: study
@@ -101,41 +84,36 @@ def findings_of(
         own = cells[cells["study"] == name]
         # Predictions that authors released were found elsewhere; they count if there are no others.
         own = own[own["method"] != "released"] if (own["method"] != "released").any() else own
-        rows = (
-            best_system(own)
-            if len(own)
-            else best_of(controls[controls["study"] == name], studies, sources)
-        )
+        rows = best_system(own) if len(own) else best_of(controls[controls["study"] == name])
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
         printed = published(claims, probes, studies)
         humans = pd.concat([people(metrics, studies, sources), printed[printed["who"] == "human"]])
+        human = humans.drop_duplicates("probe").set_index("probe")["value"]
         verdicts = {
+            None: rows["above"].isna(),
             UNKNOWN: rows["above_low"].isna(),
             ABOVE: rows["above_low"] > 0,
             BELOW: rows["above_high"] < 0,
         }
         rows = rows.assign(
-            title=probes["title"].to_numpy(),
-            corpus_title=probes["corpus_title"].to_numpy(),
-            human=[
-                next(iter(at(humans, probe)["value"]), np.nan)
-                for probe in probes.to_dict("records")
-            ],
-            verdict=np.select([rows["above"].isna(), *verdicts.values()], [None, *verdicts], LEVEL),
+            title=probes["title"],
+            corpus_title=probes["corpus_title"],
+            human=rows["probe"].map(human),
+            verdict=np.select(list(verdicts.values()), list(verdicts), LEVEL),
         )
         found.append(
-            Finding(
-                name,
-                study["title"],
-                study.get("short", study["title"]),
-                clauses_of(rows, study, title),
-                in_short(rows, own, study, title),
-                caveats_of(rows, study.get("chance", np.nan)),
-                marks_of(rows),
-                groups_of(rows, own),
-            )
+            {
+                "study": name,
+                "title": study["title"],
+                "short": study.get("short", study["title"]),
+                "clauses": clauses_of(rows, study, title),
+                "who": in_short(rows, own, study, title),
+                "caveats": caveats_of(rows, study.get("chance", np.nan)),
+                "marks": marks_of(rows),
+                "groups": groups_of(rows, own),
+            }
         )
     return found
 
@@ -145,14 +123,11 @@ def system_title(name: str, models: dict) -> str:
     return "the same model, blind" if name.endswith(BLIND) else model_title(name, models)
 
 
-def best_of(controls: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+def best_of(controls: pd.DataFrame) -> pd.DataFrame:
     """The best control of each probe, in the place of a system: without anything to stand beside it."""
-    best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
-    order = pd.concat([places(best[name], studies, sources).rename(name) for name in PROBE], axis=1)
-    best = best.loc[order.sort_values(PROBE, kind="stable").index]
-    return best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None).reset_index(
-        drop=True
-    )
+    best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
+    best = best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None)
+    return best.sort_values("probe", ignore_index=True)
 
 
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:
@@ -164,13 +139,11 @@ def best_system(cells: pd.DataFrame) -> pd.DataFrame:
 
 def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
     """The values and those of the controls as whole per cents; with a decimal where a whole one would hide which is higher."""
-    beside = rows["value"] - rows["above"]  # the control that the verdict is about
-    hidden = (rows["value"] * 100).round() == (beside * 100).round()
-    decimals = 1 if (hidden & rows["verdict"].isin([ABOVE, BELOW])).any() else 0
-    return (
-        [f"{value * 100:.{decimals}f}" for value in rows["value"]],
-        [f"{value * 100:.{decimals}f}" for value in beside if pd.notna(value)],
-    )
+    both = pd.DataFrame({"own": rows["value"], "control": rows["value"] - rows["above"]}) * 100
+    hidden = both["own"].round() == both["control"].round()
+    decimals = int((hidden & rows["verdict"].isin([ABOVE, BELOW])).any())
+    texts = both.map(f"{{:.{decimals}f}}".format)
+    return texts["own"].tolist(), texts["control"][both["control"].notna()].tolist()
 
 
 def joined(words: list[str], link: str = " and ") -> str:
@@ -191,21 +164,16 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
 
 def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> dict:
     """What is said of one corpus."""
-    ends, alone = (
-        study.get("probe", {}).get("ends"),
-        bool(rows["method"].isin(CONTROL_METHODS).all()),
-    )
+    ends = study.get("probe", {}).get("ends")
+    alone = bool(rows["method"].isin(CONTROL_METHODS).all())
     values, beside = per_cents(rows)
     link = " → " if ends else ", "
     names = [name.rpartition(": ")[2] for name in rows["title"]]
-    if len(names) > 1:
-        several = (
-            f" from {names[0]} to {names[-1].rpartition(' ')[2]}"
-            if ends
-            else f" ({', '.join(names)})"
-        )
-    else:
-        several = f" at {names[0]}" if ends else ""
+    several = f" ({', '.join(names)})" if len(names) > 1 else ""
+    if ends and several:
+        several = f" from {names[0]} to {names[-1].rpartition(' ')[2]}"
+    elif ends:
+        several = f" at {names[0]}"
     systems = dict.fromkeys(rows["model"] if alone else rows["control"].dropna())
     controls = joined([title(name) for name in systems], " or ")
     control = (
@@ -297,9 +265,8 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
         return None if pd.isna(value) else round(float(value) * 100, 1)
 
     groups: dict[str, list[dict]] = {}
+    is_told = (cells["model"] == rows["model"].iloc[0]) & (cells["way"] == rows["way"].iloc[0])
     for row in rows.to_dict("records"):
-        same = at(cells, row)
-        others = same[(same["model"] != row["model"]) | (same["way"] != row["way"])]["value"]
         alone = row["method"] in CONTROL_METHODS
         groups.setdefault(limited(row), []).append(
             {
@@ -307,7 +274,7 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
                 "value": None if alone else per_cent(row["value"]),
                 "low": per_cent(row["ci_low"]),
                 "high": per_cent(row["ci_high"]),
-                "others": sorted({per_cent(value) for value in others}),
+                "others": sorted({per_cent(value) for value in at(cells[~is_told], row)["value"]}),
                 "human": per_cent(row["human"]),
                 "verdict": row["verdict"],
                 "control": per_cent(row["value"] if alone else row["value"] - row["above"]),
@@ -316,10 +283,7 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
     return [{"title": title if len(groups) > 1 else "", "rows": of} for title, of in groups.items()]
 
 
-def shared_caveats(found: list[Finding]) -> list[str]:
+def shared_caveats(found: list[dict]) -> list[str]:
     """The caveats that all findings share, to be told once."""
-    return (
-        [text for text in found[0].caveats if all(text in one.caveats for one in found)]
-        if len(found) > 1
-        else []
-    )
+    caveats = [one["caveats"] for one in found]
+    return [text for text in caveats[0] if all(text in of for of in caveats)] if caveats[1:] else []

@@ -17,7 +17,7 @@ import pandas as pd
 from scripts.data.files import whole
 from scripts.running.program import UserError, execute, log, parser
 from scripts.data.tables import read_metrics
-from scripts.publish.marks import at_most
+from scripts.publish.marks import marks_of
 from scripts.publish.parts import templates
 
 TOLD = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/publish/findings.py)
@@ -39,12 +39,9 @@ def read_findings(file: Path) -> dict:
 
 def told_of(name: str, metrics: pd.DataFrame, findings: dict[str, Path]) -> dict:
     """What the list tells of a study; metrics: columns source, experiment, sample, limit; findings: the files by study."""
-    marks = ["sample data"] * bool(metrics["sample"].all()) + [
-        at_most(limit) for limit in sorted(metrics["limit"].dropna().unique())
-    ]
     return {
         "name": name,
-        "marks": marks,
+        "marks": marks_of(metrics.assign(sample=metrics["sample"].all())),
         "experiments": metrics["experiment"].nunique(),
         "corpora": [
             source.replace("_", " ") for source in sorted(metrics["source"].dropna().unique())

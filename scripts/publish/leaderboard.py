@@ -82,8 +82,8 @@ def file_of(rows: pd.DataFrame, name: str, model: dict, headlines: dict[str, str
     headline = {task: headlines.get(group["study"].iloc[0]) for task, group in tasks.items()}
     return {
         "results": {task: results_of(group) for task, group in tasks.items()},
-        "versions": {task: 1 for task in tasks},
-        "n-shot": {task: 0 for task in tasks},
+        "versions": dict.fromkeys(tasks, 1),
+        "n-shot": dict.fromkeys(tasks, 0),
         "higher_is_better": {task: {metric: True} for task, metric in headline.items() if metric},
         "n-samples": {
             task: {"original": count, "effective": count} for task, count in counts.items()

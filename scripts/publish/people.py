@@ -14,6 +14,7 @@ Writes <output>.csv, .md, .tex
 
 import argparse
 
+import numpy as np
 import pandas as pd
 
 from scripts.data.items import HUMAN
@@ -48,21 +49,10 @@ def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
         metrics["seed"].isna()
         & ((metrics["model"] == HUMAN) | metrics["metric"].str.endswith(OF_PEOPLE))
     ]
-    what = rows["metric"].map(
-        lambda name: (
-            "agreement"
-            if name == "human_agreement"
-            else "above"
-            if name.endswith("_above_people")
-            else "right"
-        )
-    )
-    measure = (
-        rows["metric"]
-        .str.removeprefix("human_")
-        .str.removesuffix("_beside_people")
-        .str.removesuffix("_above_people")
-    )
+    metric = rows["metric"]
+    above, agreement = metric.str.endswith("_above_people"), metric == "human_agreement"
+    what = np.select([agreement, above], ["agreement", "above"], "right")
+    measure = metric.str.replace(r"^human_|_(?:beside|above)_people$", "", regex=True)
     scoring = rows["scoring"] if "scoring" in rows else pd.Series(None, rows.index, object)
     rows = rows.assign(what=what, measure=measure, scoring=scoring.fillna(""))
     return rows.drop_duplicates(
@@ -139,13 +129,11 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
     ):
         about = of_split[of_split["what"] != "right"]
         right = of_split[of_split["what"] == "right"]
-        kinds = right["slice"].where(right["slice"].str.startswith("type="), "all")
-        people_last = (right["model"] != HUMAN).astype(int) + (
-            right["slice"].str.startswith("person=")
-        ) * 0.5
-        right = right.assign(kind=kinds, place=people_last).sort_values(
-            ["measure", "kind", "place"], kind="stable"
-        )
+        of = right["slice"]
+        people_last = (right["model"] != HUMAN) + of.str.startswith("person=") * 0.5
+        right = right.assign(
+            kind=of.where(of.str.startswith("type="), "all"), place=people_last
+        ).sort_values(["measure", "kind", "place"], kind="stable")
         table_rows += [cells_of(row, about, models, sources) for _, row in right.iterrows()]
     return filled(pd.DataFrame(table_rows), WORDS)
 

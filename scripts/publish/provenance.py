@@ -8,6 +8,8 @@ from collections import Counter
 from datetime import datetime, timezone
 from importlib.metadata import version
 
+import pandas as pd
+
 from scripts.running.project_version import commit_date, project_version
 
 # The default of Green Algorithms for a core of an unknown processor: Lannelongue, Grealey and Inouye 2021, doi:10.1002/advs.202100707.
@@ -103,11 +105,8 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
 def provenance_of(facts: list[dict]) -> dict:
     """For the page: `told`, (name, values) of what decides the numbers; `spent`, of what was measured and varies from run to run;
     `estimate`, how the energy was found. facts: run.json of each run."""
-    libraries: dict[str, list[str]] = {}
-    for fact in facts:
-        for name, number in fact["versions"].items():
-            libraries.setdefault(name, []).append(number)
-    versions = [f"{name} {', '.join(counted(numbers))}" for name, numbers in libraries.items()]
+    libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
+    versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]
     date = commit_date()
     told = [
         ("timestride, of this page", [commit_told(project_version())]),

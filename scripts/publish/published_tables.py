@@ -27,8 +27,8 @@ from scripts.publish.comparison import (
     DIFFERENCE,
     ELSEWHERE,
     SETTING,
+    Comparison,
     Facts,
-    found_of,
     paper_of,
     published_claims,
     settings_of,
@@ -91,14 +91,9 @@ def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: s
     of_claim = replace(
         facts, metrics=as_published(facts.metrics, facts.study, settings_of(claim["setting"]))
     )
-    found = found_of(claim, of_claim, of_table)
-    if not found:
-        reason = ELSEWHERE.get(claim["metric"].partition(".")[0], missing)
-        return [same | {"Here": "", "Difference": "", "Caveat": reason}]
-    return [
-        same | {"Here": one.told, "Difference": one.difference, "Caveat": "; ".join(one.caveats)}
-        for one in found
-    ]
+    reason = ELSEWHERE.get(claim["metric"].partition(".")[0], missing)
+    found = Comparison(claim, of_claim, of_table).rows()
+    return [same | one for one in found or [{"Here": "", "Difference": "", "Caveat": reason}]]
 
 
 def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 of its numbers. Not a program (scripts/publish/record.py).
 """
 
+import argparse
 import importlib
 import re
 import tempfile
@@ -13,7 +14,6 @@ import pandas as pd
 
 from scripts.running.identity import identity
 from scripts.running.program import UserError, log
-from scripts.publish.arguments import publisher_arguments
 from scripts.publish.provenance import commit_told
 from scripts.publish.record_page import records_in
 from scripts.publish.recorded import FACTS, RUNS, read_record, read_runs, write_results
@@ -112,21 +112,15 @@ def has_other_points(folder: Path, again: Path, name: str) -> bool:
 def draw(name: str, figure: dict, folder: Path, place: Path) -> None:
     """Draw a figure of a record by its program into <place>/figures; place: of write_results()."""
     resources = folder / "resources" / name
-    train = place / "train" if figure["study"] == "all" else place / "train" / figure["study"]
-    runs = ["--train", train, "--runs", *figure["runs"]] if "runs" in figure["reads"] else []
-    parts = [
-        "--metrics",
-        place / "metrics.parquet",
-        "--sources",
-        resources / "sources.yaml",
-        "--models",
-        resources / "models.yaml",
-        *runs,
-        "--only-svg",
-        "--output",
-        place / "figures" / name,
-    ]
-    given = publisher_arguments("", *figure["reads"]).parse_args(list(map(str, parts)))
+    given = argparse.Namespace(
+        metrics=place / "metrics.parquet",
+        sources=resources / "sources.yaml",
+        models=resources / "models.yaml",
+        train=place / "train" / ("" if figure["study"] == "all" else figure["study"]),
+        runs=figure["runs"],
+        only_svg=True,
+        output=place / "figures" / name,
+    )
     importlib.import_module(figure["program"]).main(given)
 
 

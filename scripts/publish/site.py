@@ -19,7 +19,7 @@ import argparse
 import json
 import os
 import re
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -35,17 +35,18 @@ from scripts.data.yaml_files import read_yaml
 from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import load, method_title, model_title, source_title
 from scripts.publish.parts import data_url, size_of, templates, told_and_folded
 from scripts.publish.provenance import machine_of, mixture, provenance_of
 from scripts.publish.reading import cards_of, paper_tables, verdict_rows
 from scripts.publish.scorecard.cells import networks_of, read_scores
-from scripts.publish.scorecard.layout import read_left_out
+from scripts.publish.scorecard.card import read_left_out
 
 ALL = "all"  # the study of what is about all of them
 WIDE = 14  # characters from which on a column of a table is not squeezed to the width of its longest word
-OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
-FOLDERS = {"figure": "figures", "table": "tables"}
+NUMBER = r"[-−]?[\d,.–e]*( ± [\d.]+)?"
+READERS = {"verdicts": verdict_rows, "published": paper_tables, "cards": cards_of}
+OF_SOURCE = ("title", "licence", "citation", "homepage", "sample")
 
 
 def paragraphs(text: str) -> list[str]:
@@ -69,54 +70,41 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
     heads is the columns that head the groups; None for the words before the first number, as many of them as make groups of several rows.
     """
     table = read_csv(file)
-    number = dict(
-        zip(
-            table,
-            table.apply(lambda column: column.str.fullmatch(r"[-−]?[\d,.–e]*( ± [\d.]+)?").all()),
-        )
-    )
+    number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
     if heads is None:
-        numbers = [name for name in table if number[name]]
-        heads = list(table)[: list(table).index(numbers[0])] if numbers else []
+        is_number = list(number.values())
+        heads = list(table)[: is_number.index(True)] if any(is_number) else []
         while len(heads) > 1 and 2 * len(table[heads].drop_duplicates()) > len(table):
             heads = heads[:-1]
-    rest = [name for name in table if name not in heads]
-    groups: dict[tuple, list] = {}
-    for head, row in zip(table[heads].to_numpy().tolist(), table[rest].to_numpy().tolist()):
-        groups.setdefault(tuple(head), []).append(row)
+    titles = pd.Series([tuple(row) for row in table[heads].to_numpy()], dtype=object)
+    rest = table.drop(columns=heads)
     return {
-        "header": rest,
+        "header": list(rest),
         "looks": [
-            "n" if number[name] else "wide" if table[name].str.len().max() > WIDE else ""
+            "n" if number[name] else "wide" if rest[name].str.len().max() > WIDE else ""
             for name in rest
         ],
         "groups": [
-            {"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()
+            {"title": " · ".join(filter(None, title)), "rows": rows.to_numpy().tolist()}
+            for title, rows in rest.groupby(titles, sort=False)
         ],
     }
 
 
 def published_item(
-    item: dict, publish: Path, root: Path, output: Path, provenance: dict, runs: list[dict]
+    item: dict, given: argparse.Namespace, provenance: dict, runs: list[dict]
 ) -> dict:
     """A figure or table as the template wants it; runs: those that it may show, which its caption counts by seeds or by wordings."""
-    base = publish / FOLDERS[item["kind"]] / item["name"]
-    links = [
-        (suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent))
-        for suffix in OTHERS[item["kind"]]
-    ]
+    base = given.publish / f"{item['kind']}s" / item["name"]
     caption = paragraphs(item["caption"])
     if item["study"] != ALL:
         caption = over_replicates(caption, runs)
-    shown = (
-        {"show": item["kind"]}
-        | item
-        | {
-            "caption": told_and_folded(caption),
-            "links": links,
-            "provenance": provenance.get(item["name"], {}),
-        }
-    )
+    shown = {"show": item["kind"]} | item
+    shown |= {
+        "caption": told_and_folded(caption),
+        "place": os.path.relpath(base, given.output.parent),
+        "provenance": provenance.get(item["name"], {}),
+    }
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         dark = base.with_name(f"{item['name']}.dark.svg")
@@ -125,20 +113,16 @@ def published_item(
             "size": size_of(svg),
             "dark": data_url(dark.read_bytes()) if dark.is_file() else "",
         }
-    file = base.with_name(f"{item['name']}.csv")
-    readers = {"verdicts": verdict_rows, "published": paper_tables, "cards": cards_of}
-    if read := readers.get(shown["show"]):
-        return shown | {shown["show"]: read(file)}
+    file, show = base.with_name(f"{item['name']}.csv"), shown["show"]
+    if show in READERS:
+        return shown | {show: READERS[show](file)}
     return shown | {"table": readable_table(file, item.get("heads"))}
 
 
-def cleaned(files: list[Path], sources: dict) -> list[dict]:
+def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
     """Per source the table of what cleaning did: a row for each thing, a column for each split; no rows of zeros."""
     tables = []
-    for file in files:
-        counts = pd.read_csv(file, keep_default_na=False)
-        if counts.empty:
-            continue
+    for name, counts in cleaning.groupby("source", sort=False):
         wide = counts.pivot_table(
             index=["unit", "action", "reason"],
             columns="split",
@@ -146,106 +130,49 @@ def cleaned(files: list[Path], sources: dict) -> list[dict]:
             aggfunc="sum",
             sort=False,
         )
-        wide = wide[list(dict.fromkeys(counts["split"]))]
-        wide = wide[wide.fillna(0).any(axis=1)]
-        rows = [
-            [*index, *("" if pd.isna(value) else f"{int(value):,}" for value in values)]
-            for index, values in zip(wide.index, wide.to_numpy())
-        ]
-        name = counts["source"].iloc[0]
-        entry = sources.get(name, {})
+        wide = wide.loc[wide.fillna(0).any(axis=1), counts["split"].unique()]
+        cells = wide.map("{:,.0f}".format, na_action="ignore").astype(object).fillna("")
         tables.append(
             {
-                "title": entry.get("title", name),
+                "title": source_title(name, sources),
                 "splits": list(wide),
-                "rows": rows,
-                "sample": "sample" in entry,
+                "rows": cells.reset_index().to_numpy().tolist(),
+                "sample": "sample" in sources.get(name, {}),
             }
         )
     return tables
 
 
-def source_facts(names: list[str], sources: dict, root: Path) -> list[dict]:
-    """Titles, licences, citations and file hashes of the corpora; root: the folder that local ones are in.
+def source_facts(name: str, entry: dict, root: Path) -> dict:
+    """Title, licence, citation and file hashes of a corpus; root: the folder that local ones are in.
 
     Raises UserError for a homepage that is no web address: a link may run what it names.
     """
-    rows = []
-    for name in names:
-        entry = sources[name]
-        if "homepage" in entry and not re.match(r"https?://[^/\s]", str(entry["homepage"])):
-            raise UserError(
-                f"resources/sources.yaml: {name}: homepage {str(entry['homepage'])[:60]!r} is no web address; write "
-                "https://…"
-            )
-        files = (
-            {Path(entry["local"]).name: sha256_of(root / entry["local"])}
-            if "local" in entry
-            else {}
+    if "homepage" in entry and not re.match(r"https?://[^/\s]", str(entry["homepage"])):
+        raise UserError(
+            f"resources/sources.yaml: {name}: homepage {str(entry['homepage'])[:60]!r} is no web address; write "
+            "https://…"
         )
-        for download in entry.get("downloads", []):
-            for file, fact in (download.get("members") or {download["file"]: download}).items():
-                files[file] = fact["sha256"] or "not published"
-        rows.append(
-            {
-                "name": name,
-                "files": files,
-                "sample": entry.get("sample"),
-                **{key: entry.get(key, "") for key in ("title", "licence", "citation", "homepage")},
-            }
-        )
-    return rows
+    files = {}
+    if "local" in entry:
+        files[Path(entry["local"]).name] = sha256_of(root / entry["local"])
+    for download in entry.get("downloads", []):
+        for file, fact in (download.get("members") or {download["file"]: download}).items():
+            files[file] = fact["sha256"] or "not published"
+    return {key: entry.get(key, "") for key in OF_SOURCE} | {"name": name, "files": files}
 
 
-def model_facts(names: list[str], models: dict, published: set[str]) -> list[dict]:
-    """Where the models come from, and whether the paper reports them."""
-    rows = []
-    for name in names:
-        entry = models.get(name, {})
-        places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
-        none = "a control: no weights" if "control" in entry else ""
-        made = stage_of(entry)
-        stage = (
-            f"{'an' if made[0] == 'mlm' else 'a'} {made[0].upper()} stage of {model_title(made[1]['model'], models)}"
-            if made
-            else ""
-        )
-        rows.append(
-            {
-                "title": model_title(name, models),
-                "licence": entry.get("licence", ""),
-                "published": name in published,
-                "origin": " ".join(places)
-                or none
-                or stage
-                or "weights drawn here from the run's seed",
-            }
-        )
-    return rows
-
-
-def left_out_groups(left_out: list[dict], models: dict, studies: dict) -> list[dict]:
+def left_out_groups(left_out: list[dict], studies: dict) -> list[dict]:
     """What was not asked: of each model and reason, in which studies and by which methods."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[tuple[str, str], dict[str, None]] = {}
     for entry in left_out:
         study = studies.get(entry["study"], {}).get("title", entry["study"])
-        told = groups.setdefault((entry["model"], entry["reason"]), [])
-        told += [text] if (text := f"{study}: {method_title(entry['method'])}") not in told else []
+        told = groups.setdefault((entry["model"], entry["reason"]), {})
+        told[f"{study}: {method_title(entry['method'])}"] = None
     return [
-        {"model": model_title(model, models), "reason": reason, "what": told}
+        {"model": model, "reason": reason, "what": list(told)}
         for (model, reason), told in groups.items()
     ]
-
-
-def run_title(fact: dict, models: dict) -> str:
-    """A run's model, and its method where it has one that is not plain training."""
-    method = fact.get("method", "train")
-    wording = fact.get("wording")
-    return (
-        model_title(fact["model"], models)
-        + ("" if method == "train" else f", {method_title(method)}")
-        + ("" if wording is None else f", wording {wording}")
-    )
 
 
 def main(given: argparse.Namespace) -> None:
@@ -260,36 +187,27 @@ def main(given: argparse.Namespace) -> None:
         [pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True
     )
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
+    items = read_yaml(resources / "figures.yaml")
 
     def published_items(study: str, own: list[dict]) -> list[dict]:
         return [
-            published_item(item, given.publish, root, given.output, provenance, own)
-            for item in read_yaml(resources / "figures.yaml")
-            if item["study"] == study
+            published_item(item, given, provenance, own) for item in items if item["study"] == study
         ]
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
-        own, entry = [fact for fact in runs if fact["study"] == study], studies[study]
-        question = over_replicates(paragraphs(entry["asks"]), own)
+        own = [fact for fact in runs if fact["study"] == study]
+        question = over_replicates(paragraphs(studies[study]["asks"]), own)
         sections.append(
-            {
+            {"short": studies[study]["title"]}
+            | studies[study]
+            | {
                 "name": study,
-                "title": entry["title"],
-                "short": entry.get("short", entry["title"]),
-                "paper": entry["paper"],
                 "question": told_and_folded(question),
                 "items": published_items(study, own),
                 "machines": mixture(own),
             }
         )
-    reported = {
-        model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])
-    }
-    experiments = [
-        {"name": name, "title": configuration["experiments"][name].get("title", name)}
-        for name in configuration["run"]
-    ]
     datasets = {
         (fact["source"], fact["dataset"], split): digest
         for fact in runs
@@ -297,10 +215,7 @@ def main(given: argparse.Namespace) -> None:
     }
     scores, networks = read_scores(given.metrics), networks_of(given.runs)
     found = findings_of(scores, studies, sources, models, networks, resources / "published.csv")
-    first_screen = {
-        "findings": [asdict(one) for one in found],
-        "shared_caveats": shared_caveats(found),
-    }
+    first_screen = {"findings": found, "shared_caveats": shared_caveats(found)}
     html = (
         templates()
         .get_template("page.html.j2")
@@ -310,23 +225,33 @@ def main(given: argparse.Namespace) -> None:
                 "about": paragraphs((root / "report/workflow.rst").read_text(encoding="utf-8")),
                 "about_all": paragraphs((root / "report/all.rst").read_text(encoding="utf-8")),
                 "studies": sections,
-                "experiments": experiments,
+                "experiments": {
+                    name: configuration["experiments"][name] for name in configuration["run"]
+                },
                 "all_items": published_items(
                     ALL, [fact for fact in runs if fact["study"] in studies]
                 ),
-                "left_out": left_out_groups(
-                    read_left_out(resources / "left_out.yaml"), models, studies
-                ),
+                "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), studies),
                 "sample": bool(metrics["sample"].any()),
                 "all_sample": bool(metrics["sample"].all()),
-                "limits": [f"{limit:,.0f}" for limit in sorted(metrics["limit"].dropna().unique())],
-                "cleaning": cleaned(given.cleaning, sources),
-                "sources": source_facts(sorted(set(cleaning["source"])), sources, root),
-                "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
-                "runs": [
-                    fact | {"title": run_title(fact, models), "machine": machine_of(fact)}
-                    for fact in runs
+                "limits": sorted(metrics["limit"].dropna().unique()),
+                "cleaning": cleaned(cleaning, sources),
+                "sources": [
+                    source_facts(name, sources[name], root)
+                    for name in sorted(set(cleaning["source"]))
                 ],
+                "models": sorted({fact["model"] for fact in runs}),
+                "entry_of": lambda name: models.get(name, {}),
+                "stage_of": stage_of,
+                "title_of": partial(model_title, models=models),
+                "method_title": method_title,
+                "reported": {
+                    model
+                    for _, claim in published.iterrows()
+                    for model in paper_of(claim).get("model", [])
+                },
+                "runs": runs,
+                "machine_of": machine_of,
                 "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
                 "metrics_sha256": sha256_of(given.metrics),
                 "made_by": provenance_of(runs),

@@ -28,38 +28,10 @@ from scripts.running.project_version import commit_date, project_version
 
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
 INK, GREY, PALE, CONTROL, PAPER, GRID, BAR = "C6", "C7", "C8", "C9", "C10", "C11", "C12"
-THEMES = {  # of each role above its colour, in that order: the six, ink, grey, pale, control, paper, grid, bar
-    "light": [
-        "#0072B2",
-        "#D55E00",
-        "#009E73",
-        "#CC79A7",
-        "#E69F00",
-        "#56B4E9",
-        "#222222",
-        "#6b6b6b",
-        "#dcdcdc",
-        "#9a9a9a",
-        "#ffffff",
-        "#ececec",
-        "#d4d4d4",
-    ],
-    "dark": [
-        "#2b93dc",
-        "#e8702a",
-        "#12b886",
-        "#d98fba",
-        "#f0b429",
-        "#9bd8fb",
-        "#e4e6e8",
-        "#a3a9b0",
-        "#33373c",
-        "#8a9098",
-        "#16181b",
-        "#2a2e33",
-        "#43484e",
-    ],  # paper: that of the page in the dark
-}
+LIGHT = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #222222 #6b6b6b #dcdcdc #9a9a9a #ffffff #ececec #d4d4d4"
+DARK = "#2b93dc #e8702a #12b886 #d98fba #f0b429 #9bd8fb #e4e6e8 #a3a9b0 #33373c #8a9098 #16181b #2a2e33 #43484e"
+# Of each role above its colour, in that order: the six, ink, grey, pale, control, paper (in the dark that of the page), grid, bar.
+THEMES = {"light": LIGHT.split(), "dark": DARK.split()}
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of time reaches
 CONTROLS, BEST_CONTROL = (
@@ -135,12 +107,12 @@ def luminance(colour: np.ndarray) -> float:
 def on_shade(share: float) -> str:
     """The role that text has on a cell of shades(): ink, or paper where that stands out more; share: from 0 to 1."""
     cell = luminance(share * np.array(to_rgb(COLOURS[0])) + (1 - share) * np.array(to_rgb(PAPER)))
-    contrast = {
-        role: (max(cell, text) + 0.05) / (min(cell, text) + 0.05)
-        for role in (INK, PAPER)
-        for text in [luminance(np.array(to_rgb(role)))]
-    }
-    return max(contrast, key=lambda role: contrast[role])
+
+    def contrast(role: str) -> float:
+        text = luminance(np.array(to_rgb(role)))
+        return (max(cell, text) + 0.05) / (min(cell, text) + 0.05)
+
+    return max(INK, PAPER, key=contrast)
 
 
 def mark(axes: Axes, text: str, size: float = 17) -> None:

@@ -99,15 +99,17 @@ def test_the_page_shows_options_as_rows_and_texts_once(tmp_path):
     write_cards([place(options=True)], "caption", tmp_path / "cards")
     shown = read_cards(tmp_path / "cards.csv")
     card = next(card for card in shown["groups"][0]["cards"] if card["item"] == "i3")
-    assert [part["name"] for part in card["texts"]] == ["Question"]
-    assert (
-        card["table"]["header"] == ["Option", "Gold", "BERT", "worse", "control: bag"]
-        and len(card["table"]["rows"]) == 2
-    )
-    assert (
-        card["who"] == {"Model": "wrong", "Control": "wrong"}
-        and card["table"]["rows"][0][2]["wrong"]
-    )
+    assert [name for name, *_ in card["texts"]] == ["Question"]
+    assert [*card["options"], *card["systems"]] == [
+        "Option",
+        "Gold",
+        "model: BERT",
+        "model: worse",
+        "control: bag",
+    ] and len(card["rows"]) == 2
+    assert card["who"] == {"Model": "wrong", "Control": "wrong"} and card["rows"][0][
+        "model: BERT"
+    ].endswith("×")
     assert shown["count"] == 4 and shown["who"]["Model"] == {"right": 2, "wrong": 2}
     assert shown["slices"]["kind"] == {"even": 1, "first half": 1, "first half; even": 1}
     assert "Corpus" not in shown["slices"], "of what is the same on all cards there is no choice"

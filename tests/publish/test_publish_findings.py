@@ -13,7 +13,6 @@ from scripts.publish.findings import (
     SAMPLE,
     UNKNOWN,
     VERDICTS,
-    Finding,
     findings_of,
     shared_caveats,
 )
@@ -31,7 +30,7 @@ def scores() -> pd.DataFrame:
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *COLUMNS])))
 
 
-def found_in(metrics: pd.DataFrame) -> list[Finding]:
+def found_in(metrics: pd.DataFrame) -> list[dict]:
     return findings_of(metrics, STUDIES, SOURCES, MODELS, {"minilm": ("encoders", 2e7)}, PUBLISHED)
 
 
@@ -75,18 +74,18 @@ def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
 def clause_in(metrics: pd.DataFrame) -> dict:
     """The clause of the one finding in these metrics."""
     [finding] = found_in(metrics)
-    return finding.clauses[0]
+    return finding["clauses"][0]
 
 
 def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
     found = found_in(scores())
-    assert [one.study for one in found] == ["strided_sop"]
-    clause, *_ = found[0].clauses
+    assert [one["study"] for one in found] == ["strided_sop"]
+    clause, *_ = found[0]["clauses"]
     assert (clause["corpus"], clause["said"]) == ("ActivityNet", "57 → 72 %")
     assert clause["of"].endswith("from stride 0 to 3")
     assert clause["control"] == "best control 54 → 54 (bag of words)"
-    assert [row["title"] for row in found[0].groups[0]["rows"]] == ["stride 0", "stride 3"]
-    assert found[0].marks == ["sample data"] and SAMPLE in found[0].caveats
+    assert [row["title"] for row in found[0]["groups"][0]["rows"]] == ["stride 0", "stride 3"]
+    assert found[0]["marks"] == ["sample data"] and SAMPLE in found[0]["caveats"]
 
 
 @each_row(
@@ -100,12 +99,14 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
 )
 def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     found = found_in(of_nli(0.6, above))[0]
-    assert found.clauses[0]["said"] == "60 %" and found.clauses[0]["verdicts"] == [
+    assert found["clauses"][0]["said"] == "60 %" and found["clauses"][0]["verdicts"] == [
         (kind, VERDICTS[kind])
     ]
-    assert found.clauses[0]["control"] == f"best control {60 - 100 * above[0]:.0f} (bag of words)"
-    assert found.groups[0]["rows"][0]["verdict"] == kind
-    assert (LEVEL_SAYS in found.caveats) == (kind != ABOVE)
+    assert (
+        found["clauses"][0]["control"] == f"best control {60 - 100 * above[0]:.0f} (bag of words)"
+    )
+    assert found["groups"][0]["rows"][0]["verdict"] == kind
+    assert (LEVEL_SAYS in found["caveats"]) == (kind != ABOVE)
 
 
 def test_what_authors_released_is_no_finding_of_the_runs():
@@ -125,18 +126,18 @@ def test_controls_without_a_model_and_a_model_without_controls_say_so():
     metrics = scores()
     alone = found_in(metrics[metrics["method"] == "control"])[0]
     assert (
-        alone.clauses[0]["alone"]
-        and "bag of words" in alone.clauses[0]["control"]
-        and NO_MODEL in alone.caveats
+        alone["clauses"][0]["alone"]
+        and "bag of words" in alone["clauses"][0]["control"]
+        and NO_MODEL in alone["caveats"]
     )
-    assert all(row["value"] is None and row["control"] == 54 for row in alone.groups[0]["rows"])
+    assert all(row["value"] is None and row["control"] == 54 for row in alone["groups"][0]["rows"])
     bare = found_in(
         metrics[(metrics["method"] == "train") & ~metrics["metric"].str.endswith("_above_control")]
     )[0]
     assert (
-        bare.clauses[0]["control"] == ""
-        and bare.clauses[0]["verdicts"][0][0] == UNKNOWN
-        and NO_CONTROL in bare.caveats
+        bare["clauses"][0]["control"] == ""
+        and bare["clauses"][0]["verdicts"][0][0] == UNKNOWN
+        and NO_CONTROL in bare["caveats"]
     )
 
 
@@ -147,9 +148,9 @@ def test_the_best_of_several_systems_is_called_the_best():
     )
     found = found_in(pd.concat([first, second[second["method"] == "train"]], ignore_index=True))[0]
     assert (
-        "BERT-base" in found.who
-        and "best of 2" in found.who
-        and found.groups[0]["rows"][0]["others"] == [60.0]
+        "BERT-base" in found["who"]
+        and "best of 2" in found["who"]
+        and found["groups"][0]["rows"][0]["others"] == [60.0]
     )
 
 

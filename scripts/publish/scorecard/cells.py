@@ -92,19 +92,27 @@ def way_of(study: dict, method: str, kind: str) -> str:
     return OTHER_WAYS.get(method, method.replace("_", " "))
 
 
-def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The rows of the studies' headlines (and `…_above_control`) on a probe, with the columns PROBE."""
-    return pd.concat(
+def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+    """The rows of the studies' headlines on probes, with the columns PROBE and `probe`, its number in their order.
+
+    Those of `…_above_control` and `human_…` are among them.
+    """
+    rows = pd.concat(
         [
             rows_on_probes(metrics[metrics["study"] == name], study, sources)
             for name, study in studies.items()
         ],
         ignore_index=True,
     )
+    order = pd.DataFrame({name: places(rows[name], studies, sources) for name in PROBE})
+    first = order["option"].groupby([rows["study"], rows["corpus"]]).transform("min")
+    order.insert(1, "first", first)  # a study's corpora by what they begin with
+    rows = rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
+    return rows.assign(probe=rows.groupby(PROBE, sort=False, dropna=False).ngroup())
 
 
 def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFrame:
-    """The rows of with_probes() of one study."""
+    """The rows of probe_rows() of one study, without their numbers."""
     probe, headline = study.get("probe", {}), study["headline"]
     rows = rows[
         ~rows["experiment"].isin(study.get("altered", []))
@@ -119,18 +127,31 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
     rows = rows.assign(
         option=option, corpus=rows["measured_on"].astype(object).fillna(rows["source"])
     )
-    splits = [sources.get(corpus, {}).get("evaluate", []) for corpus in rows["corpus"]]
-    places = pd.Series(
-        [of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])],
-        rows.index,
-        float,
-    )
-    rows = rows[places == places.groupby(rows["corpus"]).transform("min")]
+    splits = [
+        rank([split], sources.get(corpus, {}).get("evaluate", []))[0]
+        for corpus, split in zip(rows["corpus"], rows["split"])
+    ]
+    splits = pd.Series(splits, rows.index, float)
+    rows = rows[splits == splits.groupby(rows["corpus"]).transform("min")]
     if not probe.get("ends"):
         return rows
     number = pd.to_numeric(rows["option"], errors="coerce")
-    ends = [number.groupby(rows["corpus"]).transform(end) for end in ("min", "max")]
-    return rows[(number == ends[0]) | (number == ends[1])]
+    ends = number.groupby(rows["corpus"])
+    return rows[(number == ends.transform("min")) | (number == ends.transform("max"))]
+
+
+def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
+    """What a column of PROBE is sorted by: the order of resources/, strides by size, what is not limited first."""
+    if column.name == "limit":
+        return column.astype(float).fillna(0)
+    options = [
+        option for study in studies.values() for option in study.get("probe", {}).get("titles", {})
+    ]
+    order = {"study": studies, "corpus": sources, "option": options}[column.name]
+    places = pd.Series(rank(column, order), column.index, dtype=float)
+    return places.mask(
+        places == len(order), pd.to_numeric(column, errors="coerce").fillna(len(order))
+    )
 
 
 def keys(rows: pd.DataFrame) -> pd.Series:
@@ -170,15 +191,15 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
                     else -values.astype(float).fillna(float("inf"))
                 )
     return rows.loc[order.sort_values(list(order), kind="stable").index].drop_duplicates(
-        [*PROBE, "model", "way"]
+        ["probe", "model", "way"]
     )
 
 
 def asked_rows(
     metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
 ) -> pd.DataFrame:
-    """The rows of models on probes, in the order of the probes, then of kind and size: with PROBE, kind, parameters, way and key."""
-    rows = with_probes(metrics, studies, sources)
+    """The rows of models on probes, in the order of the probes, then of kind and size: with kind, parameters, way and key."""
+    rows = probe_rows(metrics, studies, sources)
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
     known = pd.DataFrame(
@@ -194,13 +215,7 @@ def asked_rows(
         for study, method, of in zip(rows["study"], rows["method"], kind)
     ]
     rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way, key=keys)
-    by = [places(rows[name], studies, sources).rename(name) for name in PROBE]
-    first = (
-        by[2].groupby([rows["study"], rows["corpus"]]).transform("min").rename("first")
-    )  # a study's corpora by what they begin with
-    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(
-        size=rank(rows["kind"], KINDS.values()), parameters=rows["parameters"]
-    )
+    order = rows[["probe", "kind", "parameters"]].assign(kind=rank(kind, KINDS.values()))
     return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
 
 
@@ -209,75 +224,40 @@ def cells_of(
 ) -> pd.DataFrame:
     """A row for each probe, model and way; metrics: of read_scores(); networks: of networks_of().
 
-    Columns: PROBE, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n; above, above_low, above_high,
-    control (how far above which control; missing without one); blind, blind_low, blind_high (the same model without what it should
-    read), above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many), lowest, highest (of one
+    Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n; above, above_low,
+    above_high, control (how far above which control; missing without one); blind, blind_low, blind_high (the same model without what
+    it should read), above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many), lowest, highest (of one
     wording); sample. All values are shares from 0 to 1.
     """
     rows = asked_rows(metrics, studies, sources, networks)
     rows = rows[~rows["method"].str.endswith(BLIND)]
-    means = rows[rows["seed"].isna() & rows["wording"].isna()]
-    of_all = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
-    blind = of_all[of_all["method"].str.endswith(BLIND, na=False)]
-    told = [
-        compared(of_all, "_above_control", "above").join(
-            compared(of_all, "_above_control", "", ["control"])
-        ),
-        compared(of_all, "_above_blind", "above_blind"),
-        compared(blind.assign(method=blind["method"].str.removesuffix(BLIND)), "", "blind"),
-    ]
-    asked = rows[rows["wording"].notna()].groupby("key")
     spread = (
-        asked["value"]
-        .agg(lowest="min", highest="max")
-        .join(asked["wording"].nunique().rename("wordings"))
+        rows[rows["wording"].notna()]
+        .groupby("key")
+        .agg(lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique"))
     )
-    cells = preferred(means, studies).join(spread, on="key")
-    for columns in told:
-        cells = cells.join(columns, on=["key", "metric"])
+    cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies)
+    cells = cells.join(spread, on="key")
+    means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
+    for column, suffix, name, more in (
+        ("metric", "_above_control", "above", ["control"]),
+        ("metric", "_above_blind", "above_blind", []),
+        ("method", BLIND, "blind", []),
+    ):
+        beside = means[means[column].str.endswith(suffix, na=False)]
+        beside = beside.assign(**{column: beside[column].str.removesuffix(suffix)})
+        ends = {"value": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
+        beside = beside.assign(key=keys).rename(columns=ends).drop_duplicates(["key", "metric"])
+        on = ["key", "metric"]
+        cells = cells.join(beside.set_index(on)[[*ends.values(), *more]], on=on)
     return cells.sort_index(ignore_index=True)
-
-
-def compared(
-    metrics: pd.DataFrame, suffix: str, name: str, columns: list[str] | None = None
-) -> pd.DataFrame:
-    """By key and metric what a cell is compared with: of the metrics that end so the value and the ends of its interval, as <name>,
-    <name>_low and <name>_high; or other columns as they are."""
-    rows = metrics[metrics["metric"].str.endswith(suffix)].assign(key=keys)
-    found = rows.set_index(["key", rows["metric"].str.removesuffix(suffix)])
-    found = found[~found.index.duplicated()]
-    return (
-        found[columns]
-        if columns
-        else found[["value", "ci_low", "ci_high"]].set_axis(
-            [name, f"{name}_low", f"{name}_high"], axis=1
-        )
-    )
-
-
-def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
-    """What a column of PROBE is sorted by: the order of resources/, strides by size, what is not limited first."""
-    if column.name == "limit":
-        return column.astype(float).fillna(0)
-    options = [
-        option for study in studies.values() for option in study.get("probe", {}).get("titles", {})
-    ]
-    order = {"study": studies, "corpus": sources, "option": options}[column.name]
-    places = pd.Series(rank(column, order), column.index, dtype=float)
-    return places.mask(
-        places == len(order), pd.to_numeric(column, errors="coerce").fillna(len(order))
-    )
 
 
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
     """Whether each cell lies clearly above every control: the interval of its distance to the best of its own conditions (context,
     training data) holds nothing from 0 down, and its own interval lies above the best that the probe has; controls: of best_controls().
     """
-    best = (
-        cells[PROBE]
-        .merge(controls[[*PROBE, "value"]], on=PROBE, how="left")["value"]
-        .set_axis(cells.index)
-    )
+    best = cells["probe"].map(controls.set_index("probe")["value"])
     is_own = (
         cells["value"] - cells["above"] - best
     ).abs() < 1e-9  # paired with the best itself, which tells more than two intervals
@@ -286,7 +266,7 @@ def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
 
 def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
     """The rows of controls on probes."""
-    rows = with_probes(metrics, studies, sources)
+    rows = probe_rows(metrics, studies, sources)
     return rows[
         rows["method"].isin(CONTROL_METHODS)
         & (rows["model"] != "gold")
@@ -298,26 +278,24 @@ def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.Data
 def best_controls(
     metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict
 ) -> pd.DataFrame:
-    """The best control of each probe, on the datasets of its cells: PROBE, model, value, ci_low, ci_high."""
-    rows = control_rows(metrics, studies, sources)
-    place = ["study", "source", "dataset", "split", "scoring"]
+    """The best control of each probe, on the datasets of its cells: probe, model, value, ci_low, ci_high."""
     finest = cells[
         (cells["scoring"] != "binary")
-        | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)
+        | (cells.groupby("probe")["scoring"].transform("nunique") < 2)
     ]
-    there = pd.MultiIndex.from_frame(finest[place].astype(object).fillna(""))
-    rows = rows[pd.MultiIndex.from_frame(rows[place].astype(object).fillna("")).isin(there)]
-    return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
+    there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
+    rows = control_rows(metrics, studies, sources).merge(there)
+    return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
 
 
 def people(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """What people reached on a probe, measured here: PROBE, value, ci_low, ci_high."""
-    rows = with_probes(metrics, studies, sources)
-    return rows[rows["metric"].str.startswith("human_")].drop_duplicates(PROBE)
+    """What people reached on a probe, measured here: probe, value, ci_low, ci_high."""
+    rows = probe_rows(metrics, studies, sources)
+    return rows[rows["metric"].str.startswith("human_")].drop_duplicates("probe")
 
 
 def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """The paper's best and its people, for each probe that no sample stands for: PROBE, who (paper, human), row, value.
+    """The paper's best and its people, for each probe that no sample stands for: probe, who (paper, human), row, value.
 
     file: published.csv. A claim belongs to a probe where its setting names no other corpus or option; where it says
     `source~…`, the paper's examples were others of the same kind.
@@ -328,35 +306,21 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
         number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")
     ).dropna(subset="number")
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
-        study, option = probe["study"], studies[probe["study"]].get("probe", {}).get("option")
-        own_claims = claims[
-            (claims["study"] == study) & (claims["metric"] == studies[study]["headline"])
-        ]
-        for claim in own_claims.to_dict("records"):
+        study, corpus = studies[probe["study"]], probe["corpus"]
+        is_own = (claims["study"] == probe["study"]) & (claims["metric"] == study["headline"])
+        own = {"measured_on": corpus, "scoring": probe["scoring"], "slice": "all"}
+        own[study.get("probe", {}).get("option")] = probe["option"]
+        for claim in claims[is_own].to_dict("records"):
             said = settings_of(claim["setting"])
+            said.setdefault("measured_on", said.get("source", corpus))
             is_human = claim["model"] == "human"
-            corpus = said.get("measured_on", said.get("source", probe["corpus"]))
-            own = [
-                corpus == probe["corpus"],
-                said.get(option, probe["option"]) == probe["option"],
-                is_human or said.get("slice", "all") == "all",
-                said.get("method") not in LESS,
-                said.get("scoring", probe["scoring"]) == probe["scoring"],
-            ]
-            if all(own):
-                other = (
-                    parts_of(claim["setting"], "~").get("source", probe["corpus"])
-                    != probe["corpus"]
-                )
-                found.append(
-                    {name: probe[name] for name in PROBE}
-                    | {
-                        "who": "human" if is_human else "paper",
-                        "row": claim["row"] + ", other examples" * other,
-                        "value": claim["number"] / 100,
-                    }
-                )
-    table = pd.DataFrame(found, columns=[*PROBE, "who", "row", "value"])
+            differ = {name for name, value in own.items() if said.get(name, value) != value}
+            if differ <= ({"slice"} if is_human else set()) and said.get("method") not in LESS:
+                is_other = parts_of(claim["setting"], "~").get("source", corpus) != corpus
+                row = claim["row"] + ", other examples" * is_other
+                who = "human" if is_human else "paper"
+                found.append((probe["probe"], who, row, claim["number"] / 100))
+    table = pd.DataFrame(found, columns=["probe", "who", "row", "value"])
     return table.sort_values("value", ascending=False, kind="stable").drop_duplicates(
-        [*PROBE, "who"]
+        ["probe", "who"]
     )

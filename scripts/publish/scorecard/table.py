@@ -12,7 +12,7 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ from scripts.running.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of
 from scripts.publish.names import method_title
-from scripts.publish.scorecard.layout import FEET, Scorecard, read_scorecard, size_in_words
+from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, read_scorecard, size_in_words
 from scripts.publish.table import interval, percent, signed, write
 
 NO_BETTER = "†"
@@ -35,7 +35,7 @@ CAPTION = (
 FIRST = " Where a model was asked by several methods of one way, the first of these has the cell, whatever the kind of the model: {}."
 
 
-def cell_text(cell: pd.Series) -> str:
+def cell_text(cell: Mapping) -> str:
     """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`; with the mark where it is no better than a control."""
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
@@ -50,26 +50,18 @@ def cell_text(cell: pd.Series) -> str:
 def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
     """The columns' names: study, what is probed, the corpus where the study has several, and marks; short names where these tell
     the columns apart."""
-    corpora = {
-        study: {probe["corpus"] for probe in probes if probe["study"] == study} for study in studies
-    }
+    corpora = pd.DataFrame(probes).groupby("study")["corpus"].nunique()
 
     def names(name_of: Callable[[dict, str], str]) -> list[str]:
-        return [
-            ", ".join(
-                [
-                    name_of(studies[probe["study"]], probe["study_title"]),
-                    probe["title"],
-                    *(
-                        [name_of(sources.get(probe["corpus"], {}), probe["corpus_title"])]
-                        if len(corpora[probe["study"]]) > 1
-                        else []
-                    ),
-                ]
-            )
-            + probe["note"]
+        parts = [
+            [
+                name_of(studies[probe["study"]], probe["study_title"]),
+                probe["title"],
+                name_of(sources.get(probe["corpus"], {}), probe["corpus_title"]),
+            ][: 2 + (corpora[probe["study"]] > 1)]
             for probe in probes
         ]
+        return [", ".join(part) + probe["note"] for part, probe in zip(parts, probes)]
 
     short = names(lambda entry, title: entry.get("short", title))
     return short if len(set(short)) == len(short) else names(lambda entry, title: title)
@@ -77,30 +69,35 @@ def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
 
 def tabulate(card: Scorecard) -> pd.DataFrame:
     """A row of text for each model and way, and the foot."""
-    names, table = headings(card.probes, card.studies, card.sources), []
-    feet = [card.feet(probe) for probe in card.probes]
-    for row in card.rows:
-        cells = [card.cell(row, probe) for probe in card.probes]
-        table.append(
-            {
-                "Kind": row["kind"],
-                "Model": row["title"],
-                "Parameters": size_in_words(row["parameters"]),
-                "Asked": card.asked(row),
-            }
-            | {
-                name: cell if isinstance(cell, str) else cell_text(cell)
-                for name, cell in zip(names, cells)
-            }
-        )
-    for who in FEET:
-        texts = [
-            value + f" ({ends})" * bool(ends) + f", {whose}" * bool(whose)
-            for value, ends, whose in (foot[who] for foot in feet)
-        ]
-        if any(texts):
-            row = {"Kind": "to compare with", "Model": who}
-            table.append(row | dict(zip(names, texts)))
+    columns = dict(zip(headings(card.probes, card.studies, card.sources), card.probes))
+    told = {
+        (cell["model"], cell["way"], cell["probe"]): cell_text(cell)
+        for cell in card.cells.to_dict("records")
+    }
+    feet = {
+        (foot["who"], foot["probe"]): percent(foot["value"])
+        + f" ({foot['ends']})" * bool(foot["ends"])
+        + f", {foot['whose']}" * bool(foot["whose"])
+        for foot in card.feet.to_dict("records")
+    }
+    table = [
+        {
+            "Kind": row["kind"],
+            "Model": row["title"],
+            "Parameters": size_in_words(row["parameters"]),
+            "Asked": row["asked"],
+        }
+        | {
+            name: told.get((row["model"], row["way"], probe["probe"]), card.missing(row, probe))
+            for name, probe in columns.items()
+        }
+        for row in card.rows
+    ] + [
+        {"Kind": BELOW, "Model": who}
+        | {name: feet.get((who, probe["probe"]), "") for name, probe in columns.items()}
+        for who in FEET
+        if who in set(card.feet["who"])
+    ]
     table = pd.DataFrame(table).fillna("")
     return table if (table["Parameters"] != "").any() else table.drop(columns="Parameters")
 

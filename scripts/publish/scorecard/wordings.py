@@ -36,7 +36,7 @@ from scripts.publish.panels import (
     publish,
 )
 from scripts.publish.scorecard.cells import PROBE, asked_rows, best_controls
-from scripts.publish.scorecard.layout import at, corpus_line, probe_names, read_measured
+from scripts.publish.scorecard.card import at, corpus_line, probe_names, read_measured
 
 COLUMNS = [
     *PROBE,

@@ -26,18 +26,11 @@ def main(given: argparse.Namespace) -> None:
     found = transfers(given.metrics, given.sources, given.models)
     panels = []
     for probe, points in found.groupby("probe", sort=False):
-        of_dataset = (
-            points["dataset"]
-            .where(points.groupby("source")["dataset"].transform("nunique") > 1, "")
-            .map(lambda name: name and f", {name}")
-        )
-        of_split = (
-            points["split"]
-            .where(points.groupby("source")["split"].transform("nunique") > 1, "")
-            .map(lambda name: name and f", {name}")
-        )
+        row = points["system"]
+        for name in ("dataset", "split"):
+            several = points.groupby("source")[name].transform("nunique") > 1
+            row += (", " + points[name]).where(several, "")
         detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
-        row = points["system"] + of_dataset + of_split
         panels.append((probe, detail, points.assign(row=row, series=points["begun"])))
     publish(
         given,

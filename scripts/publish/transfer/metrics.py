@@ -9,7 +9,8 @@ from scripts.measure.intervals import difference
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import load, method_title, model_title, source_title
+from scripts.publish.selection import pairs_of
 
 PREFERRED = {"scoring": "ternary"}  # of several ways to score one answer
 KEY = [*ROW, "split"]
@@ -65,35 +66,27 @@ def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFr
         if told["study"] not in studies:
             continue
         same = rows[(rows[list(ROW)] == pd.Series({name: told[name] for name in ROW})).all(axis=1)]
-        beside = same[same["experiment"] == told["without"]].set_index("split")
-        for _, row in same[same["experiment"] == told["experiment"]].iterrows():
-            if row["split"] not in beside.index:
-                continue
-            other = beside.loc[row["split"]]
-            apart, method = difference(row, other), told["method"]
+        of, beside = (same[same["experiment"] == told[name]] for name in ("experiment", "without"))
+        method, begun = told["method"], told["begun_with"]
+        for row in pairs_of(of, beside, ["split"]).to_dict("records"):
             found.append(
                 {name: row[name] for name in KEY}
                 | {
                     "experiment": told["experiment"],
                     "without": told["without"],
                     "probe": studies[told["study"]]["title"],
-                    "corpus": sources.get(told["source"], {}).get("title", told["source"]),
-                    "begun": start_title(told["begun_with"], studies, sources),
-                    "is_control": is_coin(told["begun_with"]),
+                    "corpus": source_title(told["source"], sources),
+                    "begun": start_title(begun, studies, sources),
+                    "is_control": is_coin(begun),
                     "system": model_title(told["model"], models)
                     + ("" if method in ("train", "classify") else f", {method_title(method)}"),
                     "metric": row["metric"],
                     "with_value": row["value"],
-                    "without_value": other["value"],
-                    "value": apart.value,
-                    "ci_low": apart.ci_low,
-                    "ci_high": apart.ci_high,
-                    "seeds": int(row["seeds"]),
-                    "n": int(row["n"]),
-                    "groups": int(row["groups"]),
-                    "sample": row["sample"],
-                    "limit": row["limit"],
+                    "without_value": row["other"]["value"],
                 }
+                | difference(row, row["other"])._asdict()
+                | {name: int(row[name]) for name in ("seeds", "n", "groups")}
+                | {name: row[name] for name in ("sample", "limit")}
             )
     if not found:
         raise UserError(

@@ -12,7 +12,7 @@ from scripts.running.job_files import has_options
 from scripts.running.program import UserError
 from scripts.data.tables import read_table, write_table
 from scripts.studies.temporal_nli.evaluate import SCHEMA
-from scripts.publish.comparison import Facts, found_of, published_claims
+from scripts.publish.comparison import Comparison, Facts, published_claims
 from scripts.publish.selection import selected
 from scripts.publish.names import method_title
 from scripts.publish.table import ABOVE
@@ -307,7 +307,7 @@ def test_selection_compares_as_text_and_knows_the_star():
 
 def test_differences_sums_and_slices_beside_rows(facts):
     same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
-    over = found_of(
+    over = Comparison(
         claim(
             setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
             value="12",
@@ -315,49 +315,49 @@ def test_differences_sums_and_slices_beside_rows(facts):
             unit="points over model=majority; method=majority",
         ),
         facts,
-    )
-    assert re.fullmatch(r"\+10\.0 \(\+9\.[67] to \+10\.[34]\)", over[0].told) and len(over) == 1
-    assert re.fullmatch(r"−2\.0 \(−2\.[34] to −1\.[67]\)", over[0].difference)
-    parts = found_of(
+    ).rows()
+    assert re.fullmatch(r"\+10\.0 \(\+9\.[67] to \+10\.[34]\)", over[0]["Here"]) and len(over) == 1
+    assert re.fullmatch(r"−2\.0 \(−2\.[34] to −1\.[67]\)", over[0]["Difference"])
+    parts = Comparison(
         claim(
             setting=same + "slice=premise_type=fixed",
             unit="points over slice=premise_type=interval",
         ),
         facts,
-    )
-    assert [here.told for here in parts] == ["+16.0"], "parts of a split carry no draws"
-    several = found_of(
+    ).rows()
+    assert [here["Here"] for here in parts] == ["+16.0"], "parts of a split carry no draws"
+    several = Comparison(
         claim(setting=same + "slice=choice=date_my_*; premise_type=fixed", value="60"), facts
-    )
-    assert [(here.told, here.difference) for here in several] == [("58.0", "−2.0")], (
+    ).rows()
+    assert [(here["Here"], here["Difference"]) for here in several] == [("58.0", "−2.0")], (
         "the mean over all examples of the slices"
     )
-    share = found_of(
+    share = Comparison(
         claim(
             setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit="", value="0.5"
         ),
         facts,
-    )
-    assert [(here.told, here.difference) for here in share] == [
+    ).rows()
+    assert [(here["Here"], here["Difference"]) for here in share] == [
         ("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")
     ]
-    shares = found_of(
+    shares = Comparison(
         claim(
             setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
             metric="confusion.sum",
         ),
         facts,
-    )
-    assert {here.told for here in shares} == {"25.0"}
-    counted = found_of(
+    ).rows()
+    assert {here["Here"] for here in shares} == {"25.0"}
+    counted = Comparison(
         claim(
             setting="source~temporal_nli_release; split=train",
             metric="cleaning.temp_order pairs",
             value="16980",
         ),
         facts,
-    )
-    assert [(here.told, here.difference, here.caveats) for here in counted] == [("16,980", "0", ())]
+    ).rows()
+    assert counted == [{"Here": "16,980", "Difference": "0", "Caveat": ""}]
 
 
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):

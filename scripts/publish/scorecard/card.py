@@ -1,14 +1,14 @@
-"""How the scorecard's cells are laid out: its rows, its probes, what stands below them, and what could not be asked."""
+"""The scorecard as its figure and its table show it: its rows, its probes, what stands below them, and what could not be asked."""
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
-from scripts.publish.marks import face_of, note_of
+from scripts.publish.marks import note_of
 from scripts.publish.names import load, load_systems, model_title
 from scripts.publish.scorecard.cells import (
     ELSEWHERE,
@@ -28,68 +28,36 @@ from scripts.publish.scorecard.cells import (
     read_scores,
     way_of,
 )
-from scripts.publish.table import interval, percent
+from scripts.publish.table import interval
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
+BELOW = "to compare with"
 FEET = ("best control", "best in the paper", "human")  # what stands below the models
 
 
-@dataclass
-class Scorecard:
+class Scorecard(NamedTuple):
     """All that the scorecard's figure and table show.
 
     cells    of cells_of(), with clear (is_clear)
-    rows     of row_order()
+    rows     of rows_of()
     probes   of probe_names(), as mappings
+    feet     probe, who (one of FEET), value, ends (the interval in words), whose: each at most once
     reasons  of reasons_of()
-    studies, sources, models  the entries of resources/: of the studies those that were measured
-    controls, human, papers   of best_controls(), people() and published()
+    studies, sources  the entries of resources/: of the studies those that were measured
     """
 
     cells: pd.DataFrame
     rows: list[dict]
     probes: list[dict]
+    feet: pd.DataFrame
     reasons: dict[tuple[str, str, str], str]
     studies: dict
     sources: dict
-    models: dict
-    controls: pd.DataFrame
-    human: pd.DataFrame
-    papers: pd.DataFrame
 
-    def cells_of(self, row: dict) -> pd.DataFrame:
-        """The cells of a row."""
-        return self.cells[(self.cells["model"] == row["model"]) & (self.cells["way"] == row["way"])]
-
-    def cell(self, row: dict, probe: dict) -> pd.Series | str:
-        """The cell of a row and a probe; in words why there is none."""
-        own = at(self.cells_of(row), probe)
-        if len(own):
-            return own.iloc[0]
-        return (
-            f"left out: {reason}"
-            if (reason := self.reasons.get((row["model"], row["way"], probe["study"])))
-            else NOT_RUN
-        )
-
-    def asked(self, row: dict) -> str:
-        """How the model of a row was asked, and what its cells are means of."""
-        return ", ".join(filter(None, [row["way"], replicates(self.cells_of(row))]))
-
-    def feet(self, probe: dict) -> dict[str, tuple[str, str, str]]:
-        """The value, the interval and the name in each of FEET; empty texts if there is none."""
-        found = dict.fromkeys(FEET, ("", "", ""))
-        for row in at(self.papers, probe).to_dict("records"):
-            who, name = (
-                ("human", "in the paper") if row["who"] == "human" else (FEET[1], row["row"])
-            )
-            found[who] = percent(row["value"]), "", name
-        for row in at(self.controls, probe).to_dict("records"):
-            title = model_title(row["model"], self.models)
-            found[FEET[0]] = percent(row["value"]), interval(row), title
-        for row in at(self.human, probe).to_dict("records"):
-            found["human"] = percent(row["value"]), interval(row), ""
-        return found
+    def missing(self, row: dict, probe: dict) -> str:
+        """Why there is no cell of a row and a probe, in words."""
+        reason = self.reasons.get((row["model"], row["way"], probe["study"]))
+        return f"left out: {reason}" if reason else NOT_RUN
 
 
 def read_measured(given: argparse.Namespace) -> tuple[pd.DataFrame, dict, dict]:
@@ -113,18 +81,20 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     cells = cells.assign(clear=is_clear(cells, controls))
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
-    return Scorecard(
-        cells,
-        row_order(cells, models, reasons).to_dict("records"),
-        probes.to_dict("records"),
-        reasons,
-        studies,
-        sources,
-        models,
-        controls,
-        people(metrics, studies, sources),
-        published(resources / "published.csv", probes, studies),
+    titles = controls["model"].map(lambda name: model_title(name, models))
+    human = people(metrics, studies, sources).assign(who=FEET[2], whose="")
+    here = pd.concat([controls.assign(who=FEET[0], whose=titles), human])
+    here = here.assign(ends=[interval(row) for row in here.to_dict("records")])
+    papers = published(resources / "published.csv", probes, studies)
+    is_human = papers["who"] == "human"
+    papers = papers.assign(
+        who=is_human.map({True: FEET[2], False: FEET[1]}),
+        whose=papers["row"].mask(is_human, "in the paper"),
+        ends="",
     )
+    feet = pd.concat([here, papers]).drop_duplicates(["probe", "who"]).sort_values("who")
+    rows = rows_of(cells, models, reasons)
+    return Scorecard(cells, rows, probes.to_dict("records"), feet, reasons, studies, sources)
 
 
 def read_left_out(file: Path) -> list[dict]:
@@ -147,28 +117,38 @@ def reasons_of(
     return found
 
 
-def row_order(
+def rows_of(
     cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, str], str]
-) -> pd.DataFrame:
-    """The scorecard's rows: kind, parameters, model, way, title; by kind and size, those that the runs tell nothing of last.
+) -> list[dict]:
+    """The scorecard's rows: kind, parameters, model, way, title, asked (the way, and what its cells are means of); by kind and size,
+    those that the runs tell nothing of last.
 
     A model that nothing could ask has a row as well, its way NOT_ASKED.
     """
-    rows = cells.drop_duplicates(["model", "way"])[["kind", "parameters", "model", "way"]]
-    silent = sorted({model for model, _, _ in reasons} - set(rows["model"]))
-    rows = pd.concat(
-        [
-            rows,
-            pd.DataFrame(
-                {"kind": NO_ANSWER, "parameters": float("nan"), "model": silent, "way": NOT_ASKED}
-            )[: len(silent)],
-        ]
-    )
+    rows = [
+        of.iloc[0][["kind", "parameters", "model", "way"]].to_dict()
+        | {"asked": ", ".join([way, *replicates(of)])}
+        for (_, way), of in cells.groupby(["model", "way"], sort=False)
+    ]
+    silent = sorted({model for model, _, _ in reasons} - set(cells["model"]))
+    nothing = {"kind": NO_ANSWER, "way": NOT_ASKED, "asked": NOT_ASKED, "parameters": float("nan")}
+    rows = pd.DataFrame(rows + [nothing | {"model": model} for model in silent])
     rows = rows.assign(title=rows["model"].map(lambda name: model_title(name, models)))
     kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
-    rows = rows.reset_index(drop=True)
     order = rows.assign(kind=rank(rows["kind"], kinds), way=rank(rows["way"], ways))
-    return rows.loc[order.sort_values(["kind", "parameters", "title", "way"], kind="stable").index]
+    order = order.sort_values(["kind", "parameters", "title", "way"], kind="stable").index
+    return rows.loc[order].to_dict("records")
+
+
+def replicates(cells: pd.DataFrame) -> list[str]:
+    """`3 wordings`, `2 seeds`: what the cells of a row are means of; nothing where they are of one run each."""
+    told = []
+    seeds = cells.loc[cells["wordings"].isna(), "seeds"]
+    for counts, word in ((cells["wordings"].dropna(), "wording"), (seeds.dropna(), "seed")):
+        if (counts > 1).any():
+            low, high = int(counts[counts > 0].min()), int(counts.max())
+            told.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
+    return told + ["two labels"] * bool((cells["scoring"] == "binary").any())
 
 
 def option_title(probe: dict, studies: dict) -> str:
@@ -181,17 +161,14 @@ def option_title(probe: dict, studies: dict) -> str:
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The probes in their order: PROBE, sample, n (of the cells: the most), scoring (the finest), study_title, corpus_title, title,
-    face and note (marks)."""
-    cells = cells.assign(scoring=cells["scoring"].astype(object).fillna(""))
-    groups = cells.groupby(PROBE, sort=False, dropna=False)
-    probes = groups.agg(
-        sample=("sample", "any"), n=("n", "max"), scoring=("scoring", "max")
-    ).reset_index()
+    """The probes in their order: probe, PROBE, sample, n (of the cells: the most), scoring (the finest), study_title, corpus_title,
+    title and note (marks)."""
+    groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
+    how = dict.fromkeys(PROBE, "first") | {"sample": "any", "n": "max", "scoring": "max"}
+    probes = groups.agg(how).reset_index()
     return probes.assign(
         study_title=[studies[name]["title"] for name in probes["study"]],
         corpus_title=[sources.get(name, {}).get("title", name) for name in probes["corpus"]],
-        face=[face_of(of) for _, of in groups],
         note=[note_of(of) for _, of in groups],
         title=[option_title(probe, studies) for probe in probes.to_dict("records")],
     )
@@ -204,26 +181,7 @@ def corpus_line(probe: dict) -> str:
 
 def at(table: pd.DataFrame, probe: dict) -> pd.DataFrame:
     """The rows of a table that are of a probe."""
-    same = (
-        table[["study", "corpus", "option"]]
-        == [probe[name] for name in ("study", "corpus", "option")]
-    ).all(axis=1)
-    limit = table["limit"].isna() if pd.isna(probe["limit"]) else table["limit"] == probe["limit"]
-    return table[same & limit]
-
-
-def replicates(cells: pd.DataFrame) -> str:
-    """`3 wordings`, `2 seeds`: what the cells of a row are means of; empty where they are of one run each."""
-    wordings, seeds = (
-        cells["wordings"].dropna(),
-        cells.loc[cells["wordings"].isna(), "seeds"].dropna(),
-    )
-    told = []
-    for counts, word in ((wordings, "wording"), (seeds, "seed")):
-        if (counts > 1).any():
-            low, high = int(counts[counts > 0].min()), int(counts.max())
-            told.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
-    return ", ".join(told + ["two labels"] * bool((cells["scoring"] == "binary").any()))
+    return table[table["probe"] == probe["probe"]]
 
 
 def size_in_words(parameters: float) -> str:
