@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.forking import LOOP, SHARED, TRAINING, WORDS, ForkServer
+from tests.forking import LOOP, SHARED, TRAINING, WORDS, Ended, ForkServer
 
 ROOT = Path(__file__).parents[1]
 
@@ -90,7 +90,7 @@ def programs(shared: tuple[str, ...]):
         lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports)
     )
 
-    def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
+    def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
         command = [module, *map(str, arguments)]
         imports = (
             shared
@@ -107,9 +107,10 @@ def programs(shared: tuple[str, ...]):
             name.startswith("HF_") and imports != LOOP for name in differs
         ):  # what is imported late may read it
             return server(imports).call(command, cwd, wanted)
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted
         )
+        return Ended(command, done.returncode, done.stdout, done.stderr)
 
     return call
 

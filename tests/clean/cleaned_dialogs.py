@@ -14,8 +14,7 @@ def call(program, name, fetched, output, provenance="{}", ok=True):
         output,
         "--provenance",
         provenance,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     assert ok or done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
     assert ok or not list(output.glob("*")), "nothing half done is left"
     return output if ok else done.stderr

@@ -113,8 +113,7 @@ def sample(folder, videos):
 
 def cleaned(program, fetched, output, *more):
     """The rows of each split, read through its manifest."""
-    done = program(*command(fetched, output, *more))
-    assert done.returncode == 0, done.stderr
+    program(*command(fetched, output, *more)).checked()
     tables = {}
     for split in ("train", "val"):
         shards = json.loads((output / split / "manifest.json").read_text())["shards"]

@@ -59,8 +59,7 @@ def built(tmp_path, program):
             "--output",
             folder / "manifest.json",
         )
-    done = card(program, tmp_path)
-    assert done.returncode == 0, done.stderr
+    card(program, tmp_path).checked()
     return tmp_path
 
 
@@ -237,8 +236,7 @@ def leaderboard(program, folder, rows):
 
 
 def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
-    done = leaderboard(program, tmp_path, metric_rows(scoring="binary"))
-    assert done.returncode == 0, done.stderr
+    leaderboard(program, tmp_path, metric_rows(scoring="binary")).checked()
     told = json.loads((tmp_path / "of/bert.json").read_text())
     task = told["results"]["mctaco:one:corpus:default:train:test"]
     assert (

@@ -110,10 +110,9 @@ def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
                 or "/out/" in done.stderr
             )
         resize(disk, "8m")
-        done = call(
+        call(
             "train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log"
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         found = read_table(output / "predictions.parquet").to_pandas()
         assert found["example_id"].equals(wanted["example_id"]) and np.array_equal(
             np.stack(found["score"]), np.stack(wanted["score"])

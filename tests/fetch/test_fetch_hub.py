@@ -250,7 +250,7 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
     told.write_text(json.dumps({"models": {"mine": entry}, "sources": {}, "fetched": []}))
 
     def ask(place: object) -> list[str]:
-        done = program(
+        program(
             "scripts.fetch.reachable",
             "--study",
             told,
@@ -260,8 +260,7 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
             HF_ENDPOINT="http://127.0.0.1:9",
             HF_HUB_OFFLINE="1",
             HF_HOME=str(tmp_path / "home"),
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         return json.loads((tmp_path / "found.json").read_text())["missing"]
 
     assert ask(mirror) == []

@@ -321,7 +321,7 @@ def loads(*folders: Path) -> None:
 
 @pytest.mark.models
 def test_a_model_from_scratch_loads(program, tmp_path):
-    done = program(
+    program(
         "scripts.fetch.model",
         "--model",
         "tiny_bert",
@@ -329,13 +329,12 @@ def test_a_model_from_scratch_loads(program, tmp_path):
         tmp_path / "tiny_bert",
         "--partial",
         tmp_path / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     loads(tmp_path / "tiny_bert")
 
 
 def test_the_real_encoder_loads(program, mirror, tmp_path):
-    done = program(
+    program(
         "scripts.fetch.model",
         "--model",
         "minilm",
@@ -345,8 +344,7 @@ def test_the_real_encoder_loads(program, mirror, tmp_path):
         tmp_path / "minilm",
         "--partial",
         tmp_path / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     loads(tmp_path / "minilm")
 
 

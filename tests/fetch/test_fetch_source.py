@@ -185,7 +185,7 @@ def test_what_cannot_be_fetched(program, tmp_path, source, said):
 
 def test_the_real_corpora(program, mirror, tmp_path):
     for name, count in {"activitynet": 5, "hirest": 2}.items():
-        done = program(
+        program(
             "scripts.fetch.source",
             "--source",
             name,
@@ -197,7 +197,6 @@ def test_the_real_corpora(program, mirror, tmp_path):
             tmp_path / "partial",
             "--log",
             tmp_path / f"{name}.log",
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         assert len(list((tmp_path / name).iterdir())) == count
         assert "files" in (tmp_path / f"{name}.log").read_text()

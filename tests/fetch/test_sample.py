@@ -95,8 +95,7 @@ def samples(program, tmp_path_factory):
                 "{}",
             ),
         ):
-            done = program(f"scripts.{name}", *rest)
-            assert done.returncode == 0, done.stderr
+            program(f"scripts.{name}", *rest).checked()
         assert {file.name for file in (folder / "fetch").iterdir()} == set(entry["files"])
         return folder
 
@@ -122,14 +121,13 @@ def test_every_quirk_of_the_real_files(samples, source):
 def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
     """The list that tiny models are made with is that of today's texts, and has every word of captions and dialogs."""
     file = ROOT / "resources/sample_vocabulary.txt"
-    done = program(
+    program(
         "scripts.fetch.samples.vocabulary",
         "--templates",
         ROOT / "resources/templates.csv",
         "--output",
         tmp_path / "words",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     assert (tmp_path / "words").read_text() == file.read_text(), (
         "write it anew: python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output "
         "resources/sample_vocabulary.txt"
@@ -170,7 +168,7 @@ def pairs(program, samples):
             "hard": False,
             "label_seed": 0,
         }
-        done = program(
+        program(
             "scripts.studies.strided_sop.build",
             "--cleaned",
             folder / "clean",
@@ -180,8 +178,7 @@ def pairs(program, samples):
             json.dumps(options),
             "--output",
             folder / f"stride-{stride}",
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         return [
             pd.read_parquet(folder / f"stride-{stride}/{split}.parquet").rename(
                 columns={"text_a": "first", "text_b": "second"}
@@ -230,14 +227,13 @@ def test_what_says_the_order(pairs, stride, of_words, of_lifts):
 def test_unzipped_and_with_more_videos_than_bodies(program, samples, tmp_path):
     def speech(folder, **changed):
         options = SOURCES["sample_howto100m"]["sample"] | changed
-        done = program(
+        program(
             "scripts.fetch.samples.captions",
             "--unzipped",
             "--output",
             tmp_path / folder,
             *(part for name, value in options.items() for part in (f"--{name}", value)),
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         return (tmp_path / folder / "raw_caption.json").read_bytes()
 
     with zipfile.ZipFile(samples("sample_howto100m") / "fetch/raw_caption.zip") as archive:

@@ -348,8 +348,7 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
         50,
         "--output",
         tmp_path / "metrics.parquet",
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     return read_table(tmp_path / "metrics.parquet").to_pandas() if ok else done.stderr
 
 

@@ -435,15 +435,14 @@ def test_the_program(program, tmp_path, masked_lm):
         "seed_answer",
         "rank",
     ]
-    done = program(
+    program(
         "scripts.people.candidates",
         "--questions",
         tmp_path / "a.tsv",
         "--output",
         tmp_path / "again.parquet",
         *more,
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "a.tsv.parquet").read_bytes()
     here("--questions", tmp_path / "a.tsv", "--output", tmp_path / "few.parquet", "--candidates", 5)
     assert read_table(tmp_path / "few.parquet").to_pandas().groupby(

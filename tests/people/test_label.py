@@ -76,7 +76,7 @@ def dialogs(tmp_path_factory, program):
         DIALOGS,
         {"licence": "MIT"},
     )
-    done = program(
+    program(
         "scripts.text.temporal_spans",
         "--cleaned",
         folder / "cleaned",
@@ -84,8 +84,7 @@ def dialogs(tmp_path_factory, program):
         "train",
         "--output",
         folder / "spans",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder
 
 
@@ -101,8 +100,7 @@ def dialogs_to_label(program, dialogs, output, *more, ok=True):
         "--output",
         output,
         *more,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     return output if ok else done.stderr
 
 
@@ -133,8 +131,7 @@ def questions_to_label(program, folder, rows, ok=True):
         7,
         "--output",
         folder / "new",
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     return folder / "new" if ok else done.stderr
 
 
@@ -275,7 +272,7 @@ def test_a_draw_is_a_part_of_all_and_comes_again(dialogs, program, tmp_path, pro
 def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(program, tmp_path):
     """The same candidates as scripts/people/candidates.py, in its order, with their question's category and no label."""
     new = questions_to_label(program, tmp_path, QUESTIONS)
-    done = program(
+    program(
         "scripts.people.candidates",
         "--questions",
         tmp_path / "q.tsv",
@@ -283,8 +280,7 @@ def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(progra
         7,
         "--output",
         tmp_path / "candidates.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     candidates, rows = (
         read_table(tmp_path / "candidates.parquet").to_pandas(),
         read_table(new / "test.parquet", schema=ANSWERS).to_pandas(),
@@ -347,8 +343,7 @@ def sheet(file, rows, columns=COLUMNS["timedial"]):
 
 
 def labelled(program, study, output, *given, ok=True):
-    done = program(f"scripts.studies.{study}.labelled", *given, "--output", output)
-    assert (done.returncode == 0) == ok, done.stderr
+    done = program(f"scripts.studies.{study}.labelled", *given, "--output", output).checked(ok)
     assert (
         ok
         or done.stderr.splitlines()[-1].startswith("error: ")
@@ -360,7 +355,7 @@ def labelled(program, study, output, *given, ok=True):
 
 def cleaned(program, study, folder):
     """The corpus that a study's cleaner makes of what stands in folder/fetched."""
-    done = program(
+    program(
         f"scripts.clean.{study}",
         "--source",
         "mine",
@@ -370,8 +365,7 @@ def cleaned(program, study, folder):
         folder / "clean",
         "--provenance",
         "{}",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder / "clean"
 
 
@@ -585,7 +579,7 @@ def answered(request, dialogs, program, tmp_path):
         if study == "timedial"
         else questions_to_label(program, tmp_path, QUESTIONS).rename(folder)
     )
-    done = program(
+    program(
         "scripts.people.labelling.page",
         "--dataset",
         made,
@@ -593,8 +587,7 @@ def answered(request, dialogs, program, tmp_path):
         2,
         "--output",
         tmp_path / "page.html",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     items = [
         f"{item:016x}"
         for item in items_of(read_table(folder / "test.parquet")["example_id"].to_pandas())

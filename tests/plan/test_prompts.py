@@ -260,8 +260,7 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
                     "training": {"max_length": 400, "precision": "fp32", "shots": shots},
                 },
             ),
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         scores = pq.read_table(tmp_path / "out/predictions.parquet")["score"].to_pylist()
         return (
             "no step taken" not in done.stderr,

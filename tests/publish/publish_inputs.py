@@ -437,8 +437,7 @@ class Study:
     def make_page(self, **settings):
         """Run every program, then the page's; settings: of the configuration, besides."""
         for item in self.items():
-            done = self.call(item)
-            assert done.returncode == 0, done.stderr
+            self.call(item).checked()
         return self.page_alone(**settings)
 
     def page_alone(self, **settings):

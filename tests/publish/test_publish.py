@@ -39,8 +39,7 @@ def html(study) -> str:
         "reason": f"it has no head {HOSTILE}",
     }
     (study.folder / "resources/left_out.yaml").write_text(json.dumps([left_out]))
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
+    study.make_page().checked()
     return study.page.read_text()
 
 
@@ -77,8 +76,7 @@ class Page(HTMLParser):
 )
 def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
-    first = study.call(item_of(study, name))
-    assert first.returncode == 0, first.stderr
+    first = study.call(item_of(study, name)).checked()
     files = {
         suffix: base.with_name(f"{name}.{suffix}")
         for suffix in ("svg", "dark.svg", "png", "pdf", "csv")

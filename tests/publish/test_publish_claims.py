@@ -186,7 +186,7 @@ def table(tmp_path_factory, program):
         strided_sop.SCHEMA,
         {},
     )
-    done = program(
+    program(
         "scripts.publish.claims",
         "--metrics",
         folder / "metrics.parquet",
@@ -196,8 +196,7 @@ def table(tmp_path_factory, program):
         folder / "models.yaml",
         "--output",
         folder / "strided_sop_verdicts",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     assert all(
         (folder / f"strided_sop_verdicts.{suffix}").exists() for suffix in ("csv", "md", "tex")
     )

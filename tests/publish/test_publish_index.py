@@ -14,8 +14,7 @@ pytestmark = pytest.mark.slow
 def study(tmp_path_factory, program) -> Study:
     """A study with its page; the page's folder is called `site`."""
     study = Study(tmp_path_factory.mktemp("study"), program)
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
+    study.make_page().checked()
     return study
 
 

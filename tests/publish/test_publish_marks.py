@@ -81,8 +81,7 @@ def test_strided_sop(tmp_path, program):
         if row["size_matched"] is None and row["metric"] in ("accuracy", "accuracy_above_control")
     ]
     study.write_metrics(extended(plain, "minilm", "likelihood"))
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
+    study.make_page().checked()
     for item in study.items():
         if item["kind"] == "figure":
             # Histories tell the limit of their run themselves.
@@ -105,8 +104,7 @@ def test_strided_sop(tmp_path, program):
 
 def check_figures(study, *names: str) -> None:
     for name in names:
-        done = study.call(name)
-        assert done.returncode == 0, done.stderr
+        study.call(name).checked()
         assert MARK in (study.publish / f"figures/{name}.svg").read_text()
 
 

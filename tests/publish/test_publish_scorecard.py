@@ -294,8 +294,7 @@ def test_a_probe_is_the_whole_test_of_a_study(card):
 
 
 def test_the_table(card):
-    done = card.call("table")
-    assert done.returncode == 0, done.stderr
+    card.call("table").checked()
     table = pd.read_csv(card.folder / "table.csv", dtype=str, keep_default_na=False)
     assert [name.removeprefix("Order, ") for name in table][:7] == [
         "Kind",
@@ -349,8 +348,7 @@ def test_the_table(card):
 
 
 def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
-    done = card.call("figure")
-    assert done.returncode == 0, done.stderr
+    card.call("figure").checked()
     files = {suffix: card.folder / f"figure.{suffix}" for suffix in ("svg", "png", "pdf", "csv")}
     assert (
         b"SAMPLE DATA" not in files["svg"].read_bytes() and files["pdf"].read_bytes()[:4] == b"%PDF"
@@ -404,8 +402,7 @@ def test_one_model_of_sample_data(tmp_path, program):
         measured("mctaco", "gpt", "likelihood", 0.3, source="sample_mctaco", sample=True, limit=50),
     )
     for name in ("figure", "table"):
-        done = one.call(name)
-        assert done.returncode == 0, done.stderr
+        one.call(name).checked()
     drawn, table = (tmp_path / "figure.svg").read_text(), pd.read_csv(tmp_path / "table.csv")
     assert (
         "SAMPLE DATA" in drawn
@@ -416,8 +413,7 @@ def test_one_model_of_sample_data(tmp_path, program):
 
 
 def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program):
-    done = card.call("wordings")
-    assert done.returncode == 0, done.stderr
+    card.call("wordings").checked()
     points = pd.read_csv(card.folder / "wordings.csv")
     told = (
         points[["study", "model", "method", "wording", "value"]].fillna("mean").to_numpy().tolist()

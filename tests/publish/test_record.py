@@ -95,10 +95,9 @@ def record(study, program, tmp_path_factory) -> Path:
         "[all](record/tried/tables/strided_sop_table.md) "
         "[of another](record/other/figures/strided_sop_slices.svg)"
     )
-    done = program(
+    program(
         "scripts.publish.record", "--study", tell(study, study.folder), "--output", place
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return place
 
 
@@ -182,8 +181,7 @@ def records() -> list:
 
 @pytest.mark.parametrize("place", records(), ids=lambda place: place.name if place else "made-up")
 def test_each_figure_of_a_record_has_the_points_of_its_numbers(place, record, program):
-    done = program("scripts.publish.record", "--redraw", place or record)
-    assert done.returncode == 0, done.stderr
+    program("scripts.publish.record", "--redraw", place or record).checked()
     for kind, suffixes in SUFFIXES.items():
         files = {file.name for file in ((place or record) / kind).glob("*")}
         names = linked_items(place or record, kind)

@@ -182,8 +182,9 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
     arguments = given(rows, MCTACO_METRICS, compared)
     for item in ("figure", "table"):
-        done = program(f"scripts.publish.transfer.{item}", *arguments, "--output", tmp_path / item)
-        assert done.returncode == 0, done.stderr
+        program(
+            f"scripts.publish.transfer.{item}", *arguments, "--output", tmp_path / item
+        ).checked()
     assert (
         faults_in(
             monkeypatch,

@@ -278,7 +278,7 @@ def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
     write_table(pa.Table.from_pandas(quiz), tmp_path / "quiz/test.parquet", CHALLENGE, {})
     found = {}
     for name, split in (("talk", "train"), ("quiz", "test")):
-        done = program(
+        program(
             MODULE,
             "--cleaned",
             tmp_path / name,
@@ -286,8 +286,7 @@ def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
             split,
             "--output",
             tmp_path / "spans" / name,
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         rows = pd.read_parquet(tmp_path / f"spans/{name}/{split}.parquet")
         assert list(rows) == SPANS.names
         found[name] = (

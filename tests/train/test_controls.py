@@ -130,10 +130,9 @@ def by_scikit_learn(train: pd.DataFrame, test: pd.DataFrame, exchangeable: bool)
 @pytest.mark.parametrize("exchangeable", [True, False])
 def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable):
     train, test = pairs(400, 1), pairs(120, 2)
-    done = run_control(
+    run_control(
         program, tmp_path, train, test, {"features": ["words"]}, exchangeable=exchangeable
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     found, wanted = scores_of(tmp_path), by_scikit_learn(train, test, exchangeable)
     np.testing.assert_allclose(np.exp(found), np.exp(wanted), atol=0.01)
     facts = facts_of(tmp_path / "run/run.json")
@@ -215,10 +214,9 @@ def test_a_control_that_sees_nothing_does_not_stop_the_study(
         pairs(10, 2).assign(text_a="a cup", text_b="a pan"),
     )
     train["label"] = (train.index > 5).astype(np.int8)
-    done = run_control(
+    run_control(
         program, tmp_path, train, test, {"features": ["cue_words"]}, exchangeable=exchangeable
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     np.testing.assert_allclose(np.exp(scores_of(tmp_path)), [wanted] * 10, rtol=1e-5)
 
 

@@ -98,8 +98,7 @@ def test_the_paper_is_counted_from_stated_sizes(program):
         "nowhere",
         "--rate",
         "40",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     rows = {
         line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:]
         for line in done.stdout.splitlines()
@@ -137,8 +136,9 @@ def test_what_was_measured_is_summed(program, tmp_path):
     }.items():
         (results / place).parent.mkdir(parents=True)
         (results / place).write_text(json.dumps(told))
-    done = program("benchmarks.cost", "--configfile", tmp_path / "tried.yaml", "--results", results)
-    assert done.returncode == 0, done.stderr
+    done = program(
+        "benchmarks.cost", "--configfile", tmp_path / "tried.yaml", "--results", results
+    ).checked()
     assert (
         "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout
         and "| build | 1 | 1.0 | 0.01 | 0.00 | 1.05 |" in done.stdout

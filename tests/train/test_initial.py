@@ -34,7 +34,7 @@ def folder(tmp_path_factory, program):
                 STRIDED_PAIRS,
                 {},
             )
-    done = program(
+    program(
         "scripts.fetch.model",
         "--model",
         "tiny_bert",
@@ -42,8 +42,7 @@ def folder(tmp_path_factory, program):
         folder / "encoder",
         "--partial",
         folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder
 
 
@@ -228,7 +227,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path, given):
 
 
 def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
-    done = program(
+    program(
         "scripts.fetch.model",
         "--model",
         "tiny_gpt",
@@ -236,6 +235,5 @@ def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
         folder / "decoder",
         "--partial",
         folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     assert "fills no masks" in train("one", fails=True, model="decoder", **BOTH)

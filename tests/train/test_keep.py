@@ -56,7 +56,7 @@ def folder(tmp_path_factory, program):
     for number, (split, videos) in enumerate({"train": 30, "val": 8, "other": 6}.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     write_decoder("gpt2", folder / "decoder")
-    done = program(
+    program(
         "scripts.fetch.model",
         "--model",
         "tiny_bert",
@@ -64,8 +64,7 @@ def folder(tmp_path_factory, program):
         folder / "encoder",
         "--partial",
         folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder
 
 

@@ -128,7 +128,7 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
         write_table(pairs(videos), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
     found = {}
     for paradigm in ("classify", "symmetric"):
-        done = program(
+        program(
             "scripts.train.run",
             *arguments(
                 tmp_path / paradigm,
@@ -137,8 +137,7 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
                 training={"epochs": 2},
                 method={"paradigm": paradigm},
             ),
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         facts = json.loads((tmp_path / paradigm / "run.json").read_text())
         predictions = read_table(tmp_path / paradigm / "predictions.parquet").to_pandas()
         found[paradigm] = (

@@ -158,10 +158,9 @@ class Person(Keyboard):
 
 
 def write_page(program, page, dataset, *options):
-    done = program(
+    program(
         "scripts.people.labelling.page", "--dataset", dataset, "--output", page, *options
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return page
 
 

@@ -47,8 +47,7 @@ def page(tmp_path_factory, program):
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine; install it to test the page in a browser")
     study = Study(tmp_path_factory.mktemp("study"), program)
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
+    study.make_page().checked()
     return study.page
 
 

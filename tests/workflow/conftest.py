@@ -42,14 +42,12 @@ class Study:
         return snakemake(*arguments, cwd=self.folder, **environment)
 
     def run(self, *arguments, **environment) -> str:
-        done = self.snakemake("--cores", "2", *arguments, **environment)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = self.snakemake("--cores", "2", *arguments, **environment).checked()
         return done.stdout + done.stderr
 
     def jobs(self, *arguments) -> dict[str, list[str]]:
         """What a dry run would start: by rule, what its jobs are about (their messages)."""
-        done = self.snakemake("--dry-run", *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = self.snakemake("--dry-run", *arguments).checked()
         return self.listed(done.stdout + done.stderr)
 
     @staticmethod

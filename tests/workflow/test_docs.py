@@ -156,8 +156,7 @@ def labelled(program, study, name, output, *arguments):
     """The items that a program of docs/label.md makes, labelled by one person, as data in the layout of the release."""
 
     def run(module, *given):
-        done = program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder)
-        assert done.returncode == 0, done.stderr
+        program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder).checked()
 
     run("to_label", *arguments, "--output", "new")
     rows = pd.read_csv(study / "new/labels.csv", dtype=str, keep_default_na=False)

@@ -33,8 +33,7 @@ def project(tmp_path_factory) -> Study:
 @pytest.fixture(scope="module")
 def graph() -> dict[str, set[str]]:
     """The rule graph of the default study: for each rule those that it waits for."""
-    done = snakemake("--rulegraph", cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    done = snakemake("--rulegraph", cwd=ROOT).checked()
     names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
     edges = re.findall(r"(\d+) -> (\d+)", done.stdout)
     return {
@@ -73,8 +72,7 @@ def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
         "--configfile",
         place / "tiny.yaml",
         cwd=place.parent,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    ).checked()
     return Study(place), done.stdout + done.stderr
 
 

@@ -15,7 +15,7 @@ def nli_model(tmp_path_factory, program):
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
     folder = tmp_path_factory.mktemp("nli_model")
-    done = program(
+    program(
         "scripts.fetch.model",
         "--model",
         "tiny_bert",
@@ -25,8 +25,7 @@ def nli_model(tmp_path_factory, program):
         folder,
         "--partial",
         folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     torch.manual_seed(3)
     config = AutoConfig.from_pretrained(
         folder, num_labels=3, id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}

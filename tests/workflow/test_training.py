@@ -56,7 +56,7 @@ def prepared(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("training")
     for number, (split, videos) in enumerate(VIDEOS.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
-    done = program(
+    program(
         "scripts.fetch.model",
         "--model",
         "tiny_bert",
@@ -66,8 +66,7 @@ def prepared(tmp_path_factory, program):
         folder / "model",
         "--partial",
         folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder
 
 
@@ -86,11 +85,9 @@ def told(prepared, output, training=(), **options) -> list[str]:
 def train(prepared, program):
     def call(output, training=(), ok=True, **options):
         environment = {name: options.pop(name) for name in list(options) if name.isupper()}
-        done = program(
+        return program(
             "scripts.train.run", *told(prepared, output, training, **options), **environment
-        )
-        assert (done.returncode == 0) == ok, done.stderr
-        return done
+        ).checked(ok)
 
     return call
 
@@ -105,8 +102,7 @@ def results(output) -> tuple:
 @pytest.fixture(scope="module")
 def undisturbed(prepared, program, tmp_path_factory):
     output = tmp_path_factory.mktemp("undisturbed")
-    done = program("scripts.train.run", *told(prepared, output))
-    assert done.returncode == 0, done.stderr
+    program("scripts.train.run", *told(prepared, output)).checked()
     return output
 
 

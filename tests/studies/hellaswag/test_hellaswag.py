@@ -162,7 +162,7 @@ def clean(program, tmp_path):
 def build(program, captions, tmp_path):
     def call(cleaned, **options):
         output = tmp_path / "built"
-        done = program(
+        program(
             "scripts.studies.hellaswag.build",
             "--cleaned",
             cleaned,
@@ -180,8 +180,7 @@ def build(program, captions, tmp_path):
             json.dumps(options),
             "--output",
             output,
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         return {
             split: read_table(output / f"{split}.parquet", schema=CHOICES).to_pandas()
             for split in ("train", "test")
@@ -314,7 +313,7 @@ def measured(clean, build, program, tmp_path):
     (tmp_path / "sources.yaml").write_text(
         json.dumps({"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}})
     )
-    done = program(
+    program(
         "scripts.studies.hellaswag.evaluate",
         "--experiment",
         "one",
@@ -330,8 +329,7 @@ def measured(clean, build, program, tmp_path):
         200,
         "--output",
         tmp_path / "metrics.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return read_table(tmp_path / "metrics.parquet").to_pandas()
 
 
@@ -372,8 +370,7 @@ def publish(measured, program, tmp_path):
             "--output",
             output,
         ]
-        done = program(f"scripts.{module}", *given)
-        assert done.returncode == 0, done.stderr
+        program(f"scripts.{module}", *given).checked()
         return output, given
 
     return call

@@ -494,8 +494,6 @@ class Study:
             ]
         if name == "mctaco_statistics":
             given += ["--cleaned", self.results / "clean"]
-        done = self.program(
+        return self.program(
             f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given
-        )
-        assert (done.returncode == 0) == ok, done.stderr
-        return done
+        ).checked(ok)

@@ -88,7 +88,7 @@ def test_consistency(seconds, accepted, wanted):
 @pytest.fixture(scope="session")
 def cleaned(mirror, program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mctaco")
-    done = program(
+    program(
         "scripts.clean.mctaco",
         "--source",
         "mctaco",
@@ -98,8 +98,7 @@ def cleaned(mirror, program, tmp_path_factory):
         folder,
         "--provenance",
         "{}",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder
 
 
@@ -267,8 +266,7 @@ def build(program, cleaned, tmp_path):
             json.dumps(given),
             "--output",
             output,
-        )
-        assert (done.returncode == 0) == ok, done.stderr
+        ).checked(ok)
         return output if ok else done.stderr
 
     return call
@@ -337,7 +335,7 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
             held_out_examples=383,
             data_options={"unit_normalization": False, "train_questions": None, "draw": 0},
         )
-    done = program(
+    program(
         "scripts.studies.mctaco.evaluate",
         "--experiment",
         "e",
@@ -356,8 +354,7 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
         200,
         "--output",
         tmp_path / "metrics.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
     rows = metrics[(metrics["model"] == "m") & (metrics["slice"] == "all")].set_index(
         ["metric", "seed"]

@@ -111,7 +111,7 @@ def cleaned(tmp_path):
 
 
 def build(program, cleaned, output, *, ok=True, **changed):
-    done = program(
+    return program(
         "scripts.studies.strided_sop.build",
         "--cleaned",
         cleaned,
@@ -122,9 +122,7 @@ def build(program, cleaned, output, *, ok=True, **changed):
         options(**changed),
         "--output",
         output,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
-    return done
+    ).checked(ok)
 
 
 @pytest.mark.slow
@@ -229,7 +227,7 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
     ):
         assert done.returncode == 0, done.stderr
     for stride in range(4):
-        done = program(
+        program(
             "scripts.studies.strided_sop.build",
             "--cleaned",
             clean,
@@ -239,8 +237,7 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
             options(stride=stride),
             "--output",
             tmp_path / "built",
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         videos = {}
         for split, counts in PUBLISHED.items():
             pairs = read_table(tmp_path / f"built/{split}.parquet")

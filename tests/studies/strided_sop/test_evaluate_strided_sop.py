@@ -121,8 +121,7 @@ def evaluate(program, trained, *more, ok=True):
         "--output",
         output,
         *more,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     return read_table(output).to_pandas() if ok else done.stderr
 
 

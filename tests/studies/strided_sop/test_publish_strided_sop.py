@@ -180,8 +180,7 @@ def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):  
             )
     rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
     arguments = [*given(rows, SOP_METRICS, compared), "--output", tmp_path / "figure"]
-    done = program("scripts.studies.strided_sop.figures.objectives", *arguments)
-    assert done.returncode == 0, done.stderr
+    program("scripts.studies.strided_sop.figures.objectives", *arguments).checked()
     assert (
         faults_in(monkeypatch, "scripts.studies.strided_sop.figures.objectives", *arguments) == []
     )

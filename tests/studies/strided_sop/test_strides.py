@@ -90,7 +90,7 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
         2, "video_id", pa.array([f"w{name}" for name in other["video_id"].to_pylist()])
     )
     write_table(other, tmp_path / "other/elsewhere.parquet", other.schema, {"licence": "CC0"})
-    done = program(
+    program(
         "scripts.studies.strided_sop.build",
         "--cleaned",
         cleaned / "whole",
@@ -104,8 +104,7 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
         json.dumps({"stride": 1, "learn_from": "other"}),
         "--output",
         tmp_path / "out",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     build(program, cleaned / "whole", tmp_path / "own", stride=1)
     assert {
         video[0] for video in read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()
@@ -301,8 +300,7 @@ def figure(program, tmp_path, monkeypatch):
             "--output",
             tmp_path / name,
         ]
-        done = program(f"scripts.studies.strided_sop.figures.{name}", *given)
-        assert done.returncode == 0, done.stderr
+        program(f"scripts.studies.strided_sop.figures.{name}", *given).checked()
         assert faults_in(monkeypatch, f"scripts.studies.strided_sop.figures.{name}", *given) == []
         return pd.read_csv(tmp_path / f"{name}.csv")
 

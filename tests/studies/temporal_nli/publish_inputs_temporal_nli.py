@@ -374,10 +374,8 @@ class NliStudy:
             "cleaned": ["--cleaned", self.results / "clean"],
         }
         options = [word for key, value in given.items() for word in (f"--{key}", value)]
-        done = self.program(
+        return self.program(
             item["program"],
             *options,
             *(word for name in item["reads"] for word in reads.get(name, [])),
-        )
-        assert (done.returncode == 0) == ok, done.stderr
-        return done
+        ).checked(ok)

@@ -41,7 +41,7 @@ def generate(program, tmp_path_factory):
             table = pd.read_csv(folder / "templates.csv", dtype=str, keep_default_na=False)
             mend(table).to_csv(folder / "templates.csv", index=False)
         expect = [] if mend else ["--expect", json.dumps(EXPECT)]
-        done = program(
+        program(
             "scripts.clean.event_templates",
             "--source",
             "event_templates",
@@ -52,8 +52,7 @@ def generate(program, tmp_path_factory):
             "--provenance",
             "{}",
             *expect,
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         done = program(
             "scripts.studies.temporal_nli.build",
             "--cleaned",
@@ -65,8 +64,7 @@ def generate(program, tmp_path_factory):
             json.dumps(OPTIONS | {"challenge_set": challenge_set} | options),
             "--output",
             folder / "built",
-        )
-        assert (done.returncode == 0) == ok, done.stderr
+        ).checked(ok)
         return (
             done.stderr
             if not ok

@@ -77,7 +77,7 @@ def write_nli_run(
 def released(mirror, program, tmp_path_factory):
     """The released sets, cleaned and built by the programs; {set: test pairs}, and the folder of the datasets."""
     folder = tmp_path_factory.mktemp("released")
-    done = program(
+    program(
         "scripts.clean.temporal_nli_release",
         "--source",
         "temporal_nli_release",
@@ -87,8 +87,7 @@ def released(mirror, program, tmp_path_factory):
         folder / "clean",
         "--provenance",
         "{}",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     pairs = {}
     for challenge_set in ("temp_order", "temp_duration", "cross_unit"):
         options = {
@@ -100,7 +99,7 @@ def released(mirror, program, tmp_path_factory):
             "dev_fraction": 0.1,
         }
         output = folder / "build/temporal_nli_release" / challenge_set
-        done = program(
+        program(
             "scripts.studies.temporal_nli.build",
             "--cleaned",
             folder / "clean",
@@ -111,14 +110,13 @@ def released(mirror, program, tmp_path_factory):
             json.dumps(options),
             "--output",
             output,
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         pairs[challenge_set] = read_table(output / "test.parquet").to_pandas()
     return folder / "build", pairs
 
 
 def evaluate(program, build, folder, runs):
-    done = program(
+    program(
         "scripts.studies.temporal_nli.evaluate",
         "--experiment",
         "e",
@@ -134,8 +132,7 @@ def evaluate(program, build, folder, runs):
         200,
         "--output",
         folder / "metrics.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return read_table(folder / "metrics.parquet").to_pandas()
 
 
@@ -264,7 +261,7 @@ def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path
 def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
     """A model that is right on seen pairs only; the pairs that others hold out are no slice of such a dataset."""
     build, output = released[0], tmp_path / "build/temporal_nli_release/temp_order-form"
-    done = program(
+    program(
         "scripts.studies.temporal_nli.build",
         "--cleaned",
         build.parent / "clean",
@@ -275,8 +272,7 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
         json.dumps({"challenge_set": "temp_order", "held_out": "form"}),
         "--output",
         output,
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     pairs = read_table(output / "test.parquet").to_pandas()
     gold, unseen = pairs["label"].to_numpy(), (pairs["part"] == "unseen").to_numpy()
     name = write_nli_run(

@@ -361,8 +361,7 @@ class Corpus:
             json.dumps(options),
             "--output",
             self.folder / name,
-        )
-        assert (done.returncode == 0) == ok, done.stderr
+        ).checked(ok)
         assert "Traceback" not in done.stderr
         if not ok:
             return done.stderr

@@ -243,8 +243,7 @@ def study(tmp_path_factory, program) -> Study:
     """Two training corpora of the real challenge, three contexts, beside a sample with a model of a hostile name."""
     inputs = Study(tmp_path_factory.mktemp("study"), program, REAL | SAMPLE)
     for name in PROGRAMS:
-        done = inputs.call(name)
-        assert done.returncode == 0, done.stderr
+        done = inputs.call(name).checked()
         assert len(done.stderr.splitlines()) == 1
     return inputs
 
@@ -522,8 +521,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
             tmp_path / "table",
         )
 
-    done = call("timedial")
-    assert done.returncode == 0, done.stderr
+    call("timedial").checked()
     real = (
         pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)
         .set_index("Number")
@@ -674,6 +672,5 @@ def test_less_than_the_full_dialog_is_said_and_one_instance_has_no_interval(tmp_
     assert "BERT-base, in-domain, local" in svg and ">MiniLM-L6, in-domain<" in svg
     inputs.write(of_one_group(read_table(inputs.metrics).to_pylist()))
     for name in ("timedial_accuracy", "timedial_table"):
-        done = inputs.call(name)
-        assert done.returncode == 0, done.stderr
+        inputs.call(name).checked()
     assert set(inputs.table("timedial_table")["2-best 95 % interval"]) <= {"one group", ""}

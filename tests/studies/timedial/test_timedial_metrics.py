@@ -271,8 +271,7 @@ def experiment(tmp_path, program):
 
 
 def test_an_experiment_is_measured(experiment, tmp_path):
-    done = experiment()
-    assert done.returncode == 0, done.stderr
+    experiment().checked()
     table = read_table(tmp_path / "metrics.parquet")
     assert table.schema.names == SCHEMA.names
     metrics = table.to_pandas()
@@ -442,8 +441,7 @@ def scored(tmp_path, program):
 
 
 def test_a_file_of_scores(scored):
-    done = scored(f"{SECOND}\n{FIRST}\n")
-    assert done.returncode == 0, done.stderr
+    done = scored(f"{SECOND}\n{FIRST}\n").checked()
     lines, told = done.stdout.splitlines(), {}
     for line in lines:
         if line.endswith((": test", ": extras")):
@@ -522,8 +520,7 @@ def test_the_released_file(mirror, program, tmp_path):
             mirror / AT,
             "--predictions",
             tmp_path / "scores.jsonl",
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
         assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == [
             "1,104",
