@@ -90,8 +90,10 @@ def programs(shared: tuple[str, ...]):
         lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports)
     )
 
-    def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
-        command = [module, *map(str, arguments)]
+    def call(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
+        """typed: the module and options without spaces inside; arguments: further ones, each as it is."""
+        command = [*typed.split(), *map(str, arguments)]
+        module = command[0]
         imports = (
             shared
             if len(command) < 4
@@ -117,5 +119,5 @@ def programs(shared: tuple[str, ...]):
 
 @pytest.fixture(scope="session")
 def program():
-    """Call `python -m <module> <arguments>` in the project; returns the finished process with its text."""
+    """Call `python -m <module> <arguments>` in the project, as typed; returns the finished process with its text."""
     return programs(SHARED)

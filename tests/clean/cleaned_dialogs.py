@@ -5,13 +5,7 @@ import pandas as pd
 
 def call(program, name, fetched, output, provenance="{}", ok=True):
     done = program(
-        f"scripts.clean.{name}",
-        "--source",
-        name,
-        "--fetched",
-        fetched,
-        "--output",
-        output,
+        f"scripts.clean.{name} --source {name} --fetched {fetched} --output {output}",
         "--provenance",
         provenance,
     ).checked(ok)

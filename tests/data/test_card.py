@@ -51,13 +51,11 @@ def built(tmp_path, program):
             write_table(pairs(rows), folder / f"{split}.parquet", STRIDED_PAIRS, terms)
         (folder / "leakage.csv").write_text("a\n")
         program(
-            "scripts.data.manifest",
+            f"scripts.data.manifest --output {folder}/manifest.json",
             "--folder",
             folder,
             *(f"{split}.parquet" for split in ROWS),
             "leakage.csv",
-            "--output",
-            folder / "manifest.json",
         )
     card(program, tmp_path).checked()
     return tmp_path
@@ -65,13 +63,8 @@ def built(tmp_path, program):
 
 def card(program, folder):
     return program(
-        "scripts.data.card",
-        "--build",
-        folder,
-        "--output",
-        folder,
-        "--columns",
-        ROOT / "resources/columns.yaml",
+        f"scripts.data.card --build {folder} --output {folder} "
+        f"--columns {ROOT}/resources/columns.yaml",
         "--study",
         json.dumps(STUDY),
         "corpus/stride-0",
@@ -225,13 +218,9 @@ def leaderboard(program, folder, rows):
         "headlines": {"mctaco": "exact_match"},
     }
     return program(
-        "scripts.publish.leaderboard",
-        "--metrics",
-        folder / "metrics.parquet",
+        f"scripts.publish.leaderboard --metrics {folder}/metrics.parquet --output {folder}/of",
         "--told",
         json.dumps(told),
-        "--output",
-        folder / "of",
     )
 
 

@@ -251,12 +251,10 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
 
     def ask(place: object) -> list[str]:
         program(
-            "scripts.fetch.reachable",
+            f"scripts.fetch.reachable --output {tmp_path}/found.json",
             "--study",
             told,
             f"--mirror={place}",
-            "--output",
-            tmp_path / "found.json",
             HF_ENDPOINT="http://127.0.0.1:9",
             HF_HUB_OFFLINE="1",
             HF_HOME=str(tmp_path / "home"),
@@ -279,16 +277,8 @@ def test_the_environment_is_honoured(program, server, folder, tmp_path):
     for offline in ("0", "1"):
         before = len(server.asked)
         done = program(
-            "scripts.fetch.model",
-            "--model",
-            "mine",
-            "--models",
-            tmp_path / "models.yaml",
-            "--output",
-            tmp_path / "out/mine",
-            "--partial",
-            tmp_path / "partial",
-            "--mirror=",
+            f"scripts.fetch.model --model mine --models {tmp_path}/models.yaml "
+            f"--output {tmp_path}/out/mine --partial {tmp_path}/partial --mirror=",
             HF_HUB_OFFLINE=offline,
             HF_HOME=str(tmp_path / "home"),
             HF_TOKEN="hf_secret",

@@ -322,28 +322,16 @@ def loads(*folders: Path) -> None:
 @pytest.mark.models
 def test_a_model_from_scratch_loads(program, tmp_path):
     program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--output",
-        tmp_path / "tiny_bert",
-        "--partial",
-        tmp_path / "partial",
+        f"scripts.fetch.model --model tiny_bert --output {tmp_path}/tiny_bert "
+        f"--partial {tmp_path}/partial"
     ).checked()
     loads(tmp_path / "tiny_bert")
 
 
 def test_the_real_encoder_loads(program, mirror, tmp_path):
     program(
-        "scripts.fetch.model",
-        "--model",
-        "minilm",
-        "--mirror",
-        mirror,
-        "--output",
-        tmp_path / "minilm",
-        "--partial",
-        tmp_path / "partial",
+        f"scripts.fetch.model --model minilm --mirror {mirror} "
+        f"--output {tmp_path}/minilm --partial {tmp_path}/partial"
     ).checked()
     loads(tmp_path / "minilm")
 

@@ -178,7 +178,7 @@ def test_files_of_one_name(refused_corpus, archive):
     ],
 )
 def test_what_cannot_be_fetched(program, tmp_path, source, said):
-    done = program("scripts.fetch.source", "--source", source, "--output", tmp_path / "out")
+    done = program(f"scripts.fetch.source --source {source} --output {tmp_path}/out")
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -186,17 +186,9 @@ def test_what_cannot_be_fetched(program, tmp_path, source, said):
 def test_the_real_corpora(program, mirror, tmp_path):
     for name, count in {"activitynet": 5, "hirest": 2}.items():
         program(
-            "scripts.fetch.source",
-            "--source",
-            name,
-            "--mirror",
-            mirror,
-            "--output",
-            tmp_path / name,
-            "--partial",
-            tmp_path / "partial",
-            "--log",
-            tmp_path / f"{name}.log",
+            f"scripts.fetch.source --source {name} --mirror {mirror} "
+            f"--output {tmp_path}/{name} --partial {tmp_path}/partial "
+            f"--log {tmp_path}/{name}.log"
         ).checked()
         assert len(list((tmp_path / name).iterdir())) == count
         assert "files" in (tmp_path / f"{name}.log").read_text()

@@ -122,11 +122,8 @@ def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
     """The list that tiny models are made with is that of today's texts, and has every word of captions and dialogs."""
     file = ROOT / "resources/sample_vocabulary.txt"
     program(
-        "scripts.fetch.samples.vocabulary",
-        "--templates",
-        ROOT / "resources/templates.csv",
-        "--output",
-        tmp_path / "words",
+        f"scripts.fetch.samples.vocabulary --templates {ROOT}/resources/templates.csv "
+        f"--output {tmp_path}/words"
     ).checked()
     assert (tmp_path / "words").read_text() == file.read_text(), (
         "write it anew: python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output "
@@ -169,15 +166,12 @@ def pairs(program, samples):
             "label_seed": 0,
         }
         program(
-            "scripts.studies.strided_sop.build",
-            "--cleaned",
-            folder / "clean",
+            f"scripts.studies.strided_sop.build --cleaned {folder}/clean "
+            f"--output {folder}/stride-{stride}",
             "--splits",
             *splits,
             "--options",
             json.dumps(options),
-            "--output",
-            folder / f"stride-{stride}",
         ).checked()
         return [
             pd.read_parquet(folder / f"stride-{stride}/{split}.parquet").rename(
@@ -228,8 +222,7 @@ def test_unzipped_and_with_more_videos_than_bodies(program, samples, tmp_path):
     def speech(folder, **changed):
         options = SOURCES["sample_howto100m"]["sample"] | changed
         program(
-            "scripts.fetch.samples.captions",
-            "--unzipped",
+            "scripts.fetch.samples.captions --unzipped",
             "--output",
             tmp_path / folder,
             *(part for name, value in options.items() for part in (f"--{name}", value)),
@@ -351,5 +344,5 @@ def test_answers_follow_from_the_activity(samples):
     ],
 )
 def test_what_is_refused(program, tmp_path, kind, options, code, said):
-    done = program(f"scripts.fetch.samples.{kind}", *options, "--seed", 1, "--output", tmp_path)
+    done = program(f"scripts.fetch.samples.{kind} --seed 1 --output {tmp_path}", *options)
     assert done.returncode == code and said in done.stderr and not list(tmp_path.iterdir())

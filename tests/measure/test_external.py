@@ -89,11 +89,9 @@ def dataset(request, tmp_path):
 def measure(program, study: str, folder, *files, ok=True, **options):
     more = [word for name, value in options.items() for word in (f"--{name}", value)]
     done = program(
-        f"scripts.studies.{study}.evaluate",
+        f"scripts.studies.{study}.evaluate --dataset {folder}",
         "--predictions",
         *files,
-        "--dataset",
-        folder,
         "--resamples",
         50,
         *more,
@@ -268,13 +266,8 @@ def test_wrong_arguments(program, dataset, tmp_path):
         assert done.returncode == 2 and said in done.stderr
     if study in ("mctaco", "timedial"):
         done = program(
-            f"scripts.studies.{study}.evaluate",
-            "--predictions",
-            file,
-            "--gold",
-            file,
-            "--dataset",
-            folder,
+            f"scripts.studies.{study}.evaluate --predictions {file} --gold {file} "
+            f"--dataset {folder}"
         )
         assert done.returncode == 2 and "--gold is given with --dataset or --name" in done.stderr
     assert not (tmp_path / "results/external").exists()
@@ -331,23 +324,12 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
     beside = ["--external", *external] if external else []
     done = program(
-        f"scripts.studies.{study}.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        "run",
-        "control",
+        f"scripts.studies.{study}.evaluate --experiment e --runs run control "
+        f"--build {tmp_path}/results/build/{study} --sources {tmp_path}/sources.yaml "
+        f"--resamples 50 --output {tmp_path}/metrics.parquet",
         "--trained",
         trained,
         *beside,
-        "--build",
-        tmp_path / "results/build" / study,
-        "--sources",
-        tmp_path / "sources.yaml",
-        "--resamples",
-        50,
-        "--output",
-        tmp_path / "metrics.parquet",
     ).checked(ok)
     return read_table(tmp_path / "metrics.parquet").to_pandas() if ok else done.stderr
 

@@ -436,9 +436,7 @@ def test_the_program(program, tmp_path, masked_lm):
         "rank",
     ]
     program(
-        "scripts.people.candidates",
-        "--questions",
-        tmp_path / "a.tsv",
+        f"scripts.people.candidates --questions {tmp_path}/a.tsv",
         "--output",
         tmp_path / "again.parquet",
         *more,

@@ -77,26 +77,16 @@ def dialogs(tmp_path_factory, program):
         {"licence": "MIT"},
     )
     program(
-        "scripts.text.temporal_spans",
-        "--cleaned",
-        folder / "cleaned",
-        "--splits",
-        "train",
-        "--output",
-        folder / "spans",
+        f"scripts.text.temporal_spans --cleaned {folder}/cleaned --splits train "
+        f"--output {folder}/spans"
     ).checked()
     return folder
 
 
 def dialogs_to_label(program, dialogs, output, *more, ok=True):
     done = program(
-        "scripts.studies.timedial.to_label",
-        "--cleaned",
-        dialogs / "cleaned",
-        "--spans",
-        dialogs / "spans",
-        "--splits",
-        "train",
+        f"scripts.studies.timedial.to_label --cleaned {dialogs}/cleaned "
+        f"--spans {dialogs}/spans --splits train",
         "--output",
         output,
         *more,
@@ -124,13 +114,8 @@ def questions_to_label(program, folder, rows, ok=True):
     )
     (folder / "q.tsv").write_text(text)
     done = program(
-        "scripts.studies.mctaco.to_label",
-        "--questions",
-        folder / "q.tsv",
-        "--candidates",
-        7,
-        "--output",
-        folder / "new",
+        f"scripts.studies.mctaco.to_label --questions {folder}/q.tsv --candidates 7 "
+        f"--output {folder}/new"
     ).checked(ok)
     return folder / "new" if ok else done.stderr
 
@@ -273,13 +258,8 @@ def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(progra
     """The same candidates as scripts/people/candidates.py, in its order, with their question's category and no label."""
     new = questions_to_label(program, tmp_path, QUESTIONS)
     program(
-        "scripts.people.candidates",
-        "--questions",
-        tmp_path / "q.tsv",
-        "--candidates",
-        7,
-        "--output",
-        tmp_path / "candidates.parquet",
+        f"scripts.people.candidates --questions {tmp_path}/q.tsv --candidates 7 "
+        f"--output {tmp_path}/candidates.parquet"
     ).checked()
     candidates, rows = (
         read_table(tmp_path / "candidates.parquet").to_pandas(),
@@ -343,7 +323,7 @@ def sheet(file, rows, columns=COLUMNS["timedial"]):
 
 
 def labelled(program, study, output, *given, ok=True):
-    done = program(f"scripts.studies.{study}.labelled", *given, "--output", output).checked(ok)
+    done = program(f"scripts.studies.{study}.labelled --output {output}", *given).checked(ok)
     assert (
         ok
         or done.stderr.splitlines()[-1].startswith("error: ")
@@ -356,13 +336,7 @@ def labelled(program, study, output, *given, ok=True):
 def cleaned(program, study, folder):
     """The corpus that a study's cleaner makes of what stands in folder/fetched."""
     program(
-        f"scripts.clean.{study}",
-        "--source",
-        "mine",
-        "--fetched",
-        folder / "fetched",
-        "--output",
-        folder / "clean",
+        f"scripts.clean.{study} --source mine --fetched {folder}/fetched --output {folder}/clean",
         "--provenance",
         "{}",
     ).checked()
@@ -580,13 +554,7 @@ def answered(request, dialogs, program, tmp_path):
         else questions_to_label(program, tmp_path, QUESTIONS).rename(folder)
     )
     program(
-        "scripts.people.labelling.page",
-        "--dataset",
-        made,
-        "--items",
-        2,
-        "--output",
-        tmp_path / "page.html",
+        f"scripts.people.labelling.page --dataset {made} --items 2 --output {tmp_path}/page.html"
     ).checked()
     items = [
         f"{item:016x}"

@@ -444,13 +444,9 @@ class Study:
         """The page of what is there."""
         configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}} | settings
         return self.program(
-            "scripts.publish.site",
-            "--metrics",
-            self.metrics,
-            "--resources",
-            self.folder / "resources",
-            "--publish",
-            self.publish,
+            f"scripts.publish.site --metrics {self.metrics} "
+            f"--resources {self.folder}/resources --publish {self.publish} "
+            f"--output {self.page}",
             "--cleaning",
             *sorted(self.results.glob("clean/*/cleaning.csv")),
             "--runs",
@@ -461,8 +457,6 @@ class Study:
             json.dumps(
                 {"accuracy_by_stride": {"rule": "publish_accuracy_by_stride", "code": "print 0123"}}
             ),
-            "--output",
-            self.page,
         )
 
 

@@ -187,15 +187,9 @@ def table(tmp_path_factory, program):
         {},
     )
     program(
-        "scripts.publish.claims",
-        "--metrics",
-        folder / "metrics.parquet",
-        "--sources",
-        folder / "sources.yaml",
-        "--models",
-        folder / "models.yaml",
-        "--output",
-        folder / "strided_sop_verdicts",
+        f"scripts.publish.claims --metrics {folder}/metrics.parquet "
+        f"--sources {folder}/sources.yaml --models {folder}/models.yaml "
+        f"--output {folder}/strided_sop_verdicts"
     ).checked()
     assert all(
         (folder / f"strided_sop_verdicts.{suffix}").exists() for suffix in ("csv", "md", "tex")

@@ -32,7 +32,7 @@ def list_of(study: Study, findings: dict[str, str | None]):
     listed = study.folder / "publish/index.html"
     listed.parent.mkdir(exist_ok=True)
     return study.program(
-        "scripts.publish.index", *metrics, "--findings", *files, "--output", listed
+        f"scripts.publish.index --output {listed}", *metrics, "--findings", *files
     ), listed
 
 

@@ -235,19 +235,11 @@ class Card:
 
     def call(self, name: str):
         return self.program(
-            f"scripts.publish.scorecard.{name}",
-            "--metrics",
-            self.metrics,
-            "--sources",
-            self.resources / "sources.yaml",
-            "--models",
-            self.resources / "models.yaml",
-            "--train",
-            self.folder / "train",
+            f"scripts.publish.scorecard.{name} --metrics {self.metrics} "
+            f"--sources {self.resources}/sources.yaml --models {self.resources}/models.yaml "
+            f"--train {self.folder}/train --output {self.folder}/{name}",
             "--runs",
             *self.runs,
-            "--output",
-            self.folder / name,
         )
 
     def cells(self) -> pd.DataFrame:

@@ -173,21 +173,11 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
         )
     output = folder / f"tables/{study}_shortcuts"
     return program(
-        f"scripts.studies.{study}.shortcuts",
-        "--metrics",
-        folder / "metrics.parquet",
-        "--sources",
-        folder / "sources.yaml",
-        "--models",
-        folder / "models.yaml",
-        "--train",
-        folder / "train",
-        "--build",
-        folder / "build",
+        f"scripts.studies.{study}.shortcuts --metrics {folder}/metrics.parquet "
+        f"--sources {folder}/sources.yaml --models {folder}/models.yaml "
+        f"--train {folder}/train --build {folder}/build --output {output}",
         "--runs",
         *runs,
-        "--output",
-        output,
     ), output
 
 

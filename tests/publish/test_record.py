@@ -96,7 +96,7 @@ def record(study, program, tmp_path_factory) -> Path:
         "[of another](record/other/figures/strided_sop_slices.svg)"
     )
     program(
-        "scripts.publish.record", "--study", tell(study, study.folder), "--output", place
+        f"scripts.publish.record --output {place}", "--study", tell(study, study.folder)
     ).checked()
     return place
 
@@ -128,9 +128,7 @@ def test_of_figures_and_tables_stay_those_that_are_linked(record, copied, study,
     assert names_in(record / "figures") == files
     assert names_in(record / "tables") == ["strided_sop_table.csv", "strided_sop_table.md"]
     (copied.parents[1] / "page.md").write_text("[gone](record/tried/figures/gone.svg)")
-    done = program(
-        "scripts.publish.record", "--study", study.folder / "told.json", "--output", copied
-    )
+    done = program(f"scripts.publish.record --study {study.folder}/told.json --output {copied}")
     assert done.returncode == 1 and "figures/gone, which this study does not make" in done.stderr
 
 
@@ -221,7 +219,7 @@ def test_other_points_are_an_error_and_other_shapes_a_warning(
     copied, program, file, old, new, rc, said
 ):
     change(copied / file, old, new)
-    done = program("scripts.publish.record", "--redraw", copied)
+    done = program(f"scripts.publish.record --redraw {copied}")
     assert done.returncode == rc and said.format(copied) in done.stderr
 
 
@@ -273,8 +271,8 @@ def test_a_damaged_record_is_named(copied, program, name, damage, said):
     file = copied / name
     file.write_bytes(damage(file.read_bytes()))
     both = [
-        program("scripts.publish.record", "--check", copied.parent),
-        program("scripts.publish.record", "--redraw", copied),
+        program(f"scripts.publish.record --check {copied.parent}"),
+        program(f"scripts.publish.record --redraw {copied}"),
     ]
     errors = [done.stderr for done in both if done.returncode]
     assert errors and not any("Traceback" in text for text in errors), errors
@@ -291,13 +289,13 @@ def test_a_damaged_record_beside_is_named_before_anything_is_written(
 
 
 def test_other_code_is_named(copied, program):
-    assert program("scripts.publish.record", "--check", copied.parent).returncode == 0
+    assert program(f"scripts.publish.record --check {copied.parent}").returncode == 0
     told = json.loads((copied / "record.json").read_text())
     told["programs"]["evaluate/strided_sop"] += "0"
     told["programs"]["evaluate/gone"] = "0123"
     (copied / "record.json").write_text(json.dumps(told))
     change(copied / "runs.csv", code_of("classify"), "0123")
-    done = program("scripts.publish.record", "--check", copied.parent)
+    done = program(f"scripts.publish.record --check {copied.parent}")
     assert (
         done.returncode == 1 and "1 of 1 records are stale (tried)" in done.stderr.splitlines()[-1]
     )
@@ -333,9 +331,7 @@ def test_a_study_that_is_not_finished_is_refused_and_an_older_record_stays(
     if file == study.metrics:
         study.write_metrics(metric_rows())
     try:
-        done = program(
-            "scripts.publish.record", "--study", study.folder / "told.json", "--output", copied
-        )
+        done = program(f"scripts.publish.record --study {study.folder}/told.json --output {copied}")
     finally:
         file.write_bytes(content)
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr

@@ -279,13 +279,8 @@ def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
     found = {}
     for name, split in (("talk", "train"), ("quiz", "test")):
         program(
-            MODULE,
-            "--cleaned",
-            tmp_path / name,
-            "--splits",
-            split,
-            "--output",
-            tmp_path / "spans" / name,
+            f"{MODULE} --cleaned {tmp_path}/{name} --splits {split} "
+            f"--output {tmp_path}/spans/{name}"
         ).checked()
         rows = pd.read_parquet(tmp_path / f"spans/{name}/{split}.parquet")
         assert list(rows) == SPANS.names
@@ -325,14 +320,7 @@ def test_the_program_says_what_is_wrong(program, tmp_path, columns, arguments, w
         table = dialog("Come at 5 pm .").select(columns)
         write_table(table, tmp_path / "in/train.parquet", table.schema, {})
     done = program(
-        MODULE,
-        "--cleaned",
-        tmp_path / "in",
-        "--splits",
-        "train",
-        "--output",
-        tmp_path / "out",
-        *arguments,
+        f"{MODULE} --cleaned {tmp_path}/in --splits train", "--output", tmp_path / "out", *arguments
     )
     assert (
         done.returncode in (1, 2) and wanted in done.stderr and len(done.stderr.splitlines()) == 1
@@ -357,17 +345,8 @@ def test_a_statistical_pipeline_joins_in(program, tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
     for model, processes in (("blank", 1), ("model", 1), ("model", 2)):
         done = program(
-            MODULE,
-            "--cleaned",
-            tmp_path / "in",
-            "--splits",
-            "train",
-            "--output",
-            tmp_path / "out",
-            "--processes",
-            processes,
-            "--spacy-model",
-            tmp_path / model,
+            f"{MODULE} --cleaned {tmp_path}/in --splits train --output {tmp_path}/out "
+            f"--processes {processes} --spacy-model {tmp_path}/{model}"
         )
         assert (done.returncode == 0) == (model == "model"), done.stderr
         if model == "blank":

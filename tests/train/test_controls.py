@@ -77,20 +77,12 @@ def run_controls(
         for run, control in controls.items()
     ]
     return program(
-        "scripts.train.control",
+        f"scripts.train.control --splits train test --data {data} --folder {folder} "
+        f"--output {folder}/controls.manifest.json",
         "--controls",
         *wanted,
         "--method",
         json.dumps(how),
-        "--splits",
-        "train",
-        "test",
-        "--data",
-        data,
-        "--folder",
-        folder,
-        "--output",
-        folder / "controls.manifest.json",
     )
 
 

@@ -91,13 +91,7 @@ def test_what_is_not_known_is_said(tmp_path):
 @pytest.mark.slow
 def test_the_paper_is_counted_from_stated_sizes(program):
     done = program(
-        "benchmarks.cost",
-        "--configfile",
-        ROOT / "presets/paper.yaml",
-        "--results",
-        "nowhere",
-        "--rate",
-        "40",
+        f"benchmarks.cost --configfile {ROOT}/presets/paper.yaml --results nowhere --rate 40"
     ).checked()
     rows = {
         line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:]
@@ -137,7 +131,7 @@ def test_what_was_measured_is_summed(program, tmp_path):
         (results / place).parent.mkdir(parents=True)
         (results / place).write_text(json.dumps(told))
     done = program(
-        "benchmarks.cost", "--configfile", tmp_path / "tried.yaml", "--results", results
+        f"benchmarks.cost --configfile {tmp_path}/tried.yaml --results {results}"
     ).checked()
     assert (
         "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout

@@ -35,13 +35,8 @@ def folder(tmp_path_factory, program):
                 {},
             )
     program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--output",
-        folder / "encoder",
-        "--partial",
-        folder / "partial",
+        f"scripts.fetch.model --model tiny_bert --output {folder}/encoder "
+        f"--partial {folder}/partial"
     ).checked()
     return folder
 
@@ -228,12 +223,6 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path, given):
 
 def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
     program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_gpt",
-        "--output",
-        folder / "decoder",
-        "--partial",
-        folder / "partial",
+        f"scripts.fetch.model --model tiny_gpt --output {folder}/decoder --partial {folder}/partial"
     ).checked()
     assert "fills no masks" in train("one", fails=True, model="decoder", **BOTH)

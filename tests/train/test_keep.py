@@ -57,13 +57,8 @@ def folder(tmp_path_factory, program):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     write_decoder("gpt2", folder / "decoder")
     program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--output",
-        folder / "encoder",
-        "--partial",
-        folder / "partial",
+        f"scripts.fetch.model --model tiny_bert --output {folder}/encoder "
+        f"--partial {folder}/partial"
     ).checked()
     return folder
 

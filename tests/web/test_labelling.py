@@ -159,7 +159,7 @@ class Person(Keyboard):
 
 def write_page(program, page, dataset, *options):
     program(
-        "scripts.people.labelling.page", "--dataset", dataset, "--output", page, *options
+        f"scripts.people.labelling.page --dataset {dataset}", "--output", page, *options
     ).checked()
     return page
 
@@ -340,12 +340,10 @@ def test_the_same_call_makes_the_same_page_and_too_many_items_are_refused(tmp_pa
         (["--dataset", tmp_path], "name datasets of one study"),
     ):
         done = program(
-            "scripts.people.labelling.page",
+            f"scripts.people.labelling.page --output {tmp_path}/none.html",
             "--dataset",
             dataset,
             *options,
-            "--output",
-            tmp_path / "none.html",
         )
         assert (
             done.returncode

@@ -16,15 +16,8 @@ def nli_model(tmp_path_factory, program):
 
     folder = tmp_path_factory.mktemp("nli_model")
     program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--models",
-        ROOT / "resources/models.yaml",
-        "--output",
-        folder,
-        "--partial",
-        folder / "partial",
+        f"scripts.fetch.model --model tiny_bert --models {ROOT}/resources/models.yaml "
+        f"--output {folder} --partial {folder}/partial"
     ).checked()
     torch.manual_seed(3)
     config = AutoConfig.from_pretrained(

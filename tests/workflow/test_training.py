@@ -57,15 +57,8 @@ def prepared(tmp_path_factory, program):
     for number, (split, videos) in enumerate(VIDEOS.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--models",
-        "resources/models.yaml",
-        "--output",
-        folder / "model",
-        "--partial",
-        folder / "partial",
+        "scripts.fetch.model --model tiny_bert --models resources/models.yaml "
+        f"--output {folder}/model --partial {folder}/partial"
     ).checked()
     return folder
 
@@ -491,12 +484,10 @@ def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_p
     files = ["config.json", "tokenizer.json", "tokenizer_config.json"]
     assert (
         program(
-            "scripts.data.manifest",
+            f"scripts.data.manifest --output {tmp_path}/model/manifest.json",
             "--folder",
             tmp_path / "model",
             *files,
-            "--output",
-            tmp_path / "model/manifest.json",
         ).returncode
         == 0
     )

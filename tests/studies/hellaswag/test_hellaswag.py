@@ -142,13 +142,8 @@ def clean(program, tmp_path):
         (tmp_path / "fetched").mkdir(exist_ok=True)
         (tmp_path / "fetched" / name).write_bytes(content)
         done = program(
-            "scripts.clean.hellaswag",
-            "--source",
-            "hellaswag",
-            "--fetched",
-            tmp_path / "fetched",
-            "--output",
-            tmp_path / "cleaned",
+            f"scripts.clean.hellaswag --source hellaswag --fetched {tmp_path}/fetched "
+            f"--output {tmp_path}/cleaned",
             "--provenance",
             '{"licence": "MIT"}',
         )
@@ -163,23 +158,10 @@ def build(program, captions, tmp_path):
     def call(cleaned, **options):
         output = tmp_path / "built"
         program(
-            "scripts.studies.hellaswag.build",
-            "--cleaned",
-            cleaned,
-            "--splits",
-            "train",
-            "test",
-            "--captions",
-            captions,
-            "--learnt",
-            "train",
-            "--measured",
-            "val_1",
-            "val_2",
+            f"scripts.studies.hellaswag.build --cleaned {cleaned} --splits train test "
+            f"--captions {captions} --learnt train --measured val_1 val_2 --output {output}",
             "--options",
             json.dumps(options),
-            "--output",
-            output,
         ).checked()
         return {
             split: read_table(output / f"{split}.parquet", schema=CHOICES).to_pandas()
@@ -314,21 +296,11 @@ def measured(clean, build, program, tmp_path):
         json.dumps({"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}})
     )
     program(
-        "scripts.studies.hellaswag.evaluate",
-        "--experiment",
-        "one",
+        f"scripts.studies.hellaswag.evaluate --experiment one --trained {tmp_path}/runs "
+        f"--build {tmp_path}/all --sources {tmp_path}/sources.yaml --resamples 200 "
+        f"--output {tmp_path}/metrics.parquet",
         "--runs",
         *runs,
-        "--trained",
-        tmp_path / "runs",
-        "--build",
-        tmp_path / "all",
-        "--sources",
-        tmp_path / "sources.yaml",
-        "--resamples",
-        200,
-        "--output",
-        tmp_path / "metrics.parquet",
     ).checked()
     return read_table(tmp_path / "metrics.parquet").to_pandas()
 

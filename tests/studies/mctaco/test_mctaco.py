@@ -89,13 +89,7 @@ def test_consistency(seconds, accepted, wanted):
 def cleaned(mirror, program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mctaco")
     program(
-        "scripts.clean.mctaco",
-        "--source",
-        "mctaco",
-        "--fetched",
-        mirror / AT / "dataset",
-        "--output",
-        folder,
+        f"scripts.clean.mctaco --source mctaco --fetched {mirror}/{AT}/dataset --output {folder}",
         "--provenance",
         "{}",
     ).checked()
@@ -135,12 +129,8 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
     )
     (tmp_path / "yes.txt").write_text("yes\n" * 9442)
     done = program(
-        "scripts.studies.mctaco.evaluate",
-        "--gold",
-        tmp_path / "gold.tsv",
-        "--predictions",
-        mirror / AT / "experiments/bert/bert.norm.output.txt",
-        tmp_path / "yes.txt",
+        f"scripts.studies.mctaco.evaluate --gold {tmp_path}/gold.tsv "
+        f"--predictions {mirror}/{AT}/experiments/bert/bert.norm.output.txt {tmp_path}/yes.txt"
     )
     assert done.returncode == 0 and "1 byte order mark" in done.stderr, done.stderr
     released, always_yes = map(printed, done.stdout.split(f"{tmp_path / 'yes.txt'}"))
@@ -211,11 +201,8 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
     for name, content in (("gold.tsv", gold), ("predictions", predictions)):
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     done = program(
-        "scripts.studies.mctaco.evaluate",
-        "--gold",
-        tmp_path / "gold.tsv",
-        "--predictions",
-        tmp_path / "predictions",
+        f"scripts.studies.mctaco.evaluate --gold {tmp_path}/gold.tsv "
+        f"--predictions {tmp_path}/predictions"
     )
     assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
         done.stderr
@@ -256,16 +243,10 @@ def build(program, cleaned, tmp_path):
         given = {"unit_normalization": False, "train_questions": None, "draw": 0} | options
         output = tmp_path / json.dumps(given).replace('"', "").replace(" ", "")
         done = program(
-            "scripts.studies.mctaco.build",
-            "--cleaned",
-            cleaned,
-            "--splits",
-            "train",
-            "test",
+            f"scripts.studies.mctaco.build --cleaned {cleaned} --splits train test "
+            f"--output {output}",
             "--options",
             json.dumps(given),
-            "--output",
-            output,
         ).checked(ok)
         return output if ok else done.stderr
 
@@ -336,24 +317,10 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
             data_options={"unit_normalization": False, "train_questions": None, "draw": 0},
         )
     program(
-        "scripts.studies.mctaco.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        "run-1",
-        "run-2",
-        "--trained",
-        tmp_path,
-        "--build",
-        tmp_path / "build",
-        "--fetched",
-        fetched,
-        "--sources",
-        ROOT / "resources/sources.yaml",
-        "--resamples",
-        200,
-        "--output",
-        tmp_path / "metrics.parquet",
+        "scripts.studies.mctaco.evaluate --experiment e --runs run-1 run-2 "
+        f"--trained {tmp_path} --build {tmp_path}/build --fetched {fetched} "
+        f"--sources {ROOT}/resources/sources.yaml --resamples 200 "
+        f"--output {tmp_path}/metrics.parquet"
     ).checked()
     metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
     rows = metrics[(metrics["model"] == "m") & (metrics["slice"] == "all")].set_index(
@@ -414,15 +381,10 @@ def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
         ({"drew": 1}, "mctaco: unknown key drew"),
     ):
         done = program(
-            "scripts.studies.mctaco.build",
-            "--cleaned",
-            tmp_path,
-            "--splits",
-            "train",
+            f"scripts.studies.mctaco.build --cleaned {tmp_path} --splits train "
+            f"--output {tmp_path}/out",
             "--options",
             json.dumps(options),
-            "--output",
-            tmp_path / "out",
         )
         assert (
             done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1

@@ -112,16 +112,10 @@ def cleaned(tmp_path):
 
 def build(program, cleaned, output, *, ok=True, **changed):
     return program(
-        "scripts.studies.strided_sop.build",
-        "--cleaned",
-        cleaned,
-        "--splits",
-        "train",
-        "val",
+        f"scripts.studies.strided_sop.build --cleaned {cleaned} --splits train val "
+        f"--output {output}",
         "--options",
         options(**changed),
-        "--output",
-        output,
     ).checked(ok)
 
 
@@ -201,42 +195,23 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
     fetched, clean = tmp_path / "fetched", tmp_path / "cleaned"
     for done in (
         program(
-            "scripts.fetch.source",
-            "--source",
-            "activitynet",
-            "--sources",
-            "resources/sources.yaml",
-            "--mirror",
-            mirror,
-            "--partial",
-            tmp_path / "partial",
-            "--output",
-            fetched,
+            "scripts.fetch.source --source activitynet --sources resources/sources.yaml "
+            f"--mirror {mirror} --partial {tmp_path}/partial --output {fetched}"
         ),
         program(
-            "scripts.clean.activitynet",
-            "--source",
-            "activitynet",
-            "--fetched",
-            fetched,
+            f"scripts.clean.activitynet --source activitynet --fetched {fetched} --output {clean}",
             "--provenance",
             "{}",
-            "--output",
-            clean,
         ),
     ):
         assert done.returncode == 0, done.stderr
     for stride in range(4):
         program(
-            "scripts.studies.strided_sop.build",
-            "--cleaned",
-            clean,
+            f"scripts.studies.strided_sop.build --cleaned {clean} --output {tmp_path}/built",
             "--splits",
             *PUBLISHED,
             "--options",
             options(stride=stride),
-            "--output",
-            tmp_path / "built",
         ).checked()
         videos = {}
         for split, counts in PUBLISHED.items():

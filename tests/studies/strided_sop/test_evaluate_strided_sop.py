@@ -104,20 +104,9 @@ def trained(tmp_path):
 def evaluate(program, trained, *more, ok=True):
     output = trained / "metrics.parquet"
     done = program(
-        "scripts.studies.strided_sop.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        "run-1",
-        "run-2",
-        "--trained",
-        trained,
-        "--build",
-        trained / "build",
-        "--sources",
-        "resources/sources.yaml",
-        "--resamples",
-        300,
+        "scripts.studies.strided_sop.evaluate --experiment e --runs run-1 run-2 "
+        f"--trained {trained} --build {trained}/build --sources resources/sources.yaml "
+        "--resamples 300",
         "--output",
         output,
         *more,

@@ -92,13 +92,7 @@ def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: 
     place = tmp_path / "strided_sop/captions/orders"
     build(program, cleaned / "whole", place, span=3, **PERMUTATIONS)
     done = program(
-        "scripts.people.labelling.page",
-        "--dataset",
-        place,
-        "--split",
-        "val",
-        "--output",
-        tmp_path / "page.html",
+        f"scripts.people.labelling.page --dataset {place} --split val --output {tmp_path}/page.html"
     )
     assert (
         done.returncode != 0

@@ -91,19 +91,10 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
     )
     write_table(other, tmp_path / "other/elsewhere.parquet", other.schema, {"licence": "CC0"})
     program(
-        "scripts.studies.strided_sop.build",
-        "--cleaned",
-        cleaned / "whole",
-        "--splits",
-        "train",
-        "val",
-        "--learn-from",
-        tmp_path / "other",
-        "elsewhere",
+        f"scripts.studies.strided_sop.build --cleaned {cleaned}/whole --splits train val "
+        f"--learn-from {tmp_path}/other elsewhere --output {tmp_path}/out",
         "--options",
         json.dumps({"stride": 1, "learn_from": "other"}),
-        "--output",
-        tmp_path / "out",
     ).checked()
     build(program, cleaned / "whole", tmp_path / "own", stride=1)
     assert {

@@ -42,28 +42,17 @@ def generate(program, tmp_path_factory):
             mend(table).to_csv(folder / "templates.csv", index=False)
         expect = [] if mend else ["--expect", json.dumps(EXPECT)]
         program(
-            "scripts.clean.event_templates",
-            "--source",
-            "event_templates",
-            "--fetched",
-            folder,
-            "--output",
-            folder / "clean",
+            f"scripts.clean.event_templates --source event_templates --fetched {folder} "
+            f"--output {folder}/clean",
             "--provenance",
             "{}",
             *expect,
         ).checked()
         done = program(
-            "scripts.studies.temporal_nli.build",
-            "--cleaned",
-            folder / "clean",
-            "--splits",
-            "train",
-            "test",
+            f"scripts.studies.temporal_nli.build --cleaned {folder}/clean "
+            f"--splits train test --output {folder}/built",
             "--options",
             json.dumps(OPTIONS | {"challenge_set": challenge_set} | options),
-            "--output",
-            folder / "built",
         ).checked(ok)
         return (
             done.stderr
@@ -351,13 +340,8 @@ def test_a_set_that_cannot_be_made_is_refused(generate, challenge_set, mend, opt
 
 def clean(program, folder, templates, expect: dict):
     return program(
-        "scripts.clean.event_templates",
-        "--source",
-        "event_templates",
-        "--fetched",
-        templates,
-        "--output",
-        folder / "clean",
+        f"scripts.clean.event_templates --source event_templates --fetched {templates} "
+        f"--output {folder}/clean",
         "--provenance",
         "{}",
         "--expect",

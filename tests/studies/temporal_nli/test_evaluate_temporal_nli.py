@@ -78,13 +78,8 @@ def released(mirror, program, tmp_path_factory):
     """The released sets, cleaned and built by the programs; {set: test pairs}, and the folder of the datasets."""
     folder = tmp_path_factory.mktemp("released")
     program(
-        "scripts.clean.temporal_nli_release",
-        "--source",
-        "temporal_nli_release",
-        "--fetched",
-        mirror / RELEASE,
-        "--output",
-        folder / "clean",
+        "scripts.clean.temporal_nli_release --source temporal_nli_release "
+        f"--fetched {mirror}/{RELEASE} --output {folder}/clean",
         "--provenance",
         "{}",
     ).checked()
@@ -100,16 +95,10 @@ def released(mirror, program, tmp_path_factory):
         }
         output = folder / "build/temporal_nli_release" / challenge_set
         program(
-            "scripts.studies.temporal_nli.build",
-            "--cleaned",
-            folder / "clean",
-            "--splits",
-            "train",
-            "test",
+            f"scripts.studies.temporal_nli.build --cleaned {folder}/clean "
+            f"--splits train test --output {output}",
             "--options",
             json.dumps(options),
-            "--output",
-            output,
         ).checked()
         pairs[challenge_set] = read_table(output / "test.parquet").to_pandas()
     return folder / "build", pairs
@@ -117,21 +106,11 @@ def released(mirror, program, tmp_path_factory):
 
 def evaluate(program, build, folder, runs):
     program(
-        "scripts.studies.temporal_nli.evaluate",
-        "--experiment",
-        "e",
+        f"scripts.studies.temporal_nli.evaluate --experiment e --trained {folder} "
+        f"--build {build} --sources {ROOT}/resources/sources.yaml --resamples 200 "
+        f"--output {folder}/metrics.parquet",
         "--runs",
         *runs,
-        "--trained",
-        folder,
-        "--build",
-        build,
-        "--sources",
-        ROOT / "resources/sources.yaml",
-        "--resamples",
-        200,
-        "--output",
-        folder / "metrics.parquet",
     ).checked()
     return read_table(folder / "metrics.parquet").to_pandas()
 
@@ -262,16 +241,10 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
     """A model that is right on seen pairs only; the pairs that others hold out are no slice of such a dataset."""
     build, output = released[0], tmp_path / "build/temporal_nli_release/temp_order-form"
     program(
-        "scripts.studies.temporal_nli.build",
-        "--cleaned",
-        build.parent / "clean",
-        "--splits",
-        "train",
-        "test",
+        f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "
+        f"--splits train test --output {output}",
         "--options",
         json.dumps({"challenge_set": "temp_order", "held_out": "form"}),
-        "--output",
-        output,
     ).checked()
     pairs = read_table(output / "test.parquet").to_pandas()
     gold, unseen = pairs["label"].to_numpy(), (pairs["part"] == "unseen").to_numpy()
@@ -302,16 +275,10 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
         and not metrics["slice"].str.startswith("withheld").any()
     )
     done = program(
-        "scripts.studies.temporal_nli.build",
-        "--cleaned",
-        build.parent / "clean",
-        "--splits",
-        "train",
-        "test",
+        f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "
+        f"--splits train test --output {tmp_path}/range",
         "--options",
         json.dumps({"challenge_set": "temp_order", "held_out": "range"}),
-        "--output",
-        tmp_path / "range",
     )
     assert (
         done.returncode == 1
@@ -326,19 +293,9 @@ def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):
         tmp_path, "temp_order", pairs.iloc[1:], np.zeros(len(pairs) - 1, int), "train", 1
     )
     done = program(
-        "scripts.studies.temporal_nli.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        name,
-        "--trained",
-        tmp_path,
-        "--build",
-        build,
-        "--sources",
-        ROOT / "resources/sources.yaml",
-        "--output",
-        tmp_path / "metrics.parquet",
+        f"scripts.studies.temporal_nli.evaluate --experiment e --runs {name} "
+        f"--trained {tmp_path} --build {build} --sources {ROOT}/resources/sources.yaml "
+        f"--output {tmp_path}/metrics.parquet"
     )
     assert (
         done.returncode == 1

@@ -343,24 +343,12 @@ class Corpus:
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
         done = self.program(
-            "scripts.studies.timedial.build",
-            "--cleaned",
-            at / "dialogs",
-            "--spans",
-            at / "spans",
-            "--splits",
-            "train",
-            "validation",
-            "--challenge",
-            at / "challenge",
-            "--challenge-spans",
-            at / "challenge_spans",
-            "--measured",
-            "test",
+            f"scripts.studies.timedial.build --cleaned {at}/dialogs --spans {at}/spans "
+            f"--splits train validation --challenge {at}/challenge "
+            f"--challenge-spans {at}/challenge_spans --measured test "
+            f"--output {self.folder}/{name}",
             "--options",
             json.dumps(options),
-            "--output",
-            self.folder / name,
         ).checked(ok)
         assert "Traceback" not in done.stderr
         if not ok:

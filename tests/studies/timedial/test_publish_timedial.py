@@ -504,21 +504,10 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
 
     def call(challenge: str):
         return program(
-            "scripts.studies.timedial.figures.statistics",
-            "--metrics",
-            tmp_path,
-            "--cleaned",
-            tmp_path / "clean",
-            "--spans",
-            tmp_path / "spans",
-            "--challenges",
-            challenge,
-            "--sources",
-            tmp_path / "sources.yaml",
-            "--models",
-            tmp_path,
-            "--output",
-            tmp_path / "table",
+            f"scripts.studies.timedial.figures.statistics --metrics {tmp_path} "
+            f"--cleaned {tmp_path}/clean --spans {tmp_path}/spans --challenges {challenge} "
+            f"--sources {tmp_path}/sources.yaml --models {tmp_path} "
+            f"--output {tmp_path}/table"
         )
 
     call("timedial").checked()

@@ -250,21 +250,11 @@ def experiment(tmp_path, program):
 
     def call():
         return program(
-            "scripts.studies.timedial.evaluate",
-            "--experiment",
-            "e",
+            f"scripts.studies.timedial.evaluate --experiment e --trained {tmp_path} "
+            f"--build {tmp_path}/build --sources {tmp_path}/sources.yaml --resamples 200 "
+            f"--output {tmp_path}/metrics.parquet",
             "--runs",
             *runs,
-            "--trained",
-            tmp_path,
-            "--build",
-            tmp_path / "build",
-            "--sources",
-            tmp_path / "sources.yaml",
-            "--resamples",
-            200,
-            "--output",
-            tmp_path / "metrics.parquet",
         )
 
     return call
@@ -430,11 +420,8 @@ def scored(tmp_path, program):
         (tmp_path / "test.json").write_text(gold if isinstance(gold, str) else json.dumps(gold))
         (tmp_path / "scores.jsonl").write_bytes(lines.encode(errors="surrogateescape"))
         return program(
-            "scripts.studies.timedial.evaluate",
-            "--gold",
-            tmp_path / "test.json",
-            "--predictions",
-            tmp_path / "scores.jsonl",
+            f"scripts.studies.timedial.evaluate --gold {tmp_path}/test.json "
+            f"--predictions {tmp_path}/scores.jsonl"
         )
 
     return call
@@ -515,11 +502,8 @@ def test_the_released_file(mirror, program, tmp_path):
                 scores = dict(zip(options["option"], (sign * options["label"]).tolist()))
                 file.write(json.dumps({"id": name, "scores": scores}) + "\n")
         done = program(
-            "scripts.studies.timedial.evaluate",
-            "--gold",
-            mirror / AT,
-            "--predictions",
-            tmp_path / "scores.jsonl",
+            f"scripts.studies.timedial.evaluate --gold {mirror}/{AT} "
+            f"--predictions {tmp_path}/scores.jsonl"
         ).checked()
         lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
         assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == [
