@@ -316,7 +316,7 @@ TARGETS = {
     "evaluate mctaco": Target(
         "scripts.studies.mctaco.evaluate",
         {"gold.tsv": TACO.encode(), "predictions.txt": b"yes\nno\nyes\n"},
-        ["--gold", "{in}/gold.tsv", "--predictions", "{in}/predictions.txt", "--resamples", "10"],
+        "--gold {in}/gold.tsv --predictions {in}/predictions.txt --resamples 10".split(),
     ),
     "evaluate timedial": Target(
         "scripts.studies.timedial.evaluate",
@@ -336,7 +336,7 @@ TARGETS = {
                 )
             ),
         },
-        ["--gold", "{in}/test.json", "--predictions", "{in}/scores.jsonl", "--resamples", "10"],
+        "--gold {in}/test.json --predictions {in}/scores.jsonl --resamples 10".split(),
     ),
     "answers of people": Target(
         "scripts.studies.strided_sop.evaluate",
@@ -347,24 +347,10 @@ TARGETS = {
             "corpus/stride-0/val.parquet": BUILT,
             "sources.yaml": b"corpus: {evaluate: [val]}\n",
         },
-        [
-            "--experiment",
-            "e",
-            "--runs",
-            "r",
-            "--trained",
-            "{in}",
-            "--build",
-            "{in}",
-            "--sources",
-            "{in}/sources.yaml",
-            "--people",
-            "{in}/ann.csv",
-            "--output",
-            "{out}/metrics.parquet",
-            "--resamples",
-            "10",
-        ],
+        (
+            "--experiment e --runs r --trained {in} --build {in} --sources {in}/sources.yaml "
+            "--people {in}/ann.csv --output {out}/metrics.parquet --resamples 10"
+        ).split(),
         ("metrics.parquet",),
         damaged=("ann.csv",),
     ),
@@ -384,18 +370,10 @@ TARGETS = {
                 label=pa.array([1, 0], pa.int8()),
             )
         },
-        [
-            "--dataset",
-            "{in}/strided_sop/corpus/stride-0",
-            "--split",
-            "val",
-            "--items",
-            "2",
-            "--seed",
-            "1",
-            "--output",
-            "{out}/page.html",
-        ],
+        (
+            "--dataset {in}/strided_sop/corpus/stride-0 --split val --items 2 --seed 1 --output "
+            "{out}/page.html"
+        ).split(),
         ("page.html",),
     ),
     **{
@@ -424,16 +402,7 @@ TARGETS = {
     "mctaco_to_label": Target(
         "scripts.studies.mctaco.to_label",
         {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
-        [
-            "--questions",
-            "{in}/q.tsv",
-            "--terms",
-            "{in}/terms.yaml",
-            "--candidates",
-            "6",
-            "--output",
-            "{out}",
-        ],
+        "--questions {in}/q.tsv --terms {in}/terms.yaml --candidates 6 --output {out}".split(),
         ("test.parquet", "labels.csv"),
         damaged=("q.tsv",),
     ),
@@ -441,7 +410,7 @@ TARGETS = {
         f"{study}_labelled": Target(
             f"scripts.studies.{study}.labelled",
             {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
-            ["--sheets", "{in}/a.csv", "{in}/b.csv", "--output", "{out}/data"],
+            "--sheets {in}/a.csv {in}/b.csv --output {out}/data".split(),
             ("data",),
         )
         for study in ("timedial", "mctaco")

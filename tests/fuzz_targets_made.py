@@ -187,21 +187,10 @@ def evaluation(study: str) -> Target:
             for key in ("example_id", "dialog_id" if study == "timedial" else "group_id", "label")
         ]
         files[f"{name}/predictions.parquet"] = predictions(*columns, len(labels))
-    arguments = [
-        "--experiment",
-        "e",
-        "--runs",
-        "r",
-        "s",
-        "--trained",
-        "{in}",
-        "--sources",
-        "{in}/sources.yaml",
-        "--output",
-        "{out}/metrics.parquet",
-        "--resamples",
-        "10",
-    ]
+    arguments = (
+        "--experiment e --runs r s --trained {in} --sources {in}/sources.yaml --output "
+        "{out}/metrics.parquet --resamples 10"
+    ).split()
     if schema:
         files |= {
             f"corpus/d/{split}.parquet": table(schema, *examples) for split in ("val", "train")
@@ -457,7 +446,7 @@ MADE = {
         f"temporal_spans ({name})": Target(
             "scripts.text.temporal_spans",
             {"train.parquet": table(schema, *rows)},
-            ["--cleaned", "{in}", "--splits", "train", "--output", "{out}"],
+            "--cleaned {in} --splits train --output {out}".split(),
             ("train.parquet",),
         )
         for name, schema, rows in (

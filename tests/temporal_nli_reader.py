@@ -37,22 +37,11 @@ from math import inf
 import pandas as pd
 
 LABELS = ["entailment", "neutral", "contradiction"]
-FULL = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+FULL = (
+    "January February March April May June July August September October November December"
+).split()
 MONTHS = {spelling: number for number, name in enumerate(FULL) for spelling in (name, name[:3])}
-WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 
 # Kinds of time: the longer expression first, since a date holds a month, a year and a day of the month.
@@ -122,24 +111,8 @@ PARTS = re.compile(rf"(\d+) ({'|'.join(UNITS)})(s*)")
 
 # An event must not end in one of these: a preposition and a time follow it, or it ends its sentence. The rule is strict
 # on purpose, a particle ("rolled in in May") reads no better; only before "from" and "for" it is fine ("went on for").
-ENDS_NO_EVENT = {"at", "on", "in", "before", "after", "from", "to", "for", "until"}
-NOT_NAMES = {
-    "The",
-    "A",
-    "An",
-    "This",
-    "That",
-    "We",
-    "They",
-    "He",
-    "She",
-    "It",
-    "My",
-    "Our",
-    "His",
-    "Her",
-    "Their",
-}
+ENDS_NO_EVENT = set("at on in before after from to for until".split())
+NOT_NAMES = set("The A An This That We They He She It My Our His Her Their".split())
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ CORPUS = {
     },
     "val_2": {"v_c": {"duration": 5, "timestamps": [[0, 5]], "sentences": ["Other words."]}},
 }
-IDS = {"train_ids": ["v_a", "v_b", "v_e", "v_x", "v_y"], "val_ids": ["v_c", "v_z"]}
+IDS = {"train_ids": "v_a v_b v_e v_x v_y".split(), "val_ids": ["v_c", "v_z"]}
 
 
 def place(folder, corpus=CORPUS, **changed):

@@ -359,15 +359,10 @@ def test_the_released_tokenizer_of_t5(fetch, mirror):
         == json.loads((fetched / "config.json").read_text())["vocab_size"]
         == 32_100
     )
-    assert tokenizer.encode("<extra_id_0> forty-eight hours").tokens == [
-        "<extra_id_0>",
-        "▁forty",
-        "-",
-        "e",
-        "ight",
-        "▁hours",
-        "</s>",
-    ]
+    assert (
+        tokenizer.encode("<extra_id_0> forty-eight hours").tokens
+        == "<extra_id_0> ▁forty - e ight ▁hours </s>".split()
+    )
 
 
 def test_a_tokenizer_of_t5_that_is_none(refused, tmp_path):

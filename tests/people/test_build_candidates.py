@@ -427,14 +427,7 @@ def test_the_program(program, tmp_path, masked_lm):
         here("--questions", write(tmp_path / name), "--output", output, *more)
         tables.append(read_table(output))
     assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
-    assert tables[0].column_names == [
-        "sentence",
-        "question",
-        "answer",
-        "origin",
-        "seed_answer",
-        "rank",
-    ]
+    assert tables[0].column_names == "sentence question answer origin seed_answer rank".split()
     program(
         f"scripts.people.candidates --questions {tmp_path}/a.tsv",
         "--output",

@@ -312,8 +312,8 @@ def test_wrong_questions_to_label_are_refused(rows, said, program, tmp_path):
 # Labels
 
 COLUMNS = {
-    "timedial": ["instance_id", "dialog", "option", "rule", "label"],
-    "mctaco": ["sentence", "question", "answer", "category", "label"],
+    "timedial": "instance_id dialog option rule label".split(),
+    "mctaco": "sentence question answer category label".split(),
 }
 
 

@@ -504,7 +504,7 @@ NAMED = st.sampled_from(
     derandomize=True,
 )
 @given(
-    key=st.sampled_from(["model", "limit", "fine_tune", "models", "sources"]),
+    key=st.sampled_from("model limit fine_tune models sources".split()),
     value=VALUES
     | NAMED
     | st.lists(NAMED, max_size=3)

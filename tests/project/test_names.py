@@ -50,8 +50,7 @@ def resolves(name: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [".smk", "Snakefile", ".yaml", ".md", ".rst", ".py", ".yml", "Makefile", ".toml", ".csv"],
+    "kind", ".smk Snakefile .yaml .md .rst .py .yml Makefile .toml .csv".split()
 )
 def test_what_is_named_is_there(kind):
     missing = []

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 
 def git(folder, *arguments):
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    identity = "-c user.name=a -c user.email=a@b.c -c commit.gpgsign=false".split()
     subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
 
 

@@ -47,7 +47,7 @@ def test_a_paper_takes_the_table_as_it_is(rows, tmp_path):
         DOCUMENT % latex_table(made_up(rows)[0], HOSTILE, made_up(rows)[1], "one"), encoding="utf-8"
     )
     done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"],
+        "pdflatex -interaction=nonstopmode -halt-on-error -no-shell-escape paper.tex".split(),
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -14,7 +14,7 @@ from tests.plan.planned_metrics import METRICS, MODELS, SOURCES, planned_metrics
 pytestmark = pytest.mark.slow  # left out of `make check`
 
 CLAIMS = published_claims(ROOT / "resources/published.csv")
-NO_CLEANING = pd.DataFrame(columns=["source", "split", "unit", "action", "reason", "count"])
+NO_CLEANING = pd.DataFrame(columns="source split unit action reason count".split())
 FACTS = (
     "statistics.",
     "transfer.",
@@ -180,7 +180,7 @@ def test_published_values_are_numbers_or_bounds():
     """Claims in words stand in claims.yaml; every value is a number, a bound, a range, drawn and not printed, proposed, or shown by examples."""
     words = ("", "16 to 17", "proposed", "one example", "two examples")
     assert all(number_of(value) is not None or value in words for value in CLAIMS["value"])
-    assert not CLAIMS.duplicated(["study", "table", "row", "setting", "metric", "unit"]).any()
+    assert not CLAIMS.duplicated("study table row setting metric unit".split()).any()
     assert {
         model for _, claim in CLAIMS.iterrows() for model in paper_of(claim).get("model", [])
     } <= {*MODELS, "human", "majority", "random", "always_yes", "always_no"}

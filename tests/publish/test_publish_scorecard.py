@@ -276,9 +276,15 @@ def test_a_probe_is_the_whole_test_of_a_study(card):
     )
     assert value_of(cells, "mctaco", "gpt") == 0.3, "the first of two ways to ask"
     gpt = cells.query("study == 'strided_sop' and model == 'gpt'").iloc[0]
-    assert gpt[
-        ["above", "above_low", "control", "wordings", "lowest", "highest", "way"]
-    ].tolist() == [0.03, -0.01, "bag_of_words", 2, 0.55, 0.61, "likelihood"]
+    assert gpt["above above_low control wordings lowest highest way".split()].tolist() == [
+        0.03,
+        -0.01,
+        "bag_of_words",
+        2,
+        0.55,
+        0.61,
+        "likelihood",
+    ]
     assert "mask filling" in set(cells.loc[cells["study"] == "temporal_nli", "way"]), (
         "an encoder is asked by its masks"
     )
@@ -407,9 +413,7 @@ def test_one_model_of_sample_data(tmp_path, program):
 def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program):
     card.call("wordings").checked()
     points = pd.read_csv(card.folder / "wordings.csv")
-    told = (
-        points[["study", "model", "method", "wording", "value"]].fillna("mean").to_numpy().tolist()
-    )
+    told = points["study model method wording value".split()].fillna("mean").to_numpy().tolist()
     assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in told and [
         "strided_sop",
         "gpt",

@@ -86,26 +86,22 @@ COUNTED = {
     "strided_sop": (
         pairs,
         "then, next, after",
-        ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "37.5", "punished"],
+        "75.0 50.0 25.0 50.0 50.0 40 37.5 punished".split(),
     ),
     # for: entailment, which is 30 of 80 and 20 of 80; alone 20 + the other 40, which contradict as in training.
     "temporal_nli": (
         hypotheses,
         "hypothesis: for (entails <b>)",
-        ["75.0", "37.5", "50.0", "25.0", "50.0", "40", "75.0", "helps"],
+        "75.0 37.5 50.0 25.0 50.0 40 75.0 helps".split(),
     ),
     # hours: likely in 30 of 40, then in 10 of 40; half of all are likely in training and in evaluation; the others are likely to be unlikely:
     # alone 10 of 40, and of the others 10 of 40.
-    "mctaco": (
-        answers,
-        "hours",
-        ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "25.0", "punished"],
-    ),
+    "mctaco": (answers, "hours", "75.0 50.0 25.0 50.0 50.0 40 25.0 punished".split()),
     # what stands in the dialog is never right; who avoids it chooses two of three, both right in one case of three.
     "timedial": (
         candidates,
         "stands in its dialog",
-        ["0.0", "50.0", "0.0", "50.0", "25.0", "40", "33.3", "helps"],
+        "0.0 50.0 0.0 50.0 25.0 40 33.3 helps".split(),
     ),
 }
 NUMBERS = [

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-PROGRAMS = ["munged", "munge", "setpriv", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
+PROGRAMS = "munged munge setpriv slurmctld slurmd sbatch squeue scontrol".split()
 PACKAGES = ["slurm-wlm", "munge"]
 ETC = Path("/etc/slurm")
 MARK = "# written by the tests of timestride (tests/slurm/cluster.py)\n"
@@ -110,7 +110,7 @@ def install() -> None:
     if not shutil.which("apt-get"):
         raise CannotStart("Slurm is not installed, and there is no apt-get here to install it with")
     quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    options = ["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=2", "-qq"]
+    options = "-o DPkg::Lock::Timeout=120 -o Acquire::Retries=2 -qq".split()
     command = ["apt-get", *options, "install", "-y", "--no-install-recommends", *PACKAGES]
     done = subprocess.run(command, env=quiet, capture_output=True, text=True)
     if done.returncode:  # a fresh image has no package lists

@@ -10,7 +10,7 @@ from scripts.running.program import UserError
 from scripts.train.paradigms.paradigm import check_vocabulary, read_config, read_tokenizer
 
 pytestmark = pytest.mark.models
-WORDS = ["a", "b", "man", "eats", "then", "sleeps", "<end>", "<unknown>", "<spare>"]
+WORDS = "a b man eats then sleeps <end> <unknown> <spare>".split()
 
 
 def folder_of(

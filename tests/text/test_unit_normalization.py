@@ -142,7 +142,7 @@ WORDS = [
 ]
 FORMS = [
     unit + end for unit in SECONDS if unit not in ("century", "millennium") for end in ("", "s")
-] + ["century", "centuries", "millennium", "hrs", "min", "yrs"]
+] + "century centuries millennium hrs min yrs".split()
 numbers = st.one_of(
     st.sampled_from(WORDS),
     st.integers(0, 10**6).map(str),
@@ -254,7 +254,7 @@ def test_any_text_is_taken(text):
 @pytest.fixture(scope="module")
 def answers(mirror):
     folder = mirror / "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
-    columns = ["sentence", "question", "answer", "label", "category"]
+    columns = "sentence question answer label category".split()
     parts = {
         file: pd.read_csv(
             folder / file, sep="\t", header=None, names=columns, quoting=3, keep_default_na=False

@@ -50,7 +50,7 @@ def test_labels_are_mapped_by_name(model, names, labels, columns, order, learns)
 
 
 @pytest.mark.parametrize(
-    "names", [None, ["LABEL_0", "LABEL_1"], ["LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3", "LABEL_4"]]
+    "names", [None, ["LABEL_0", "LABEL_1"], "LABEL_0 LABEL_1 LABEL_2 LABEL_3 LABEL_4".split()]
 )
 def test_a_model_without_labels_gets_a_head_when_it_learns_and_is_refused_when_not(model, names):
     head = head_of(model(names), LABELS, MERGED, True)
@@ -68,7 +68,7 @@ def test_a_model_from_scratch_has_no_head_whatever_its_configuration_says(model)
 @pytest.mark.parametrize(
     "names",
     [
-        ["entailment", "neutral", "contradiction", "unknown", "other"],
+        "entailment neutral contradiction unknown other".split(),
         ["entailment", "neutral"],
         ["negative", "positive"],
     ],

@@ -46,7 +46,7 @@ def bert(tmp_path_factory):
 def pairs(videos: int) -> pa.Table:
     """Four pairs of each video, of texts of all lengths, some too long."""
     draw = np.random.default_rng(videos)
-    words = ["the", "man", "cuts", "bread", "and", "opens", "doors"]
+    words = "the man cuts bread and opens doors".split()
     texts = [" ".join(draw.choice(words, draw.integers(1, 25))) for _ in range(8 * videos)]
     rows = [
         {
@@ -66,8 +66,8 @@ def pairs(videos: int) -> pa.Table:
 
 def given(table: pa.Table) -> pa.Table:
     """A table as the loop gives it to a paradigm."""
-    return table.select(["pair_id", "video_id", "text_a", "text_b", "label"]).rename_columns(
-        ["example_id", "group_id", "text_a", "text_b", "label"]
+    return table.select("pair_id video_id text_a text_b label".split()).rename_columns(
+        "example_id group_id text_a text_b label".split()
     )
 
 

@@ -363,9 +363,7 @@ class Study:
     def write_published(self) -> None:
         with (self.resources / "published.csv").open("w", newline="") as file:
             out = csv.writer(file)
-            out.writerow(
-                ["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"]
-            )
+            out.writerow("study table row model setting metric value unit note".split())
             for (row, model, normalized), values in PAPER.items():
                 for metric, value in zip(("f1", "exact_match"), values):
                     out.writerow(

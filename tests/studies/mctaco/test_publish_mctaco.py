@@ -25,13 +25,9 @@ from tests.studies.mctaco.publish_inputs_mctaco import (
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = [
-    "mctaco_by_category",
-    "mctaco_training_size",
-    "mctaco_em_against_f1",
-    "mctaco_consistency",
-    "mctaco_ranges",
-]
+FIGURES = (
+    "mctaco_by_category mctaco_training_size mctaco_em_against_f1 mctaco_consistency mctaco_ranges"
+).split()
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
@@ -350,7 +346,7 @@ def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
         gap["slice: category"]
     ) == {"duration"}
     right = rows.drop_duplicates("Item").set_index("Item")["Model right"]
-    assert right.sort_index().tolist() == ["no", "yes", "no", "no", "yes", "no", "yes"]
+    assert right.sort_index().tolist() == "no yes no no yes no yes".split()
     assert "Read as" not in rows and rows["Question"].str.startswith(HOSTILE).all()
 
 

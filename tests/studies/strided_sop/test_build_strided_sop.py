@@ -324,7 +324,7 @@ def told_by_words(split: str, first: int) -> pa.Table:
     round; words of the video's own stand in them, too."""
     rows = []
     for video in range(first, first + 40):
-        words = ["zero", "early", "early", "mid", "late", "late", "six"]
+        words = "zero early early mid late late six".split()
         words = words[::-1] if video % 5 == 0 else words
         rows += [
             {

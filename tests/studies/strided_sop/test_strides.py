@@ -28,7 +28,7 @@ from tests.publish.figure_faults import faults_in
 from tests.rows import each_row
 from tests.plan.test_initial_configuration import SOP, configured
 
-LEARNT = ["pair_id", "video_id", "text_a", "text_b", "label"]  # what training reads
+LEARNT = "pair_id video_id text_a text_b label".split()  # what training reads
 
 
 def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: F811

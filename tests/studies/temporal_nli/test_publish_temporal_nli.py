@@ -29,13 +29,10 @@ from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = [
-    "temporal_nli_temp_order",
-    "temporal_nli_temp_duration",
-    "temporal_nli_cross_unit",
-    "temporal_nli_confusion",
-    "temporal_nli_generalization",
-]
+FIGURES = (
+    "temporal_nli_temp_order temporal_nli_temp_duration temporal_nli_cross_unit "
+    "temporal_nli_confusion temporal_nli_generalization"
+).split()
 RESOURCES = {
     name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text())
     for name in ("sources", "models", "studies")
@@ -115,7 +112,7 @@ def test_the_rows_of_each_set(study):
 def test_the_points_are_the_metrics(study, name):
     points = points_of(study, name)
     metrics = read_table(study.metrics).to_pandas()
-    key = ["source", "dataset", "model", "method", "scoring", "slice", "metric"]
+    key = "source dataset model method scoring slice metric".split()
     metrics = metrics[metrics["seed"].isna()].set_index(key)
     same = metrics.loc[list(points[key].itertuples(index=False, name=None))]
     for column in ("value", "ci_low", "ci_high", "n"):
@@ -210,7 +207,7 @@ def test_confusion_is_a_share_of_the_label(study):
     cells = points_of(study, "temporal_nli_confusion")
     matrices = cells.groupby(["source", "challenge_set", "model", "method"])
     assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
-    assert cells.groupby(["source", "challenge_set", "model", "method", "label"])[
+    assert cells.groupby("source challenge_set model method label".split())[
         "share_of_label"
     ].sum().to_numpy() == pytest.approx(1)
     assert cells.loc[
