@@ -7,6 +7,7 @@ import zipfile
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from scripts.data.items import items_of
 from scripts.data.keyed import keyed_uniform
@@ -109,16 +110,16 @@ TURNS = {
     "text": [text for _, said in DIALOGS for text in said],
     "speaker": ["x", "y"] * len(DIALOGS),
 }
-INSTANCE = {
-    "id": 1,
-    "conversation": ["A: How long ?", "B:It takes <MASK> . "],
-    "correct1": "two hours",
-    "correct2": "120 minutes",
-    "incorrect1": "two days",
-    "incorrect1_rule": "Rule 1",
-    "incorrect2": "9 hours",
-    "incorrect2_rule": "Rule 2",
-}
+INSTANCE = yaml.safe_load("""
+id: 1
+conversation: ['A: How long ?', 'B:It takes <MASK> . ']
+correct1: two hours
+correct2: 120 minutes
+incorrect1: two days
+incorrect1_rule: Rule 1
+incorrect2: 9 hours
+incorrect2_rule: Rule 2
+""")
 INSTANCES = [
     INSTANCE,
     INSTANCE | {"id": 2},
@@ -179,19 +180,19 @@ SHEET = "study,source,dataset,split,item,person,answer,types\n" + "".join(
     f"strided_sop,corpus,stride-0,val,{item:016x},Ann,in_order,unrelated\n"
     for item in items_of(pd.Series(["p0", "p1"]))
 )
-RUN = {
-    "run": "r",
-    "study": "strided_sop",
-    "source": "corpus",
-    "dataset": "stride-0",
-    "model": "m",
-    "method": "train",
-    "seed": 1,
-    "labels": ["swapped", "in_order"],
-    "train_examples": 9,
-    "training": {},
-    "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False},
-}
+RUN = yaml.safe_load("""
+run: r
+study: strided_sop
+source: corpus
+dataset: stride-0
+model: m
+method: train
+seed: 1
+labels: [swapped, in_order]
+train_examples: 9
+training: {}
+data_options: {stride: 0, size_matched: null, same_videos: null, hard: false}
+""")
 PREDICTIONS = parquet(
     run=["r", "r"],
     split=["val"] * 2,

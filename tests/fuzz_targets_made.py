@@ -5,6 +5,7 @@ import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from scripts.data import tables
 from scripts.studies.mctaco import tables as mctaco_tables
@@ -247,18 +248,10 @@ def external(study: str, form: str) -> Target:
     )
 
 
-METRIC = {
-    "study": "s",
-    "model": "m",
-    "source": "corpus",
-    "dataset": "d",
-    "split": "val",
-    "slice": "all",
-    "metric": "accuracy",
-    "value": 0.5,
-    "n": 9,
-    "sample": False,
-}
+METRIC = yaml.safe_load("""
+{study: s, model: m, source: corpus, dataset: d, split: val, slice: all, metric: accuracy, value: 0.5,
+  n: 9, sample: false}
+""")
 
 
 # ---- Builders
@@ -349,20 +342,10 @@ CHALLENGE = [
     }
     for place, option in enumerate(["two hours", "120 minutes", "2 days", "9 years"])
 ]
-MASKED = [
-    {
-        "source": "challenge",
-        "split": "test",
-        "dialog_id": "1",
-        "turn": 1,
-        "start": 4,
-        "end": 13,
-        "text": "two hours",
-        "kind": "duration",
-        "has_numeral": True,
-        "value": "7200 s",
-    }
-]
+MASKED = yaml.safe_load("""
+- {source: challenge, split: test, dialog_id: '1', turn: 1, start: 4, end: 13, text: two hours, kind: duration,
+  has_numeral: true, value: 7200 s}
+""")
 
 
 def builder(study: str, files: dict[str, bytes], options: dict, *more: str) -> Target:

@@ -1,32 +1,24 @@
 """The arguments of scripts.train.run, as tests give them."""
 
 import json
+import yaml
 from pathlib import Path
 
-METHOD = {
-    "columns": {"example_id": "pair_id", "group_id": "video_id"},
-    "labels": ["swapped", "in_order"],
-    "merged_labels": None,
-    "held_out": None,
-    "peak": True,
-    "paradigm": "classify",
-    "learns": True,
-    "makes_model": False,
-    "inputs": ["text_a", "text_b"],
-}
-TRAINING = {
-    "epochs": 3,
-    "learning_rate": 1e-3,
-    "batch_size": 32,
-    "weight_decay": 0.01,
-    "warmup_ratio": 0.1,
-    "gradient_clip": 1.0,
-    "early_stopping_patience": 3,
-    "held_out_fraction": 0.2,
-    "max_length": 32,
-    "dropout": None,
-    "precision": "fp32",
-}
+METHOD = yaml.safe_load("""
+columns: {example_id: pair_id, group_id: video_id}
+labels: [swapped, in_order]
+merged_labels: null
+held_out: null
+peak: true
+paradigm: classify
+learns: true
+makes_model: false
+inputs: [text_a, text_b]
+""")
+TRAINING = yaml.safe_load("""
+{epochs: 3, learning_rate: 0.001, batch_size: 32, weight_decay: 0.01, warmup_ratio: 0.1, gradient_clip: 1.0,
+  early_stopping_patience: 3, held_out_fraction: 0.2, max_length: 32, dropout: null, precision: fp32}
+""")
 SETTINGS = {
     "study": "strided_sop",
     "source": "s",

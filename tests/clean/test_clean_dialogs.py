@@ -9,6 +9,7 @@ import zipfile
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from scripts.clean import dailydialog
 from scripts.data.tables import CHALLENGE, DIALOGS, provenance_of, read_table
@@ -282,16 +283,16 @@ def test_the_original_option_is_dailydialogs(timedial, daily):
     assert found == {True: 1402, False: 0}
 
 
-INSTANCE = {
-    "conversation": ["A:How long ?", "B: About <MASK> .", ""],
-    "id": 7,
-    "correct1": "two hours ",
-    "correct2": "none",
-    "incorrect1": "two years",
-    "incorrect1_rule": "Rule 1",
-    "incorrect2": "ten days",
-    "incorrect2_rule": "Rule 3",
-}
+INSTANCE = yaml.safe_load("""
+conversation: ['A:How long ?', 'B: About <MASK> .', '']
+id: 7
+correct1: 'two hours '
+correct2: none
+incorrect1: two years
+incorrect1_rule: Rule 1
+incorrect2: ten days
+incorrect2_rule: Rule 3
+""")
 
 
 def test_timedial_in_small(program, tmp_path):

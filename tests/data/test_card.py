@@ -177,24 +177,11 @@ def test_every_column_is_told():
 
 
 def metric_rows(**changed) -> list[dict]:
-    row = {
-        "experiment": "one",
-        "study": "mctaco",
-        "model": "bert",
-        "source": "corpus",
-        "dataset": "default",
-        "method": "train",
-        "seed": None,
-        "split": "test",
-        "slice": "all",
-        "metric": "exact_match",
-        "value": 0.5,
-        "sd": None,
-        "ci_low": 0.402,
-        "ci_high": 0.598,
-        "n": 20,
-        "sample": False,
-    }
+    row = yaml.safe_load("""
+        {experiment: one, study: mctaco, model: bert, source: corpus, dataset: default, method: train, seed: null,
+          split: test, slice: all, metric: exact_match, value: 0.5, sd: null, ci_low: 0.402, ci_high: 0.598,
+          n: 20, sample: false}
+    """)
     return [
         row,
         row | {"metric": "f1", "ci_low": None, "ci_high": None},

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy
 import pytest
 import sentencepiece
+import yaml
 from safetensors.numpy import load_file, save_file
 
 from scripts.fetch import web
@@ -123,16 +124,10 @@ def pieces(place: Path, **options) -> None:
     )
 
 
-DEBERTA = {
-    "pad_id": 0,
-    "bos_id": 1,
-    "eos_id": 2,
-    "unk_id": 3,
-    "pad_piece": "[PAD]",
-    "bos_piece": "[CLS]",
-    "eos_piece": "[SEP]",
-    "unk_piece": "[UNK]",
-}
+DEBERTA = yaml.safe_load("""
+{pad_id: 0, bos_id: 1, eos_id: 2, unk_id: 3, pad_piece: '[PAD]', bos_piece: '[CLS]', eos_piece: '[SEP]',
+  unk_piece: '[UNK]'}
+""")
 
 
 def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -> None:

@@ -9,6 +9,7 @@ from functools import cache
 
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.files import sha256_of
 from scripts.data.yaml_files import entries_of
@@ -27,45 +28,44 @@ PINNED = {
     "sample_mctaco": "96034fc0c506ebfe",
 }
 # What the cleaners count, beside white space.
-QUIRKS = {
-    "sample_activitynet": [
-        "not in the order of start times: sorted",
-        "line break in the text: made a space",
-        "several spaces in a row in the text: made one",
-        "start is after end",
-        "start equals end",
-        "end is past the duration of the video",
-        "listed in train_ids.json but has no captions",
-        "listed in val_ids.json but has no captions",
-        "occurs in train too (in upper or lower case)",
-    ],
-    "sample_howto100m": [
-        "lists of different lengths: cut to the shortest",
-        "text is missing (null or NaN)",
-        "text is not text",
-        "text is empty",
-        "of these, text on several lines",
-        "not in the order of start times: sorted",
-        "the next caption repeats it or goes on from it",
-        "begins before the one in front ends",
-        "not in HowTo100M_v1.csv",
-        "in HowTo100M_v1.csv but without captions",
-    ],
-    "sample_dialogs": [
-        "full-width characters: made plain",
-        "no space after a full stop between words: put in",
-        "a spaced apostrophe in a contraction: closed",
-        "the same words as one of an earlier split",
-    ],
-    "sample_challenge": [
-        "text is empty, at the end of the dialog",
-        "white space at an end: removed",
-        "wrong by rule: phrase",
-        "wrong by rule: numeral",
-        "wrong by rule: open_ended",
-    ],
-    "sample_mctaco": ["a soft hyphen in a text", "a wide space in a text", 'a " in a text'],
-}
+QUIRKS = yaml.safe_load("""
+sample_activitynet:
+- 'not in the order of start times: sorted'
+- 'line break in the text: made a space'
+- 'several spaces in a row in the text: made one'
+- start is after end
+- start equals end
+- end is past the duration of the video
+- listed in train_ids.json but has no captions
+- listed in val_ids.json but has no captions
+- occurs in train too (in upper or lower case)
+sample_howto100m:
+- 'lists of different lengths: cut to the shortest'
+- text is missing (null or NaN)
+- text is not text
+- text is empty
+- of these, text on several lines
+- 'not in the order of start times: sorted'
+- the next caption repeats it or goes on from it
+- begins before the one in front ends
+- not in HowTo100M_v1.csv
+- in HowTo100M_v1.csv but without captions
+sample_dialogs:
+- 'full-width characters: made plain'
+- 'no space after a full stop between words: put in'
+- 'a spaced apostrophe in a contraction: closed'
+- the same words as one of an earlier split
+sample_challenge:
+- text is empty, at the end of the dialog
+- 'white space at an end: removed'
+- 'wrong by rule: phrase'
+- 'wrong by rule: numeral'
+- 'wrong by rule: open_ended'
+sample_mctaco:
+- a soft hyphen in a text
+- a wide space in a text
+- a " in a text
+""")
 RIGHT, WRONG = ("correct1", "correct2"), ("incorrect1", "incorrect2")
 
 

@@ -281,25 +281,11 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     )
     table, labels = pd.DataFrame(examples(study)[0]).rename(columns=names), list(SETS[study])
     right = np.eye(len(labels))[table["label"]][:, -1 if study == "timedial" else 0 :]
-    options = {
-        "limit": 200,
-        "stride": 0,
-        "size_matched": None,
-        "same_videos": None,
-        "hard": False,
-        "held_out": "template",
-        "test_templates": None,
-        "unit_normalization": False,
-        "train_questions": None,
-        "draw": 0,
-        "context_scope": "full",
-        "negatives": 3,
-        "negatives_from": "pool",
-        "negatives_of": "any_kind",
-        "negatives_by": "text",
-        "negative_seed": 0,
-        "max_dialogs": None,
-    }
+    options = yaml.safe_load("""
+        {limit: 200, stride: 0, size_matched: null, same_videos: null, hard: false, held_out: template, test_templates: null,
+          unit_normalization: false, train_questions: null, draw: 0, context_scope: full, negatives: 3, negatives_from: pool,
+          negatives_of: any_kind, negatives_by: text, negative_seed: 0, max_dialogs: null}
+    """)
     for name, method, scores in (
         ("run", "fill_zero_shot", right),
         ("control", "control", 0 * right),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.clean.mctaco import CATEGORIES
 from scripts.data.items import items_of
@@ -417,18 +418,16 @@ def test_the_majority_decides_and_people_may_add_options(program, tmp_path):
         "2 instances; dropped: 0 whose original was not found right, 1 with fewer than 2 wrong options"
         in said
     )
-    assert json.loads((tmp_path / "test.json").read_text()) == [
-        {
-            "id": "i",
-            "conversation": ["A: How long ?", "B: <MASK> ."],
-            "correct1": "two hours",
-            "correct2": "9 hours",
-            "incorrect1": "two days",
-            "incorrect1_rule": "Rule 1",
-            "incorrect2": "a year",
-            "incorrect2_rule": "Rule 3",
-        }
-    ]
+    assert json.loads((tmp_path / "test.json").read_text()) == yaml.safe_load("""
+        - id: i
+          conversation: ['A: How long ?', 'B: <MASK> .']
+          correct1: two hours
+          correct2: 9 hours
+          incorrect1: two days
+          incorrect1_rule: Rule 1
+          incorrect2: a year
+          incorrect2_rule: Rule 3
+    """)
 
 
 ASKED = ("S.", "Q?", "1 day", "duration", "likely")

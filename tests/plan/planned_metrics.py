@@ -14,12 +14,12 @@ SOURCES, MODELS, STUDIES = (
     yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text())
     for name in ("sources", "models", "studies")
 )
-METRICS = {
-    "strided_sop": ["accuracy", "peak_accuracy"],
-    "temporal_nli": ["accuracy", "weighted_f1", "confusion", "says_entailment"],
-    "mctaco": ["exact_match", "f1", "f1_minus_exact_match"],
-    "timedial": ["two_best_accuracy", "one_best_accuracy", "wrong_above_right"],
-}
+METRICS = yaml.safe_load("""
+strided_sop: [accuracy, peak_accuracy]
+temporal_nli: [accuracy, weighted_f1, confusion, says_entailment]
+mctaco: [exact_match, f1, f1_minus_exact_match]
+timedial: [two_best_accuracy, one_best_accuracy, wrong_above_right]
+""")
 BASELINES = {"temporal_nli": ["majority"], "mctaco": ["random", "always_yes", "always_no"]}
 
 
@@ -94,19 +94,10 @@ def planned_metrics(preset: str, study: str, slices: list[str]) -> pd.DataFrame:
             for metric in METRICS[study]
             for scoring in scorings
         ]
-    fixed = {
-        "value": 0.5,
-        "sd": None,
-        "seeds": 1,
-        "ci_low": 0.4,
-        "ci_high": 0.6,
-        "n": 100,
-        "groups": 50,
-        "effective_groups": 50.0,
-        "sample": False,
-        "seed": None,
-        "wording": None,
-    }
+    fixed = yaml.safe_load("""
+        {value: 0.5, sd: null, seeds: 1, ci_low: 0.4, ci_high: 0.6, n: 100, groups: 50, effective_groups: 50.0,
+          sample: false, seed: null, wording: null}
+    """)
     table = pd.DataFrame(rows).assign(**fixed)
     table["draws"] = [np.full(20, 0.5) for _ in range(len(table))]
     return table

@@ -378,10 +378,14 @@ def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
 
 
 def test_models_that_make_each_other():
-    models = MODELS | {
-        "one": {"mlm": {"model": "two", "experiment": "first"}, "licence": "MIT"},
-        "two": {"mlm": {"model": "one", "experiment": "second"}, "licence": "MIT"},
-    }
+    models = MODELS | yaml.safe_load("""
+        one:
+          mlm: {model: two, experiment: first}
+          licence: MIT
+        two:
+          mlm: {model: one, experiment: second}
+          licence: MIT
+    """)
     stage = {
         "study": "timedial",
         "data": {"source": "sample_dialogs"},

@@ -18,12 +18,12 @@ from tests.rows import each_row
 from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, VALUES, default, overlaid, read
 
 ENCODER, MASKED = ["encoder"], ["encoder", "mask_filler"]
-DATA = {
-    "strided_sop": {"source": "sample_activitynet", "stride": 0},
-    "temporal_nli": {"source": "generated", "challenge_set": "temp_order"},
-    "mctaco": {"source": "sample_mctaco"},
-    "timedial": {"source": "sample_dialogs"},
-}
+DATA = yaml.safe_load("""
+strided_sop: {source: sample_activitynet, stride: 0}
+temporal_nli: {source: generated, challenge_set: temp_order}
+mctaco: {source: sample_mctaco}
+timedial: {source: sample_dialogs}
+""")
 PROBE = {
     study: {
         "study": study,
@@ -396,20 +396,19 @@ OWN = {"mine": {"hub": "me/mine", "revision": "main", "licence": "MIT"}}
 def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
     config = {
         "models": OWN | {"minilm": {"folder": "there", "licence": "MIT"}},
-        "sources": {
-            "words": {
-                "title": "Words",
-                "kind": "dialogs",
-                "cleaner": "dialogs",
-                "local": "words.jsonl",
-                "train": "train",
-                "evaluate": [],
-                "splits": ["train", "validation"],
-                "measured_on": "sample_challenge",
-                "licence": "MIT",
-                "citation": "none",
-            }
-        },
+        "sources": yaml.safe_load("""
+            words:
+              title: Words
+              kind: dialogs
+              cleaner: dialogs
+              local: words.jsonl
+              train: train
+              evaluate: []
+              splits: [train, validation]
+              measured_on: sample_challenge
+              licence: MIT
+              citation: none
+        """),
     }
     (tmp_path / "words.jsonl").touch()
     models, [note] = own_entries("models", config, MODELS, ROOT, tmp_path)

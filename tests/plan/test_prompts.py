@@ -162,19 +162,15 @@ def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
 
 
 def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
-    own = {
-        "strided_sop": {
-            "likelihood": {
-                "wordings": {
-                    "later": {
-                        "in_order": "|{text_a} Later, {text_b}",
-                        "swapped": "|{text_b} Later, {text_a}",
-                    }
-                }
-            }
-        },
-        "temporal_nli": {"likelihood_pmi": {"domain": {"labels": "So:"}}},
-    }
+    own = yaml.safe_load("""
+        strided_sop:
+          likelihood:
+            wordings:
+              later: {in_order: '|{text_a} Later, {text_b}', swapped: '|{text_b} Later, {text_a}'}
+        temporal_nli:
+          likelihood_pmi:
+            domain: {labels: 'So:'}
+    """)
     check_own(own, STUDIES)
     plain, mine = (
         prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", own=given)
@@ -225,13 +221,13 @@ def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
 
 # ---- runs
 
-ASKED = {
-    "columns": {"example_id": "example_id", "group_id": "group_id"},
-    "labels": ["unlikely", "likely"],
-    "peak": None,
-    "paradigm": "likelihood",
-    "learns": False,
-}
+ASKED = yaml.safe_load("""
+columns: {example_id: example_id, group_id: group_id}
+labels: [unlikely, likely]
+peak: null
+paradigm: likelihood
+learns: false
+""")
 
 
 @pytest.mark.models
@@ -284,15 +280,15 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
             "label_columns",
             "train_examples",
         )
-    } == {
-        "wording": "plain",
-        "shots": 0,
-        "threshold": None,
-        "kind": "decoder",
-        "labels": ["unlikely", "likely"],
-        "label_columns": [0, 1],
-        "train_examples": 0,
-    }
+    } == yaml.safe_load("""
+        wording: plain
+        shots: 0
+        threshold: null
+        kind: decoder
+        labels: [unlikely, likely]
+        label_columns: [0, 1]
+        train_examples: 0
+    """)
     assert facts["parameters"] > 10_000 and list(facts["data"]) == ["test"]
     write("train", pairs())
     assert not run(plain)[0], "the training split is not read"

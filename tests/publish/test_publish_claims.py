@@ -92,14 +92,14 @@ TREND = {
     "control": {"shows": "same_effect"},
 }
 ABOVE = {"shape": "reference", "value": 58, "direction": "above", "control": {"shows": "as_good"}}
-LAST = {
-    "shape": "difference",
-    "direction": "above",
-    "by": 5,
-    "same": ["source", "model", "method"],
-    "than": {"stride": 0},
-    "control": {"shows": "same_effect"},
-}
+LAST = yaml.safe_load("""
+shape: difference
+direction: above
+by: 5
+same: [source, model, method]
+than: {stride: 0}
+control: {shows: same_effect}
+""")
 EXPECTED = [  # shape, source, further rows, verdict, why
     (TREND, "holds", {}, REPRODUCED, ""),
     (TREND, "fails", {}, NOT_REPRODUCED, ""),

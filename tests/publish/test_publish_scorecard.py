@@ -21,18 +21,27 @@ pytestmark = pytest.mark.slow  # left out of `make check`
 
 SCHEMA = pa.unify_schemas([study.SCHEMA for study in (strided_sop, temporal_nli, mctaco, timedial)])
 STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
-SOURCES = {
-    "activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]},
-    "mctaco": {
-        "title": "MC-TACO",
-        "evaluate": ["test"],
-        "predictions": {"judged": {"title": "BERT (released)"}},
-    },
-    "sample_mctaco": {"title": "Sample questions", "evaluate": ["test"], "sample": True},
-    "temporal_nli_release": {"title": "released NLI sets", "evaluate": ["test"]},
-    "dailydialog": {"title": "DailyDialog", "measured_on": "timedial"},
-    "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]},
-}
+SOURCES = yaml.safe_load("""
+activitynet:
+  title: ActivityNet Captions
+  evaluate: [val_1, val_2]
+mctaco:
+  title: MC-TACO
+  evaluate: [test]
+  predictions:
+    judged: {title: BERT (released)}
+sample_mctaco:
+  title: Sample questions
+  evaluate: [test]
+  sample: true
+temporal_nli_release:
+  title: released NLI sets
+  evaluate: [test]
+dailydialog: {title: DailyDialog, measured_on: timedial}
+timedial:
+  title: TimeDial
+  evaluate: [test, extras]
+""")
 MODELS = {
     "small": {"title": HOSTILE},
     "large": {"title": "Large"},
@@ -47,37 +56,13 @@ NETWORKS = {
     "gpt": ("decoder", 135_000_000),
     "old": (None, None),
 }
-OF = {
-    "strided_sop": {
-        "source": "activitynet",
-        "split": "val_1",
-        "metric": "accuracy",
-        "stride": 0,
-        "hard": False,
-    },
-    "temporal_nli": {
-        "source": "temporal_nli_release",
-        "split": "test",
-        "metric": "accuracy",
-        "scoring": "ternary",
-        "held_out": "template",
-        "challenge_set": "temp_order",
-    },
-    "mctaco": {
-        "source": "mctaco",
-        "split": "test",
-        "metric": "exact_match",
-        "unit_normalization": False,
-        "draw": 0,
-    },
-    "timedial": {
-        "source": "dailydialog",
-        "measured_on": "timedial",
-        "split": "test",
-        "metric": "two_best_accuracy",
-        "context_scope": "full",
-    },
-}
+OF = yaml.safe_load("""
+strided_sop: {source: activitynet, split: val_1, metric: accuracy, stride: 0, hard: false}
+temporal_nli: {source: temporal_nli_release, split: test, metric: accuracy, scoring: ternary, held_out: template,
+  challenge_set: temp_order}
+mctaco: {source: mctaco, split: test, metric: exact_match, unit_normalization: false, draw: 0}
+timedial: {source: dailydialog, measured_on: timedial, split: test, metric: two_best_accuracy, context_scope: full}
+""")
 
 
 def measured(

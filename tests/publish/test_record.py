@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
@@ -137,18 +138,19 @@ def names_in(folder: Path) -> list[str]:
 
 
 def test_texts_that_read_like_numbers_or_formulas_come_back():
-    facts = [
-        {
-            "run": "a",
-            "digest": "0123",
-            "seed": 1,
-            "versions": {"torch": "2.1"},
-            "none": None,
-            "empty": {},
-            "list": [1, "2"],
-        },
-        {"run": "=b", "digest": "12", "text": "", "versions": {"torch": "true", "a.b": "c"}},
-    ]
+    facts = yaml.safe_load("""
+        - run: a
+          digest: '0123'
+          seed: 1
+          versions: {torch: '2.1'}
+          none: null
+          empty: {}
+          list: [1, '2']
+        - run: =b
+          digest: '12'
+          text: ''
+          versions: {torch: 'true', a.b: c}
+    """)
     assert facts_of_runs(runs_table(facts)) == facts
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.plan.comparable import objectives, transfers
 from scripts.data.tables import write_table
@@ -61,12 +62,12 @@ def test_a_transfer_has_its_twin():
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        {"seeds": [2]},
-        {"seeds": [1, 2]},
-        {"training": {"batch_size": 8}},
-        {"data": {"source": "sample_mctaco", "train_questions": 50}},
-    ],
+    yaml.safe_load("""
+        - seeds: [2]
+        - seeds: [1, 2]
+        - training: {batch_size: 8}
+        - data: {source: sample_mctaco, train_questions: 50}
+    """),
 )
 def test_another_seed_or_setting_is_no_twin(changed):
     after = MCTACO | {"initial": {"experiment": "first", "stride": 3}}
@@ -161,23 +162,20 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
             ("else", 0.9, 0.4),
         )
     ]
-    compared = [
-        {
-            "study": "mctaco",
-            "source": "sample_mctaco",
-            "dataset": "default",
-            "model": "tiny_bert",
-            "method": "train",
-            "experiment": "after",
-            "without": "plain",
-            "begun_with": {
-                "study": "strided_sop",
-                "source": "sample_activitynet",
-                "data": {"stride": 3},
-                "method": "train",
-            },
-        }
-    ]
+    compared = yaml.safe_load("""
+        - study: mctaco
+          source: sample_mctaco
+          dataset: default
+          model: tiny_bert
+          method: train
+          experiment: after
+          without: plain
+          begun_with:
+            study: strided_sop
+            source: sample_activitynet
+            data: {stride: 3}
+            method: train
+    """)
     begun = compared[0]["begun_with"] | {"data": {"stride": 3, "train_labels": "coin"}}
     compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
     arguments = given(rows, MCTACO_METRICS, compared)

@@ -5,6 +5,7 @@ import re
 from contextlib import nullcontext
 
 import pytest
+import yaml
 
 from scripts.data.yaml_files import read_yaml
 from scripts.running.job_files import (
@@ -67,7 +68,14 @@ def test_files_wait_until_jobs_start(tmp_path, monkeypatch):
 
 
 def test_only_what_is_read_is_handed_over():
-    entries = {"b": {"title": "B", "sample": {"seed": 1}, "url": "x"}, "a": {"title": "A"}, "c": {}}
+    entries = yaml.safe_load("""
+        b:
+          title: B
+          sample: {seed: 1}
+          url: x
+        a: {title: A}
+        c: {}
+    """)
     kept = presence_of(fields_of(entries, {"a", "b"}, ("title", "sample")), ("sample",))
     assert list(kept.items()) == [("b", {"title": "B", "sample": True}), ("a", {"title": "A"})]
     rows = csv_rows('study,note\n\nx,"one, two"\ny,three\n\n', ["study", "note"], "a.csv")

@@ -22,19 +22,19 @@ BIN = Path(sys.executable).parent
 TYPED = ["--cores", "all", "--profile", "slurm"]
 
 # Laid over config.yaml. Enough epochs that a job can be caught between its first checkpoint and its end.
-SMALLER = {
-    "run": ["sample_sop"],
-    "seeds": [1],
-    "checkpoint_seconds": 1,
-    "bootstrap_resamples": 100,
-    "experiments": {
-        "sample_sop": {
-            "controls": False,
-            "data": {"source": "sample_activitynet", "stride": [0, 3]},
-            "training": {"epochs": 8, "early_stopping_patience": 8},
-        }
-    },
-}
+SMALLER = yaml.safe_load("""
+run: [sample_sop]
+seeds: [1]
+checkpoint_seconds: 1
+bootstrap_resamples: 100
+experiments:
+  sample_sop:
+    controls: false
+    data:
+      source: sample_activitynet
+      stride: [0, 3]
+    training: {epochs: 8, early_stopping_patience: 8}
+""")
 # Snakemake as the plugin runs it, but with a look at the jobs every other second. The plugin waits ten seconds longer after each look in which
 # no job had ended, which is most of the time here.
 LOOKING = """from snakemake.cli import main

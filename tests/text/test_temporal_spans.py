@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import spacy
+import yaml
 
 from scripts.text.restored_dialogs import restored_turns
 from scripts.text.span_values import has_numeral, values_of
@@ -330,12 +331,12 @@ def test_the_program_says_what_is_wrong(program, tmp_path, columns, arguments, w
 def test_a_statistical_pipeline_joins_in(program, tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(
-        [
-            {"label": "DATE", "pattern": "the Tang dynasty"},
-            {"label": "DATE", "pattern": "wait two weeks"},
-            {"label": "TIME", "pattern": "teatime"},
-            {"label": "PERSON", "pattern": "Jane"},
-        ]
+        yaml.safe_load("""
+            - {label: DATE, pattern: the Tang dynasty}
+            - {label: DATE, pattern: wait two weeks}
+            - {label: TIME, pattern: teatime}
+            - {label: PERSON, pattern: Jane}
+        """)
     )
     nlp.to_disk(tmp_path / "model")
     talk = dialog("Jane came at teatime .", "In the Tang dynasty I'd wait two weeks .")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+import yaml
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
 from transformers import (
@@ -30,22 +31,12 @@ CONFIGS = {
     "gemma3": (Gemma3TextConfig, SIZES | {"sliding_window": 16, "sliding_window_pattern": 2}),
 }
 # As in the real ones: GPT-2 has one special token and writes none, Llama and Gemma write a start token before each text.
-SPECIAL = {
-    "gpt2": {
-        "bos_token": "<|endoftext|>",
-        "eos_token": "<|endoftext|>",
-        "unk_token": "<|endoftext|>",
-    },
-    "llama": {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"},
-    "qwen3": {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
-    "gemma3": {
-        "bos_token": "<bos>",
-        "eos_token": "<eos>",
-        "pad_token": "<pad>",
-        "unk_token": "<unk>",
-        "mask_token": "<mask>",
-    },
-}
+SPECIAL = yaml.safe_load("""
+gpt2: {bos_token: <|endoftext|>, eos_token: <|endoftext|>, unk_token: <|endoftext|>}
+llama: {bos_token: <|begin_of_text|>, eos_token: <|end_of_text|>}
+qwen3: {eos_token: <|endoftext|>, pad_token: <|endoftext|>}
+gemma3: {bos_token: <bos>, eos_token: <eos>, pad_token: <pad>, unk_token: <unk>, mask_token: <mask>}
+""")
 STARTS = ("llama", "gemma3")
 DECODERS = list(CONFIGS)
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 
 from scripts.plan.prompts import prompts_of
 from scripts.data.yaml_files import read_yaml
@@ -248,16 +249,9 @@ def test_what_learns_without_its_context_cannot_see_it(models, study, method):  
 
 # ---- beside the model
 
-PLACE = {
-    "source": "s",
-    "dataset": "d",
-    "split": "test",
-    "slice": "all",
-    "metric": "accuracy",
-    "seed": None,
-    "sd": None,
-    "groups": 90,
-}
+PLACE = yaml.safe_load("""
+{source: s, dataset: d, split: test, slice: all, metric: accuracy, seed: null, sd: null, groups: 90}
+""")
 
 
 def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():

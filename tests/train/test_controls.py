@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -24,16 +25,22 @@ from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
-SETTINGS = {
-    "study": "s",
-    "source": "c",
-    "dataset": "d",
-    "data": {},
-    "model": "bag_of_words",
-    "method": "control",
-    "training": {},
-    "seed": 0,
-}
+METHOD = yaml.safe_load("""
+columns: {example_id: pair_id, group_id: video_id}
+labels: [swapped, in_order]
+exchangeable: true
+inputs: [text_a, text_b]
+""")
+SETTINGS = yaml.safe_load("""
+study: s
+source: c
+dataset: d
+data: {}
+model: bag_of_words
+method: control
+training: {}
+seed: 0
+""")
 
 
 def pairs(rows: int, seed: int, learnable: bool = True) -> pd.DataFrame:
@@ -66,12 +73,7 @@ def run_controls(
     data.mkdir(parents=True, exist_ok=True)
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
-    how = {
-        "columns": {"example_id": "pair_id", "group_id": "video_id"},
-        "labels": ["swapped", "in_order"],
-        "exchangeable": True,
-        "inputs": ["text_a", "text_b"],
-    } | method
+    how = METHOD | method
     wanted = [
         json.dumps({"run": run, "settings": SETTINGS, "control": control})
         for run, control in controls.items()

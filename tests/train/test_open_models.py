@@ -5,6 +5,7 @@ import json
 
 import pytest
 import torch
+import yaml
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from scripts.fetch.model import word_pieces
@@ -24,16 +25,10 @@ SPECIAL = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
-SMALL = {
-    "pad_token_id": 0,
-    "bos_token_id": 2,
-    "eos_token_id": 3,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 64,
-}
+SMALL = yaml.safe_load("""
+{pad_token_id: 0, bos_token_id: 2, eos_token_id: 3, hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 4,
+  intermediate_size: 48, max_position_embeddings: 64}
+""")
 LLAMA = SMALL | {
     "model_type": "llama",
     "num_key_value_heads": 2,
@@ -44,17 +39,12 @@ LLAMA = SMALL | {
 DECODERS = {
     "smollm2_135m": LLAMA,
     "llama_3_2_1b": LLAMA
-    | {
-        "head_dim": 8,
-        "rope_theta": 500000.0,
-        "rope_scaling": {
-            "factor": 32.0,
-            "high_freq_factor": 4.0,
-            "low_freq_factor": 1.0,
-            "original_max_position_embeddings": 8192,
-            "rope_type": "llama3",
-        },
-    },
+    | yaml.safe_load("""
+        head_dim: 8
+        rope_theta: 500000.0
+        rope_scaling: {factor: 32.0, high_freq_factor: 4.0, low_freq_factor: 1.0, original_max_position_embeddings: 8192,
+          rope_type: llama3}
+    """),
     "qwen3_600m_base": SMALL
     | {
         "model_type": "qwen3",
@@ -65,17 +55,17 @@ DECODERS = {
         "torch_dtype": "bfloat16",
     },
     "gemma_3_270m": SMALL
-    | {
-        "model_type": "gemma3_text",
-        "num_key_value_heads": 1,
-        "head_dim": 16,
-        "layer_types": ["sliding_attention", "full_attention"],
-        "sliding_window": 8,
-        "query_pre_attn_scalar": 16,
-        "rope_local_base_freq": 10000.0,
-        "rope_theta": 1000000.0,
-        "torch_dtype": "bfloat16",
-    },
+    | yaml.safe_load("""
+        model_type: gemma3_text
+        num_key_value_heads: 1
+        head_dim: 16
+        layer_types: [sliding_attention, full_attention]
+        sliding_window: 8
+        query_pre_attn_scalar: 16
+        rope_local_base_freq: 10000.0
+        rope_theta: 1000000.0
+        torch_dtype: bfloat16
+    """),
 }
 ENCODERS = {
     "modernbert_base": SMALL
@@ -89,18 +79,11 @@ ENCODERS = {
         "torch_dtype": "float32",
     },
     "deberta_v3_base": SMALL
-    | {
-        "model_type": "deberta-v2",
-        "relative_attention": True,
-        "position_buckets": 16,
-        "norm_rel_ebd": "layer_norm",
-        "share_att_key": True,
-        "pos_att_type": "p2c|c2p",
-        "position_biased_input": False,
-        "type_vocab_size": 0,
-        "max_relative_positions": -1,
-        "torch_dtype": "float16",
-    },
+    | yaml.safe_load("""
+        {model_type: deberta-v2, relative_attention: true, position_buckets: 16, norm_rel_ebd: layer_norm, share_att_key: true,
+          pos_att_type: p2c|c2p, position_biased_input: false, type_vocab_size: 0, max_relative_positions: -1,
+          torch_dtype: float16}
+    """),
     "mpnet_base": SMALL
     | {"model_type": "mpnet", "relative_attention_num_buckets": 32, "torch_dtype": "float32"},
 }

@@ -13,36 +13,25 @@ from tests.workflow.conftest import Study, checkout
 
 PRESET = ("--configfile", "presets/probe.yaml", "presets/samples.yaml")
 # Sample sources in place of the corpora, and little to learn.
-SAMPLES = {
-    "bootstrap_resamples": 200,
-    "experiments": {
-        "probe_sop": {
-            "data": {"source": "sample_activitynet", "stride": 0},
-            "training": {"epochs": 1, "max_length": 64},
-        },
-        "probe_nli_released": {
-            "data": {
-                "source": "generated",
-                "challenge_set": "temp_duration",
-                "train_templates": 4,
-                "test_templates": 2,
-            },
-            "training": {"epochs": 1, "max_length": 64},
-        },
-        "probe_nli_generated": {
-            "data": {"train_templates": 4, "test_templates": 2},
-            "training": {"epochs": 1, "max_length": 64},
-        },
-        "probe_mctaco": {
-            "data": {"source": "sample_mctaco"},
-            "training": {"epochs": 1, "max_length": 64},
-        },
-        "probe_timedial": {
-            "data": {"source": "sample_dialogs", "max_dialogs": 40},
-            "training": {"epochs": 1, "max_length": 128},
-        },
-    },
-}
+SAMPLES = """
+bootstrap_resamples: 200
+experiments:
+  probe_sop:
+    data: {source: sample_activitynet, stride: 0}
+    training: {epochs: 1, max_length: 64}
+  probe_nli_released:
+    data: {source: generated, challenge_set: temp_duration, train_templates: 4, test_templates: 2}
+    training: {epochs: 1, max_length: 64}
+  probe_nli_generated:
+    data: {train_templates: 4, test_templates: 2}
+    training: {epochs: 1, max_length: 64}
+  probe_mctaco:
+    data: {source: sample_mctaco}
+    training: {epochs: 1, max_length: 64}
+  probe_timedial:
+    data: {source: sample_dialogs, max_dialogs: 40}
+    training: {epochs: 1, max_length: 128}
+"""
 
 
 def write_model(study: Study, name: str) -> None:
@@ -65,7 +54,7 @@ def write_model(study: Study, name: str) -> None:
 def probe(tmp_path_factory) -> Study:
     """A checkout with a folder for each of two models."""
     study = checkout(tmp_path_factory.mktemp("probe"))
-    (study / "presets/samples.yaml").write_text(yaml.safe_dump(SAMPLES))
+    (study / "presets/samples.yaml").write_text(SAMPLES)
     for name in ("tiny_bert", "tiny_gpt"):
         write_model(study, name)
     return study
@@ -103,12 +92,13 @@ def test_one_command_for_each_kind(probe):
 
 
 def test_several_by_a_preset_of_ones_own(probe):
-    own = {
-        "model": ["mine", "./my/tiny_bert"],
-        "limit": 20,
-        "models": {"mine": {"folder": "my/tiny_gpt", "licence": "MIT", "title": "My GPT"}},
-    }
-    (probe / "presets/mine.yaml").write_text(yaml.safe_dump(own))
+    own = """
+        model: [mine, ./my/tiny_bert]
+        limit: 20
+        models:
+          mine: {folder: my/tiny_gpt, licence: MIT, title: My GPT}
+    """
+    (probe / "presets/mine.yaml").write_text(own)
     jobs = probe.jobs(*PRESET, "presets/mine.yaml")
     assert len(jobs["fetch_model"]) == 2 and any(
         "-mine-likelihood-" in run for run in jobs["train_run"]

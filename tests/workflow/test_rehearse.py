@@ -10,6 +10,7 @@ import yaml
 from transformers import BertConfig
 
 from tests.conftest import ROOT
+from tests.training import METHOD, SETTINGS, TRAINING
 from tests.workflow.conftest import Study, checkout
 
 pytestmark = pytest.mark.models
@@ -37,12 +38,14 @@ def project(tmp_path_factory) -> Study:
 
 def configured(project: Study, name: str, **changed) -> str:
     """A configuration file of one experiment on a model that is not fetched."""
-    experiment = {
-        "study": "strided_sop",
-        "data": {"source": "sample_activitynet", "stride": [0, 1]},
-        "models": ["some_bert"],
-        "training": {"epochs": 3, "batch_size": 8, "max_length": 64},
-    }
+    experiment = yaml.safe_load("""
+        study: strided_sop
+        data:
+          source: sample_activitynet
+          stride: [0, 1]
+        models: [some_bert]
+        training: {epochs: 3, batch_size: 8, max_length: 64}
+    """)
     config = {
         "name": name,
         "run": ["tried"],
@@ -76,10 +79,10 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
         project,
         "ill",
         run=["tried", "long"],
-        models={
-            "some_bert": {"hub": "some/bert", "revision": "main", "licence": "MIT"},
-            "lost": {"hub": "some/lost", "revision": "main", "licence": "MIT"},
-        },
+        models=yaml.safe_load("""
+            some_bert: {hub: some/bert, revision: main, licence: MIT}
+            lost: {hub: some/lost, revision: main, licence: MIT}
+        """),
     )
     config = yaml.safe_load((project.folder / "ill.yaml").read_text())
     config["experiments"]["long"] = config["experiments"]["tried"] | {"models": ["lost"]}
@@ -100,39 +103,8 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
 
 def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
     """On a machine of 5 GB: the address space of the job is limited to that."""
-    settings = {
-        "study": "strided_sop",
-        "source": "drawn",
-        "dataset": "drawn",
-        "data": {},
-        "model": "tiny_bert",
-        "method": "train",
-        "seed": 1,
-        "training": {
-            "epochs": 9,
-            "learning_rate": 1e-4,
-            "batch_size": 60_000,
-            "weight_decay": 0.01,
-            "warmup_ratio": 0.1,
-            "gradient_clip": 1.0,
-            "held_out_fraction": 0.1,
-            "max_length": 128,
-            "dropout": None,
-            "precision": "fp32",
-            "compile": False,
-        },
-    }
-    method = {
-        "columns": {"example_id": "pair_id", "group_id": "video_id"},
-        "labels": ["swapped", "in_order"],
-        "merged_labels": None,
-        "held_out": None,
-        "peak": True,
-        "paradigm": "classify",
-        "learns": True,
-        "inputs": ["text_a", "text_b"],
-        "makes_model": False,
-    }
+    training = TRAINING | {"batch_size": 60_000, "max_length": 128, "compile": False}
+    settings = SETTINGS | {"model": "tiny_bert", "training": training}
     entries = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
     told = {
         "jobs": [
@@ -141,7 +113,7 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
                 "experiments": ["too_much"],
                 "model": "tiny_bert",
                 "settings": settings,
-                "method": method,
+                "method": METHOD,
                 "splits": ["train", "val"],
             }
         ],
@@ -152,18 +124,12 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
     }
     (tmp_path / "told.json").write_text(json.dumps(told))
     (tmp_path / "files.json").write_text(json.dumps({"missing": [], "configs": {}}))
+    command = (
+        f"-m scripts.train.rehearse --study {tmp_path}/told.json --files {tmp_path}/files.json "
+        f"--folder {tmp_path}/work"
+    )
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "scripts.train.rehearse",
-            "--study",
-            tmp_path / "told.json",
-            "--files",
-            tmp_path / "files.json",
-            "--folder",
-            tmp_path / "work",
-        ],
+        [sys.executable, *command.split()],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -11,17 +11,15 @@ from tests.conftest import ROOT
 from tests.forking import snakemake
 from tests.workflow.conftest import Study, checkout
 
-SMALL = {
-    "name": "tiny",
-    "run": ["sample_sop"],
-    "seeds": [1],
-    "experiments": {
-        "sample_sop": {
-            "data": {"source": "sample_activitynet", "stride": 0},
-            "training": {"epochs": 1},
-        }
-    },
-}
+SMALL = yaml.safe_load("""
+name: tiny
+run: [sample_sop]
+seeds: [1]
+experiments:
+  sample_sop:
+    data: {source: sample_activitynet, stride: 0}
+    training: {epochs: 1}
+""")
 
 
 @pytest.fixture(scope="module")
@@ -186,13 +184,14 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
     """Lists that grow with the grid go to programs by file: no command of a large study is long."""
     large = SMALL | {
         "seeds": list(range(500)),
-        "experiments": {
-            "sample_sop": {
-                "controls": False,
-                "data": {"source": "sample_activitynet", "stride": [0, 1, 2, 3]},
-                "training": {"epochs": 1},
-            }
-        },
+        "experiments": yaml.safe_load("""
+            sample_sop:
+              controls: false
+              data:
+                source: sample_activitynet
+                stride: [0, 1, 2, 3]
+              training: {epochs: 1}
+        """),
     }
     (tmp_path / "large.yaml").write_text(yaml.safe_dump(large))
     done = snakemake(

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+import yaml
 
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
@@ -33,19 +34,13 @@ def nli(study, nli_model):
     shutil.copytree(nli_model, study / "models/nli")
     entry = {"folder": "models/nli", "licence": "MIT"}
     study.change("resources/models.yaml", lambda models: models.update(nli=entry))
-    experiment = {
-        "study": "temporal_nli",
-        "models": ["nli"],
-        "methods": ["direct", "train", "hypothesis_only"],
-        "data": {
-            "source": "generated",
-            "challenge_set": "temp_order",
-            "train_templates": 4,
-            "test_templates": 2,
-            "iterations": 1,
-        },
-        "training": {"epochs": 1, "max_length": 64},
-    }
+    experiment = yaml.safe_load("""
+        study: temporal_nli
+        models: [nli]
+        methods: [direct, train, hypothesis_only]
+        data: {source: generated, challenge_set: temp_order, train_templates: 4, test_templates: 2, iterations: 1}
+        training: {epochs: 1, max_length: 64}
+    """)
     study.change(
         "config.yaml",
         lambda config: (config["experiments"].update(nli=experiment), config.update(run=["nli"])),

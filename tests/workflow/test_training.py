@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
@@ -338,11 +339,13 @@ def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_
 
 def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
     """A model of two labels meets a study of three: the two that it does not tell apart count as one."""
-    three = {
-        "labels": ["swapped", "in_order", "unsaid"],
-        "merged_labels": {"swapped": ["swapped"], "in_order": ["in_order", "unsaid"]},
-        "learns": False,
-    }
+    three = yaml.safe_load("""
+        labels: [swapped, in_order, unsaid]
+        merged_labels:
+          swapped: [swapped]
+          in_order: [in_order, unsaid]
+        learns: false
+    """)
     for split in ("train", "val_1"):
         table = read_table(prepared / f"data/{split}.parquet")
         label = np.where(np.arange(len(table)) % 3 == 0, 2, table["label"].to_numpy())

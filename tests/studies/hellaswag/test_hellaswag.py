@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.data.tables import CAPTIONS, read_table, write_table
 from scripts.studies.hellaswag.tables import CHOICES
@@ -49,20 +50,10 @@ def items() -> list[dict]:
                 "video": video,
             }
         )
-    found += [
-        {
-            "activity": "Waiting",
-            "context": "A man waits. the man",
-            "right": "waits on.",
-            "video": "t1",
-        },
-        {
-            "activity": "Waiting",
-            "context": "Nobody is there. nobody",
-            "right": "was ever there.",
-            "video": "x9",
-        },
-    ]
+    found += yaml.safe_load("""
+        - {activity: Waiting, context: A man waits. the man, right: waits on., video: t1}
+        - {activity: Waiting, context: Nobody is there. nobody, right: was ever there., video: x9}
+    """)
     found += [
         {
             "activity": "Health",

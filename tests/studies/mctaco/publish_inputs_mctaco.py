@@ -51,26 +51,17 @@ CONTROLS = {
     "bag_of_words": (0.45, 0.2),
     "answer_and_category": (0.64, 0.45),
 }  # one that is better than the best model
-SOURCES = {
-    "mctaco": {
-        "title": "MC-TACO",
-        "evaluate": ["test"],
-        "predictions": {
-            "told": {
-                "title": "BERT-base (released predictions)",
-                "file": "told.txt",
-                "split": "test",
-                "of": "bert_base",
-                "unit_normalization": True,
-            }
-        },
-    },
-    "sample_mctaco": {
-        "title": "Sample questions in the format of MC-TACO",
-        "evaluate": ["test"],
-        "sample": {"format": "mctaco", "questions": 300, "seed": 1},
-    },
-}
+SOURCES = yaml.safe_load("""
+mctaco:
+  title: MC-TACO
+  evaluate: [test]
+  predictions:
+    told: {title: BERT-base (released predictions), file: told.txt, split: test, of: bert_base, unit_normalization: true}
+sample_mctaco:
+  title: Sample questions in the format of MC-TACO
+  evaluate: [test]
+  sample: {format: mctaco, questions: 300, seed: 1}
+""")
 MODELS = {
     name: {"title": title}
     for name, title in {

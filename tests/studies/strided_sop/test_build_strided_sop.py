@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -25,11 +26,11 @@ from tests.rows import each_row
 PERMUTATIONS = {"order_by": "permutations"}
 NO_WINDOWS = [{"seconds": 0}, {"sentences": 1}, {"words": 3}, {}, {"seconds": 5, "sentences": 2}, 5]
 LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # of the videos of a cleaned source
-PUBLISHED = {
-    "train": [7439, 5382, 3325, 2050],
-    "val_1": [2882, 2044, 1206, 725],
-    "val_2": [1507, 1011, 515, 296],
-}
+PUBLISHED = yaml.safe_load("""
+train: [7439, 5382, 3325, 2050]
+val_1: [2882, 2044, 1206, 725]
+val_2: [1507, 1011, 515, 296]
+""")
 
 
 def captions(lengths: list[int], split="train") -> pa.Table:
@@ -122,15 +123,15 @@ def build(program, cleaned, output, *, ok=True, **changed):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
-    [
-        {},
-        {"stride": 3},
-        {"size_matched": 3},
-        {"max_videos": 3},
-        {"same_videos": 4},
-        {"hard": True},
-        {"limit": 3, "hard": True},
-    ],
+    yaml.safe_load("""
+        - {}
+        - {stride: 3}
+        - {size_matched: 3}
+        - {max_videos: 3}
+        - {same_videos: 4}
+        - {hard: true}
+        - {limit: 3, hard: true}
+    """),
 )
 def test_shards_give_the_same_dataset(program, cleaned, changed):
     build(program, cleaned / "whole", cleaned / "a", **changed)

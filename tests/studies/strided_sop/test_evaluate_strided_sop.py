@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 
 from tests.runs import write_run
 from scripts.data.tables import PREDICTIONS, read_table, write_table
@@ -35,27 +36,27 @@ def told(pair: int) -> dict:
 
 
 # By slice, whether a pair is in it: written anew, from the meaning of the names.
-SLICES = {
-    "overlap=none": "overlap == 0",
-    "overlap=partial": "0 < overlap < 1",
-    "overlap=contained": "overlap == 1",
-    "same_start=false": "not same_start",
-    "same_start=true": "same_start",
-    "position=first_third": "relative_position <= 1 / 3",
-    "position=middle_third": "1 / 3 < relative_position <= 2 / 3",
-    "position=last_third": "relative_position > 2 / 3",
-    "sentences=5-6": "5 <= sentences <= 6",
-    "sentences=7-9": "7 <= sentences <= 9",
-    "sentences=10-19": "10 <= sentences <= 19",
-    "sentences=20-99": "20 <= sentences <= 99",
-    "sentences=100+": "sentences >= 100",
-    "words=1-10": "words_a + words_b <= 10",
-    "words=11-20": "11 <= words_a + words_b <= 20",
-    "words=21-30": "21 <= words_a + words_b <= 30",
-    "category=unknown": "category.isna()",
-    "category=Food": "category == 'Food'",
-    "category=Cars": "category == 'Cars'",
-}
+SLICES = yaml.safe_load("""
+overlap=none: overlap == 0
+overlap=partial: 0 < overlap < 1
+overlap=contained: overlap == 1
+same_start=false: not same_start
+same_start=true: same_start
+position=first_third: relative_position <= 1 / 3
+position=middle_third: 1 / 3 < relative_position <= 2 / 3
+position=last_third: relative_position > 2 / 3
+sentences=5-6: 5 <= sentences <= 6
+sentences=7-9: 7 <= sentences <= 9
+sentences=10-19: 10 <= sentences <= 19
+sentences=20-99: 20 <= sentences <= 99
+sentences=100+: sentences >= 100
+words=1-10: words_a + words_b <= 10
+words=11-20: 11 <= words_a + words_b <= 20
+words=21-30: 21 <= words_a + words_b <= 30
+category=unknown: category.isna()
+category=Food: category == 'Food'
+category=Cars: category == 'Cars'
+""")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.csv_files import read_csv
 from scripts.data.items import items_of
@@ -35,12 +36,12 @@ def test_rows_of_other_studies_and_settings(study, tmp_path, program):
     )
     other.write_metrics(plain + [row | {"experiment": "again"} for row in plain])
     assert len(strided_metrics(other.metrics, {})) == len(plain)
-    ways = {
-        ", same videos": {"same_videos": 3},
-        ", same videos, size-matched": {"same_videos": 3, "size_matched": 3},
-        ", hard pairs": {"hard": True},
-        ", both orders": {"method": "train_symmetric"},
-    }
+    ways = yaml.safe_load("""
+        ', same videos': {same_videos: 3}
+        ', same videos, size-matched': {same_videos: 3, size_matched: 3}
+        ', hard pairs': {hard: true}
+        ', both orders': {method: train_symmetric}
+    """)
     models = [row for row in plain if row["model"] == "minilm"]
     other.write_metrics([row | changed for changed in ({}, *ways.values()) for row in models])
     assert set(strided_metrics(other.metrics, {})["series"]) == {

@@ -39,18 +39,22 @@ pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
 FIGURES = ["timedial_accuracy", "timedial_errors_by_rule", "timedial_context", "timedial_by_kind"]
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
-SOURCES = {
-    "dailydialog": {"title": "DailyDialog", "measured_on": "timedial", "domain": "in"},
-    "forum": {"title": "Forum dialogs", "measured_on": "timedial", "domain": "out"},
-    "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]},
-    "sample_dialogs": {
-        "title": "Sample dialogs",
-        "measured_on": "sample_challenge",
-        "domain": "in",
-        "sample": {},
-    },
-    "sample_challenge": {"title": "Sample challenge", "evaluate": ["test", "extras"], "sample": {}},
-}
+SOURCES = yaml.safe_load("""
+dailydialog: {title: DailyDialog, measured_on: timedial, domain: in}
+forum: {title: Forum dialogs, measured_on: timedial, domain: out}
+timedial:
+  title: TimeDial
+  evaluate: [test, extras]
+sample_dialogs:
+  title: Sample dialogs
+  measured_on: sample_challenge
+  domain: in
+  sample: {}
+sample_challenge:
+  title: Sample challenge
+  evaluate: [test, extras]
+  sample: {}
+""")
 # Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at random.
 CONTROLS = {
     "random": ("random", None),

@@ -242,10 +242,15 @@ def experiment(tmp_path, program):
             ("random", "control", 0, 0.0),
         )
     ]
-    sources = {
-        "sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
-        "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}},
-    }
+    sources = yaml.safe_load("""
+        sample_dialogs:
+          measured_on: sample_challenge
+          domain: in
+          sample: {}
+        sample_challenge:
+          evaluate: [test, extras]
+          sample: {}
+    """)
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
 
     def call():
@@ -388,28 +393,24 @@ def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
 
 # ---- A file of scores.
 
-GOLD = [
-    {
-        "conversation": ["A: <MASK>"],
-        "id": 1,
-        "correct1": "two hours ",
-        "correct2": " 2 hours",
-        "incorrect1": "a day",
-        "incorrect1_rule": "Rule 1",
-        "incorrect2": "9 days",
-        "incorrect2_rule": "Rule 2",
-    },
-    {
-        "conversation": ["A: <MASK>"],
-        "id": 7,
-        "correct1": "noon",
-        "correct2": "none",
-        "incorrect1": "night ",
-        "incorrect1_rule": "Rule 3",
-        "incorrect2": "midnight",
-        "incorrect2_rule": "Rule 3",
-    },
-]
+GOLD = yaml.safe_load("""
+- conversation: ['A: <MASK>']
+  id: 1
+  correct1: 'two hours '
+  correct2: ' 2 hours'
+  incorrect1: a day
+  incorrect1_rule: Rule 1
+  incorrect2: 9 days
+  incorrect2_rule: Rule 2
+- conversation: ['A: <MASK>']
+  id: 7
+  correct1: noon
+  correct2: none
+  incorrect1: 'night '
+  incorrect1_rule: Rule 3
+  incorrect2: midnight
+  incorrect2_rule: Rule 3
+""")
 FIRST = '{"id": 1, "scores": {"two hours": 0.5, "2 hours ": 0.2, "a day": 0.2, "9 days": -1}}'
 SECOND = '{"id": "7", "scores": {"noon": 3, "night": 2, "midnight": 1e-3}}'
 
