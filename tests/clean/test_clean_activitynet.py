@@ -152,7 +152,7 @@ def test_the_released_files(program, mirror, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    "name, content, said",
     [
         (
             "val_1",

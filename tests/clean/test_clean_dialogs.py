@@ -13,6 +13,7 @@ import yaml
 
 from scripts.clean import dailydialog
 from scripts.data.tables import CHALLENGE, DIALOGS, provenance_of, read_table
+from tests.files import read_json, write_json
 from tests.rows import each_row
 from tests.clean.cleaned_dialogs import call, counted
 
@@ -183,7 +184,7 @@ def broken(file, how):
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
-    ("how", "said"),
+    "how, said",
     [
         ("truncated", "not a whole zip"),
         ("missing", "no such file; fetch"),
@@ -214,10 +215,8 @@ def timedial(mirror, program, tmp_path_factory):
 
 def test_timedial_is_counted(timedial):
     counts = counted(timedial)
-    assert (
-        counts["test", "instances", "kept", ""] == 1104
-        and counts["extras", "instances", "kept", ""] == 342
-    )
+    assert counts["test", "instances", "kept", ""] == 1104
+    assert counts["extras", "instances", "kept", ""] == 342
     both = counts.groupby(level=["unit", "action", "reason"]).sum()
     assert both["options", "changed", "white space at an end: removed"] == 898
     assert both["turns", "dropped", "text is empty, at the end of the dialog"] == 1056
@@ -239,22 +238,20 @@ def bare(text):
 
 
 def test_timedial_as_rows(timedial, mirror):
-    raw = {str(one["id"]): one for one in json.loads((mirror / TIMEDIAL / "test.json").read_text())}
+    raw = {str(one["id"]): one for one in read_json(mirror / TIMEDIAL / "test.json")}
     for split, right in (("test", 2), ("extras", 1)):
         table = read_table(timedial / f"{split}.parquet")
         assert table.schema.names == CHALLENGE.names
         rows = table.to_pandas()
         each = rows.groupby("instance_id", sort=False)
         assert (each["label"].sum() == right).all() and (each["label"].size() == right + 2).all()
-        assert (each["is_original"].sum() == 1).all() and rows.loc[rows["is_original"], "label"].eq(
-            1
-        ).all()
+        assert (each["is_original"].sum() == 1).all()
+        assert rows.loc[rows["is_original"], "label"].eq(1).all()
         assert rows.loc[rows["is_original"], "option"].tolist() == [
             raw[name]["correct1"].strip() for name in each.groups
         ]
-        assert (rows["dialog"].str.count("<MASK>") == 1).all() and (
-            rows["option"] == rows["option"].str.strip()
-        ).all()
+        assert (rows["dialog"].str.count("<MASK>") == 1).all()
+        assert (rows["option"] == rows["option"].str.strip()).all()
         assert rows["dialog"].str.fullmatch(r"[AB]: \S.*(\n[AB]: \S.*)*").all()
         assert ((rows["rule"] == "") == (rows["label"] == 1)).all()
         # Spacing is repaired, but no other sign of a turn is lost: "’" and full-width signs are made plain.
@@ -301,17 +298,13 @@ def test_timedial_in_small(program, tmp_path):
         "conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "],
         "correct2": "3 hours",
     }
-    (tmp_path / "test.json").write_text(json.dumps([one, INSTANCE | {"id": "x"}]))
+    write_json(tmp_path / "test.json", [one, INSTANCE | {"id": "x"}])
     output = call(program, "timedial", tmp_path, tmp_path / "out")
     rows = read_table(output / "test.parquet").to_pandas()
     assert rows["dialog"].unique().tolist() == ["A: How long?\nA: About <MASK>."]
     assert rows["option"].tolist() == ["two hours", "3 hours", "two years", "ten days"]
-    assert rows["rule"].tolist() == ["", "", "phrase", "open_ended"] and rows["label"].tolist() == [
-        1,
-        1,
-        0,
-        0,
-    ]
+    assert rows["rule"].tolist() == ["", "", "phrase", "open_ended"]
+    assert rows["label"].tolist() == [1, 1, 0, 0]
     assert read_table(output / "extras.parquet")["instance_id"].to_pylist() == ["x"] * 3
     counts = counted(output)
     assert counts["test", "turns", "dropped", "text is empty, before the end of the dialog"] == 1
@@ -320,7 +313,7 @@ def test_timedial_in_small(program, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change, said",
     [
         (
             {"conversation": ["A:<MASK> ?", "B: About <MASK> ."]},
@@ -341,13 +334,13 @@ def test_timedial_in_small(program, tmp_path):
 )
 def test_a_wrong_instance_is_refused(program, tmp_path, change, said):
     wrong = {key: value for key, value in (INSTANCE | change).items() if value is not None}
-    (tmp_path / "test.json").write_text(json.dumps([wrong, INSTANCE | {"id": 8}]))
+    write_json(tmp_path / "test.json", [wrong, INSTANCE | {"id": 8}])
     error = call(program, "timedial", tmp_path, tmp_path / "out", ok=False)
     assert said in error and "test.json" in error and "fetch the file again" in error
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    "content, said",
     [
         (None, "no such file; fetch"),
         (b"[]", "holds no list of instances"),

@@ -27,6 +27,7 @@ from scripts.running.program import UserError
 from scripts.data.sorted_ids import Seen
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
 from tests.conftest import ROOT
+from tests.files import read_json
 from tests.rows import each_row
 from tests.clean.cleaned_dialogs import counted
 
@@ -116,7 +117,7 @@ def cleaned(program, fetched, output, *more):
     program(*command(fetched, output, *more)).checked()
     tables = {}
     for split in ("train", "val"):
-        shards = json.loads((output / split / "manifest.json").read_text())["shards"]
+        shards = read_json(output / split / "manifest.json")["shards"]
         assert sorted(file.name for file in (output / split).iterdir()) == [
             "manifest.json",
             *(shard["file"] for shard in shards),
@@ -172,7 +173,8 @@ def texts_in(table):
 def test_what_comes_out_and_is_counted(program, tmp_path):
     tables = cleaned(program, place(tmp_path / "in"), tmp_path / "out")
     rows = tables["train"].to_pandas()
-    assert tables["train"].schema.equals(CAPTIONS) and texts_in(tables["train"]) == {
+    assert tables["train"].schema.equals(CAPTIONS)
+    assert texts_in(tables["train"]) == {
         TRAIN[0]: ["so first you cut it", "and then", "andthen"],
         TRAIN[1]: ["b", "c"],
         TRAIN[2]: ["earlier", "later"],
@@ -224,7 +226,7 @@ def test_an_id_again_no_listing_and_rolling_captions_kept(program, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "options"),
+    "name, content, options",
     [
         ("raw_caption.zip", zipped(json.dumps(CORPUS)), []),
         ("raw_caption.zip", zipped(json.dumps(CORPUS), "folder/caption.json"), []),
@@ -247,13 +249,11 @@ def test_shards_and_batches_hold_whole_videos(program, tmp_path):
     program(*sample(tmp_path / "in", 2000))
     tables = cleaned(program, tmp_path / "in", tmp_path / "a/out", "--processes", 2)
     assert tables == cleaned(program, tmp_path / "in", tmp_path / "b/out", "--videos-per-shard", 70)
-    shards = json.loads((tmp_path / "b/out/train/manifest.json").read_text())["shards"]
+    shards = read_json(tmp_path / "b/out/train/manifest.json")["shards"]
     assert len(shards) > 20 and {shard["videos"] for shard in shards[:-1]} == {70}
     table = read_table(tmp_path / "a/out/videos.parquet").to_pandas()
     assert ((table["split"] == "val") == (keyed_uniform(table["video_id"], 0) < 0.1)).all()
-    assert list(table["video_id"]) == list(
-        json.loads((tmp_path / "in/raw_caption.json").read_text())
-    )
+    assert list(table["video_id"]) == list(read_json(tmp_path / "in/raw_caption.json"))
 
 
 # Parsing
@@ -387,10 +387,8 @@ def test_broken_input_through_the_program(program, tmp_path):
         assert said in refused(program, tmp_path, content)
     assert "columns video_id" in refused(program, tmp_path, listing="a,b\n1,2\n")
     done = program(*command(tmp_path, tmp_path / "none"))
-    assert (
-        done.returncode == 1
-        and "none of raw_caption.zip, raw_caption.json, caption.json" in done.stderr
-    )
+    assert done.returncode == 1
+    assert "none of raw_caption.zip, raw_caption.json, caption.json" in done.stderr
 
 
 @pytest.fixture
@@ -444,10 +442,8 @@ def test_a_killed_reader_is_told(tmp_path, begun):
     os.kill(*readers, signal.SIGKILL)
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 1, said
-    assert (
-        said.endswith("then give the same command again\n")
-        and "raw_caption.json: the process that reads it was ended" in said
-    )
+    assert said.endswith("then give the same command again\n")
+    assert "raw_caption.json: the process that reads it was ended" in said
     assert not list((tmp_path / "out").glob("*"))
 
 
@@ -482,9 +478,9 @@ def test_memory_does_not_grow_with_the_file(program, tmp_path, processes):
             ["-m", *command(fetched, tmp_path / f"out{many}", "--processes", processes)]
         )[2]
     grown = sizes[20000] - sizes[5000]
-    assert grown > 60 and peaks[20000] - peaks[5000] < 0.5 * grown and 100 < peaks[20000] < 400, (
-        peaks
-    )
+    assert grown > 60
+    assert peaks[20000] - peaks[5000] < 0.5 * grown
+    assert 100 < peaks[20000] < 400, peaks
 
 
 # The vectorised steps against plain loops

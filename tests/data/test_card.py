@@ -20,6 +20,7 @@ from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.cards import ABOUT
 from tests.conftest import ROOT
+from tests.files import read_json, write_rows
 
 COLUMNS = yaml.safe_load((ROOT / "resources/columns.yaml").read_text())
 STUDY = {
@@ -87,41 +88,33 @@ def test_every_split_is_itself_and_labels_have_names(built):
         assert found == ROWS
     for one in told["dataset_info"]:
         features = {feature["name"]: feature["dtype"] for feature in one["features"]}
-        assert list(features) == STRIDED_PAIRS.names and features["label"] == {
-            "class_label": {"names": {"0": "swapped", "1": "in_order"}}
-        }
+        assert list(features) == STRIDED_PAIRS.names
+        assert features["label"] == {"class_label": {"names": {"0": "swapped", "1": "in_order"}}}
         assert {split["name"]: split["num_examples"] for split in one["splits"]} == ROWS
     assert told["license"] == "other", "one of the two states none"
-    assert (
-        "SAMPLE DATA" in text
-        and "Me 2026" in text
-        and "unstated" in text
-        and "<b>" not in text
-        and r"MIT \| &lt;b>" in text
-    )
-    assert (
-        "| val_1 | 3 |" in text
-        and f"| stride | int32 | {COLUMNS['strided_sop']['stride']} |" in text
-    )
+    assert "SAMPLE DATA" in text
+    assert "Me 2026" in text
+    assert "unstated" in text
+    assert "<b>" not in text
+    assert r"MIT \| &lt;b>" in text
+    assert "| val_1 | 3 |" in text
+    assert f"| stride | int32 | {COLUMNS['strided_sop']['stride']} |" in text
 
 
 def test_croissant_names_every_file_with_its_hash(built):
-    told = json.loads((built / "croissant.json").read_text())
-    manifest = json.loads((built / "corpus/stride-0/manifest.json").read_text())["files"]
+    told = read_json(built / "croissant.json")
+    manifest = read_json(built / "corpus/stride-0/manifest.json")["files"]
     files = {file["contentUrl"]: file["sha256"] for file in told["distribution"]}
-    assert (
-        len(files) == 6
-        and files["corpus/stride-0/val_1.parquet"] == manifest["val_1.parquet"]["sha256"]
-    )
+    assert len(files) == 6
+    assert files["corpus/stride-0/val_1.parquet"] == manifest["val_1.parquet"]["sha256"]
     named = {file["@id"] for file in told["distribution"]}
     assert all(
         field["source"]["fileObject"]["@id"] in named
         for one in told["recordSet"]
         for field in one["field"]
     )
-    assert len(told["recordSet"]) == 6 and all(
-        len(one["field"]) == len(STRIDED_PAIRS) for one in told["recordSet"]
-    )
+    assert len(told["recordSet"]) == 6
+    assert all(len(one["field"]) == len(STRIDED_PAIRS) for one in told["recordSet"])
 
 
 @pytest.mark.parametrize(
@@ -138,9 +131,9 @@ def test_what_is_damaged_is_one_sentence_and_the_card_stays(built, program, dama
     before = (built / "README.md").read_text()
     damage(built / "corpus/stride-0/manifest.json")
     done = card(program, built)
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
-        done.stderr
-    )
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
     assert (built / "README.md").read_text() == before
 
 
@@ -199,7 +192,7 @@ def leaderboard(program, folder, rows):
     schema = METRICS
     for name in {"method", "scoring", "wording"} - set(METRICS.names):
         schema = schema.append(pa.field(name, pa.string()))
-    write_table(pa.Table.from_pylist(rows, schema=schema), folder / "metrics.parquet", schema, {})
+    write_rows(rows, folder / "metrics.parquet", schema)
     told = {
         "models": {"bert": {"hub": "someone/bert", "revision": "abc"}, "other": {}},
         "headlines": {"mctaco": "exact_match"},
@@ -213,16 +206,12 @@ def leaderboard(program, folder, rows):
 
 def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
     leaderboard(program, tmp_path, metric_rows(scoring="binary")).checked()
-    told = json.loads((tmp_path / "of/bert.json").read_text())
+    told = read_json(tmp_path / "of/bert.json")
     task = told["results"]["mctaco:one:corpus:default:train:test"]
-    assert (
-        task["exact_match,none"] == task["exact_match,binary"] == 0.5
-        and task["f1_stderr,none"] == "N/A"
-    )
-    assert (
-        abs(task["exact_match_stderr,none"] - 0.05) < 1e-9
-        and task["exact_match_ci_low,none"] == 0.402
-    )
+    assert task["exact_match,none"] == task["exact_match,binary"] == 0.5
+    assert task["f1_stderr,none"] == "N/A"
+    assert abs(task["exact_match_stderr,none"] - 0.05) < 1e-9
+    assert task["exact_match_ci_low,none"] == 0.402
     assert not [name for name in task if "above_control" in name] and "f1_ci_low,none" not in task
     assert (
         set(told["results"])
@@ -239,14 +228,12 @@ def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
         "effective": 20,
     }
     assert told["config"]["model_name"] == "someone/bert" and told["config"]["model_sha"] == "abc"
-    assert json.loads((tmp_path / "of/other.json").read_text())["config"]["model_name"] == "other"
+    assert read_json(tmp_path / "of/other.json")["config"]["model_name"] == "other"
 
 
 def test_two_numbers_for_one_name_are_refused(program, tmp_path):
     done = leaderboard(program, tmp_path, metric_rows(value=0.7))
-    assert (
-        done.returncode == 1
-        and "stands twice" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
+    assert done.returncode == 1
+    assert "stands twice" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "of").exists() or not list((tmp_path / "of").iterdir())

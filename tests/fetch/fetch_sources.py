@@ -9,9 +9,9 @@ import threading
 import zipfile
 
 import pytest
-import yaml
 
 from scripts.fetch import source
+from tests.files import write_yaml
 from tests.fetch.fetch_models import refusing
 
 BODY = random.Random(1).randbytes(600_000)
@@ -141,7 +141,7 @@ def fetch_corpus(tmp_path, caplog):
 
     def call(*downloads: dict, mirror: str = "") -> dict[str, bytes]:
         sources = tmp_path / "sources.yaml"
-        sources.write_text(yaml.safe_dump({"corpus": {"downloads": list(downloads)}}))
+        write_yaml(sources, {"corpus": {"downloads": list(downloads)}})
         output = tmp_path / "out/corpus"
         source.main(
             source.arguments().parse_args(

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from scripts.fetch import web
 from tests.conftest import ROOT
+from tests.files import read_json, write_json
 from tests.fetch.fetch_models import mend, weights
 from tests.fetch.test_fetch_hub import ENTRY, server_fixture
 from tests.fetch.test_fetch_model import here
@@ -30,7 +31,7 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
         taken = {name: tensors.pop(name) for name in list(tensors) if part in name}
         save_file(taken, folder / file)
         table |= dict.fromkeys(taken, file)
-    (folder / INDEX).write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": table}))
+    write_json(folder / INDEX, {"metadata": {"total_size": 1}, "weight_map": table})
     return table
 
 
@@ -52,18 +53,21 @@ def test_weights_in_shards(fetch, server, folder, tmp_path, place):
         tmp_path / "mirror" if place == "mirror" else "",
         manifest=tmp_path / "manifest.json",
     )
-    listed = json.loads((tmp_path / "manifest.json").read_text())["files"]
-    assert (
-        set(listed)
-        == {"config.json", "tokenizer.json", "tokenizer_config.json", INDEX, *table.values()}
-        and len(set(table.values())) == 3
-    )
+    listed = read_json(tmp_path / "manifest.json")["files"]
+    assert set(listed) == {
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        INDEX,
+        *table.values(),
+    }
+    assert len(set(table.values())) == 3
     assert {file.name for file in fetched.iterdir()} == set(listed)
     assert all((fetched / name).read_bytes() == (folder / name).read_bytes() for name in listed)
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    "changed, said",
     [
         (
             {"more": "model-00001-of-00002.safetensors"},
@@ -93,7 +97,7 @@ def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said)
 # ---- room
 
 
-@pytest.mark.parametrize(("place", "copies"), [("folder", 1), ("hub", 2)])
+@pytest.mark.parametrize("place, copies", [("folder", 1), ("hub", 2)])
 def test_a_disk_that_is_too_small(refused, server, folder, monkeypatch, place, copies):
     """It is refused before the weights come; those of the hub are in its cache and here."""
     needed = copies * (folder / "model.safetensors").stat().st_size
@@ -134,18 +138,17 @@ def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -
     """Turn a folder's configuration into another one's, and take its tokenizer away."""
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text("{}")
-    (folder / "config.json").write_text(
-        json.dumps(
-            {
-                "model_type": model_type,
-                "num_hidden_layers": 1,
-                "hidden_size": 8,
-                "num_attention_heads": 2,
-                "intermediate_size": 8,
-                "vocab_size": vocab_size,
-                "type_vocab_size": 0,
-            }
-        )
+    write_json(
+        folder / "config.json",
+        {
+            "model_type": model_type,
+            "num_hidden_layers": 1,
+            "hidden_size": 8,
+            "num_attention_heads": 2,
+            "intermediate_size": 8,
+            "vocab_size": vocab_size,
+            "type_vocab_size": 0,
+        },
     )
 
 
@@ -155,7 +158,7 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
 
     older(folder)
     pieces(folder / "spm.model", **DEBERTA)
-    content = json.loads((folder / "config.json").read_text())
+    content = read_json(folder / "config.json")
     AutoModel.from_config(DebertaV2Config(**content)).save_pretrained(folder)
     fetched = fetch(ENTRY)
     assert sorted(file.name for file in fetched.iterdir()) == [
@@ -174,7 +177,7 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    "file, content, said",
     [
         ("spm.model", b"no sentence pieces", "its tokenizer (spm.model) cannot be read"),
         (
@@ -234,7 +237,7 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    "config, said",
     [
         (
             {"quantization_config": {"quant_method": "gptq", "bits": 4}},

@@ -18,7 +18,7 @@ from tests.fetch.fetch_sources import BODY, OTHER, kept, sha256, single, sized, 
 
 
 @pytest.mark.parametrize(
-    ("step", "size", "said"),
+    "step, size, said",
     [
         (f"length {10**9}", 600_000, "is more than the 600,000 bytes that"),
         ("endless", 600_000, "is more than the 600,000 bytes that"),
@@ -79,9 +79,8 @@ def test_a_wait_is_logged_and_kept(fetch_corpus, server, caplog, monkeypatch):
         ["wait 7", "wait soon", "wait Mon, 01 Jan 2001 00:00:00 GMT"],
     )
     assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
-    assert (
-        waited == [7, 0, 0] and "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
-    )
+    assert waited == [7, 0, 0]
+    assert "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
 
 
 def test_https_does_not_lead_to_http():
@@ -132,7 +131,7 @@ def with_entry(name: str, mode: int = 0) -> bytes:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
-    ("content", "members", "said"),
+    "content, members, said",
     [
         (lambda: WHOLE[:-4000], {"train": BODY}, "truncated or damaged"),
         (lambda: WHOLE[: len(WHOLE) // 2], {"train": BODY}, "truncated or damaged"),

@@ -1,7 +1,6 @@
 """scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the mirror and the user's cache."""
 
 import hashlib
-import json
 import http.server
 import shutil
 import threading
@@ -9,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from huggingface_hub import constants
 from huggingface_hub.utils.sha import git_hash
 
 from scripts.plan.models import DEFAULT_FILES
+from tests.files import read_json, write_json, write_yaml
 
 COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
@@ -137,15 +136,11 @@ def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
     assert {file.name: file.read_bytes() for file in fetched.iterdir()} == {
         file.name: file.read_bytes() for file in folder.iterdir()
     }
-    assert (
-        f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text
-        and "pin it in" in caplog.text
-    )
+    assert f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text
+    assert "pin it in" in caplog.text
     assert f"revision main is commit {COMMIT} now: pin it in" in caplog.text
-    assert (
-        f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text
-        and spare(tmp_path) == []
-    )
+    assert f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text
+    assert spare(tmp_path) == []
     assert not any(file.is_symlink() for file in fetched.iterdir())
 
 
@@ -188,7 +183,7 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(
-    ("state", "change", "said"),
+    "state, change, said",
     [
         ("forbidden", {}, "refuses me/mine (HTTP 403)"),
         ("", {"hub": "you/yours"}, "shows no model you/yours: correct hub in"),
@@ -247,7 +242,7 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
 def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
     """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its weights are said to be out of reach."""
     entry, told = pinned(folder), tmp_path / "told.json"
-    told.write_text(json.dumps({"models": {"mine": entry}, "sources": {}, "fetched": []}))
+    write_json(told, {"models": {"mine": entry}, "sources": {}, "fetched": []})
 
     def ask(place: object) -> list[str]:
         program(
@@ -259,7 +254,7 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
             HF_HUB_OFFLINE="1",
             HF_HOME=str(tmp_path / "home"),
         ).checked()
-        return json.loads((tmp_path / "found.json").read_text())["missing"]
+        return read_json(tmp_path / "found.json")["missing"]
 
     assert ask(mirror) == []
     (mirror / "huggingface.co/me/mine/resolve/main/model.safetensors").unlink()
@@ -273,7 +268,7 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
 
 def test_the_environment_is_honoured(program, server, folder, tmp_path):
     """HF_HOME, HF_TOKEN and HF_ENDPOINT; then offline, from the cache. No message has the token."""
-    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": ENTRY}))
+    write_yaml(tmp_path / "models.yaml", {"mine": ENTRY})
     for offline in ("0", "1"):
         before = len(server.asked)
         done = program(
@@ -291,6 +286,5 @@ def test_the_environment_is_honoured(program, server, folder, tmp_path):
         for (_, path, _), token in zip(server.asked, server.tokens, strict=True)
         if path.startswith("/me/mine/")
     }
-    assert tokens == {"Bearer hf_secret"} and list(
-        (tmp_path / "home/hub").glob("models--me--mine/snapshots/*")
-    )
+    assert tokens == {"Bearer hf_secret"}
+    assert list((tmp_path / "home/hub").glob("models--me--mine/snapshots/*"))

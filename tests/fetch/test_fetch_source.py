@@ -30,7 +30,7 @@ def test_a_second_start_goes_on_where_the_first_stopped(
 
 
 @pytest.mark.parametrize(
-    ("steps", "ranged"),
+    "steps, ranged",
     [
         (["busy", "busy"], [False, False, False]),
         (["redirect /captions.json"], [False, False]),
@@ -45,7 +45,7 @@ def test_what_servers_do(fetch_corpus, server, steps, ranged):
 
 
 @pytest.mark.parametrize(
-    ("new", "step"),
+    "new, step",
     [
         (OTHER, ""),
         (OTHER, "no conditions"),
@@ -138,7 +138,7 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change, said",
     [
         ({"urls": None}, "corpus: 0.urls: None is not of type 'array'"),
         (
@@ -171,7 +171,7 @@ def test_files_of_one_name(refused_corpus, archive):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    "source, said",
     [
         ("activitynt", "did you mean activitynet?"),
         ("sample_activitynet", "scripts.fetch.samples.captions"),

@@ -17,6 +17,7 @@ from scripts.fetch.samples.dialogs import LONGEST, MASK, SPLITS, Time, challenge
 from scripts.fetch.samples.files import texts_of
 from scripts.train.control import classifier
 from tests.conftest import ROOT
+from tests.files import read_json
 
 SOURCES = entries_of(ROOT / "resources/sources.yaml")
 # Of the default study's samples. They change with the texts, and must be the same on every machine.
@@ -232,11 +233,9 @@ def test_unzipped_and_with_more_videos_than_bodies(program, samples, tmp_path):
     with zipfile.ZipFile(samples("sample_howto100m") / "fetch/raw_caption.zip") as archive:
         assert archive.read("raw_caption.json") == speech("same")
     bodies = [repr(video) for video in json.loads(speech("many", videos=4500)).values()]
-    assert (
-        len(bodies) == 4500
-        and bodies[:2000] != bodies[2000:4000]
-        and sorted(bodies[:2000]) == sorted(bodies[2000:4000])
-    )
+    assert len(bodies) == 4500
+    assert bodies[:2000] != bodies[2000:4000]
+    assert sorted(bodies[:2000]) == sorted(bodies[2000:4000])
 
 
 # ---- Dialogs and questions
@@ -279,7 +278,7 @@ def test_every_instance_is_sound(samples, dialogs):
         with zipfile.ZipFile(samples("sample_dialogs") / f"fetch/{split}.zip") as archive:
             lines = archive.read(f"{split}/dialogues_{split}.txt").decode().splitlines()
         where |= {plain(line.replace("__eou__", "")): split for line in lines}
-    instances = json.loads((samples("sample_challenge") / "fetch/test.json").read_text())
+    instances = read_json(samples("sample_challenge") / "fetch/test.json")
     assert instances == dialogs[1] and [one["id"] for one in instances] == list(range(1, 181))
     assert sum(one["correct2"] == "none" for one in instances) == 30
     found = Counter()
@@ -312,11 +311,9 @@ def test_answers_follow_from_the_activity(samples):
     rows = pd.concat([train, test])
     rows = rows[rows["category"].str.lower().str.contains("duration|order|station")]
     labels = rows.groupby(["question", "answer"])["label"].agg(["nunique", "size"])
-    assert (
-        (labels["nunique"] == 1).all()
-        and (labels["size"] > 1).sum() > 100
-        and set(rows["label"]) == {0, 1}
-    )
+    assert (labels["nunique"] == 1).all()
+    assert (labels["size"] > 1).sum() > 100
+    assert set(rows["label"]) == {0, 1}
 
 
 @pytest.mark.parametrize(

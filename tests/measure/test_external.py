@@ -13,6 +13,7 @@ from scripts.studies.temporal_nli.tables import NLI
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
+from tests.files import write_rows, write_yaml
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import told
 from tests.studies.mctaco.test_mctaco import printed
@@ -234,10 +235,8 @@ def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
     for name, content, said in wrong_files(study, list(table["example_id"])):
         (tmp_path / name).write_text(content)
         done = measure(program, study, folder, tmp_path / name, ok=False)
-        assert done.stderr.startswith(f"error: {tmp_path / name}: ") and said in done.stderr, (
-            name,
-            done.stderr,
-        )
+        assert done.stderr.startswith(f"error: {tmp_path / name}: ")
+        assert said in done.stderr, (name, done.stderr)
         assert len(done.stderr.splitlines()) == 1 and not done.stdout and done.returncode == 1
 
 
@@ -307,7 +306,7 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
             **facts,
         )
     sources = {folder.parent.name: {"evaluate": ["test"], "domain": "in"}}
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
+    write_yaml(tmp_path / "sources.yaml", sources)
     beside = ["--external", *external] if external else []
     done = program(
         f"scripts.studies.{study}.evaluate --experiment e --runs run control "
@@ -331,35 +330,28 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     ).to_csv(file, index=False)
     done = measure(program, study, folder, file, name="GPT-5.2_of.us")
     kept = tmp_path / "results/external" / study / folder.parent.name / "default/test/GPT-5.2_of.us"
-    assert (
-        sorted(path.name for path in kept.iterdir()) == ["predictions.parquet", "run.json"]
-        and str(kept) in done.stderr
-    )
+    assert sorted(path.name for path in kept.iterdir()) == ["predictions.parquet", "run.json"]
+    assert str(kept) in done.stderr
     metrics = experiment_of(program, study, folder, tmp_path, [kept])
     ours, theirs = (
         metrics[(metrics["method"] == method) & (metrics["slice"] == "all")]
         for method in ("fill_zero_shot", "external")
     )
-    assert (
-        set(theirs["model"]) == {"GPT-5.2_of.us"}
-        and theirs["seed"].isna().all()
-        and set(theirs["limit"]) == {200}
-    )
+    assert set(theirs["model"]) == {"GPT-5.2_of.us"}
+    assert theirs["seed"].isna().all()
+    assert set(theirs["limit"]) == {200}
     name = HEADLINE[study].split(" (")[0].replace(" ", "_")
     value = theirs[
         (theirs["metric"] == name) & (theirs.get("scoring", "ternary") == "ternary")
     ].iloc[0]
     said = printed(done.stdout)[HEADLINE[study]]
-    assert value["value"] == 0.5 and f"{value['value'] * 100:.2f}" == said[0], (
-        "what was printed is what is published"
-    )
+    assert value["value"] == 0.5
+    assert f"{value['value'] * 100:.2f}" == said[0], "what was printed is what is published"
     assert f"{value['ci_low'] * 100:.2f}" == said[1] and value["seeds"] == 0
     above = theirs[theirs["metric"] == f"{name}_above_control"]
-    assert (
-        len(above) == (2 if study == "temporal_nli" else 1)
-        and above["control"].notna().all()
-        and (ours["value"] == 1).any()
-    )
+    assert len(above) == (2 if study == "temporal_nli" else 1)
+    assert above["control"].notna().all()
+    assert (ours["value"] == 1).any()
     without = experiment_of(program, study, folder, tmp_path, [])
     columns = [column for column in without if column != "draws"]
     rest = metrics[metrics["method"] != "external"].reset_index(drop=True)
@@ -368,19 +360,17 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     rows[3] |= (
         {"label": 1 - min(rows[3]["label"], 1)} if study != "timedial" else {"candidate": "never"}
     )
-    write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test.parquet", schema, {})
+    write_rows(rows, folder / "test.parquet", schema)
     said = experiment_of(program, study, folder, tmp_path, [kept], ok=False)
-    assert (
-        "its predictions are not of" in said
-        and "GPT-5.2_of.us: " in said
-        and len(said.splitlines()) == 1
-    )
+    assert "its predictions are not of" in said
+    assert "GPT-5.2_of.us: " in said
+    assert len(said.splitlines()) == 1
 
 
 def test_two_labels_of_three_are_measured_as_two(program, tmp_path):
     rows, schema = examples("temporal_nli")
     folder = tmp_path / "results/build/temporal_nli/sample/default"
-    write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test.parquet", schema, {})
+    write_rows(rows, folder / "test.parquet", schema)
     told_labels = ["entailment" if row["label"] == 0 else "not_entailment" for row in rows]
     pd.DataFrame({"example_id": [row["example_id"] for row in rows], "label": told_labels}).to_csv(
         tmp_path / "two.csv", index=False

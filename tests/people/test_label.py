@@ -1,7 +1,6 @@
 """Items for people to label, and data made of their labels: rules against slow accounts, votes, hostile sheets."""
 
 import itertools
-import json
 import re
 from collections import Counter
 
@@ -17,6 +16,7 @@ from scripts.running.program import UserError
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, read_complete, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
+from tests.files import read_json
 from tests.rows import each_row
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -164,10 +164,8 @@ def test_every_numeral_of_a_dialog_with_more_than_three_expressions_is_masked_on
         *(f"e{number}" for number in range(2, 9)),
     }
     assert (originals["label"] == 1).all() and rows.loc[~rows["is_original"], "label"].isna().all()
-    assert (
-        rows["example_id"].is_unique
-        and (rows["example_id"].str.rsplit(":", n=1).str[0] == rows["instance_id"]).all()
-    )
+    assert rows["example_id"].is_unique
+    assert (rows["example_id"].str.rsplit(":", n=1).str[0] == rows["instance_id"]).all()
 
 
 def test_each_proposal_is_what_its_rule_says(proposed):
@@ -192,11 +190,8 @@ def test_each_proposal_is_what_its_rule_says(proposed):
             assert changed.lower() in re.findall(r"\w+", " ".join(TALKS[masked.dialog_id]).lower())
         assert row.candidate.lower() != masked.text.lower()
     by_rule = rows[~rows["is_original"]].groupby(["instance_id", "rule"]).size()
-    assert by_rule.max() == 3 and set(by_rule.index.get_level_values("rule")) == {
-        "phrase",
-        "numeral",
-        "open_ended",
-    }
+    assert by_rule.max() == 3
+    assert set(by_rule.index.get_level_values("rule")) == {"phrase", "numeral", "open_ended"}
     assert (
         not rows.assign(folded=rows["candidate"].str.lower())
         .duplicated(["instance_id", "folded"])
@@ -211,12 +206,10 @@ def test_what_means_the_same_is_not_proposed_and_places_keep_their_writing(propo
         name: {rule: part["candidate"].tolist() for rule, part in own.groupby("rule")}
         for name, own in rows.groupby("instance_id")
     }
-    assert options["d0:1:22"][""] == ["two hours"] and "120 minutes" not in sum(
-        options["d0:1:22"].values(), []
-    )
-    assert "1990" in options["d1:0:15"]["phrase"] and "numeral" not in options["d1:0:15"], (
-        "nothing is proposed twice"
-    )
+    assert options["d0:1:22"][""] == ["two hours"]
+    assert "120 minutes" not in sum(options["d0:1:22"].values(), [])
+    assert "1990" in options["d1:0:15"]["phrase"]
+    assert "numeral" not in options["d1:0:15"], "nothing is proposed twice"
     assert sorted(options["d1:1:18"]["numeral"]) == ["five years later", "ten years later"]
     assert all(option[:1] == option[:1].upper() for option in sum(options["d0:2:0"].values(), []))
     assert options["d0:0:17"]["numeral"] == ["7:30 pm"], (
@@ -242,11 +235,9 @@ def test_a_draw_is_a_part_of_all_and_comes_again(dialogs, program, tmp_path, pro
     assert (tmp_path / "few/test.parquet").read_bytes() == (
         tmp_path / "again/test.parquet"
     ).read_bytes()
-    assert (
-        few["instance_id"].nunique() == 5
-        and set(few["instance_id"]) < set(more["instance_id"])
-        and set(few["instance_id"]) != set(other["instance_id"])
-    )
+    assert few["instance_id"].nunique() == 5
+    assert set(few["instance_id"]) < set(more["instance_id"])
+    assert set(few["instance_id"]) != set(other["instance_id"])
     pd.testing.assert_frame_equal(
         few, rows[rows["instance_id"].isin(few["instance_id"])].reset_index(drop=True)
     )
@@ -266,10 +257,8 @@ def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(progra
         read_table(tmp_path / "candidates.parquet").to_pandas(),
         read_table(new / "test.parquet", schema=ANSWERS).to_pandas(),
     )
-    assert (
-        rows["answer"].tolist() == rows["text_b"].tolist() == candidates["answer"].tolist()
-        and len(rows) > 10
-    )
+    assert rows["answer"].tolist() == rows["text_b"].tolist() == candidates["answer"].tolist()
+    assert len(rows) > 10
     names = {
         (sentence, question): CATEGORIES.get(name, name)
         for sentence, question, _, name in QUESTIONS
@@ -280,15 +269,12 @@ def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(progra
     assert rows["text_a"].tolist() == [
         f"{row.sentence} {' '.join(row.question.split())}" for row in candidates.itertuples()
     ]
-    assert (
-        rows["group_id"].nunique() == 4
-        and rows["example_id"].is_unique
-        and rows["label"].isna().all()
-    )
+    assert rows["group_id"].nunique() == 4
+    assert rows["example_id"].is_unique
+    assert rows["label"].isna().all()
     sheet_rows = read_sheet(new / "labels.csv")
-    assert sheet_rows["answer"].tolist() == rows["answer"].tolist() and Counter(
-        sheet_rows["origin"]
-    ) == Counter(candidates["origin"])
+    assert sheet_rows["answer"].tolist() == rows["answer"].tolist()
+    assert Counter(sheet_rows["origin"]) == Counter(candidates["origin"])
 
 
 @each_row(
@@ -304,10 +290,8 @@ def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(progra
     ],
 )
 def test_wrong_questions_to_label_are_refused(rows, said, program, tmp_path):
-    assert (
-        said in questions_to_label(program, tmp_path, rows, ok=False)
-        and not (tmp_path / "new").exists()
-    )
+    assert said in questions_to_label(program, tmp_path, rows, ok=False)
+    assert not (tmp_path / "new").exists()
 
 
 # Labels
@@ -348,10 +332,8 @@ def test_labels_of_a_whole_sheet_become_a_challenge_that_the_cleaner_reads(
     dialogs, program, tmp_path
 ):
     rows = read_sheet(dialogs_to_label(program, dialogs, tmp_path / "new") / "labels.csv")
-    assert (
-        rows.loc[rows["rule"] == "original", "label"].eq("right").all()
-        and rows.loc[rows["rule"] != "original", "label"].eq("").all()
-    )
+    assert rows.loc[rows["rule"] == "original", "label"].eq("right").all()
+    assert rows.loc[rows["rule"] != "original", "label"].eq("").all()
     first = rows.groupby(["instance_id", "rule"]).cumcount() == 0
     right = (rows["rule"] == "original") | (
         (rows["rule"] == "open_ended") & first & rows["instance_id"].str.startswith("e")
@@ -367,10 +349,8 @@ def test_labels_of_a_whole_sheet_become_a_challenge_that_the_cleaner_reads(
         for split in ("test", "extras")
     )
     assert len(test) and len(extras)
-    assert (
-        test.groupby("instance_id")["label"].sum().eq(2).all()
-        and extras.groupby("instance_id")["label"].sum().eq(1).all()
-    )
+    assert test.groupby("instance_id")["label"].sum().eq(2).all()
+    assert extras.groupby("instance_id")["label"].sum().eq(1).all()
     assert set(test["instance_id"].str[:1]) == {"e"} and set(extras["instance_id"].str[:1]) == {"d"}
     given, place = rows.groupby("instance_id"), {"phrase": 0, "numeral": 1, "open_ended": 2}
     for name, options in pd.concat([test, extras]).groupby("instance_id"):
@@ -418,7 +398,7 @@ def test_the_majority_decides_and_people_may_add_options(program, tmp_path):
         "2 instances; dropped: 0 whose original was not found right, 1 with fewer than 2 wrong options"
         in said
     )
-    assert json.loads((tmp_path / "test.json").read_text()) == yaml.safe_load("""
+    assert read_json(tmp_path / "test.json") == yaml.safe_load("""
         - id: i
           conversation: ['A: How long ?', 'B: <MASK> .']
           correct1: two hours
@@ -601,9 +581,8 @@ def test_answers_of_a_page_are_labels(answered, program, tmp_path):
         "--made",
         folder,
     )
-    assert (tmp_path / "of_page").read_text() == (tmp_path / "of_sheets").read_text() and len(
-        (tmp_path / "of_page").read_text()
-    ) > 200
+    assert (tmp_path / "of_page").read_text() == (tmp_path / "of_sheets").read_text()
+    assert len((tmp_path / "of_page").read_text()) > 200
 
 
 @pytest.mark.parametrize("answered", ["mctaco"], indirect=True)

@@ -79,7 +79,7 @@ FOUR = [
 ]
 
 
-@pytest.mark.parametrize(("values", "printed"), [(MEG_AND_OWEN, 0.095), (FOUR, 0.743)])
+@pytest.mark.parametrize("values, printed", [(MEG_AND_OWEN, 0.095), (FOUR, 0.743)])
 def test_alpha_is_that_of_its_author(values, printed):
     assert coincidence_alpha(values) == pytest.approx(printed, abs=0.0005)
     assert slow_alpha(values) == pytest.approx(printed, abs=0.0005)
@@ -117,18 +117,13 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
         [(1 + (pair >= 5)) / 2 if pair < 10 else float(pair < 16) for pair in range(20)]
     )
     told = human.loc["human_accuracy"]
-    assert (
-        told.loc["all", "value"] == pytest.approx(of_pair.mean())
-        and told.loc["all", "n"] == 20
-        and told.loc["all", "seeds"] == 2
-    )
-    assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20] and told.loc[
-        "person=Bob", ["value", "n"]
-    ].tolist() == [0.5, 10]
-    assert (
-        told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
-        and told.loc["all", "ci_low"] < told.loc["all", "value"]
-    )
+    assert told.loc["all", "value"] == pytest.approx(of_pair.mean())
+    assert told.loc["all", "n"] == 20
+    assert told.loc["all", "seeds"] == 2
+    assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20]
+    assert told.loc["person=Bob", ["value", "n"]].tolist() == [0.5, 10]
+    assert told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
+    assert told.loc["all", "ci_low"] < told.loc["all", "value"]
     assert told.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx(
         [0.5, 5]
     ), "half of two is enough"
@@ -136,22 +131,16 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
         [WORDS.index(answer) for answer in answers]
         for answers in (gold[:10], wrong[:5] + gold[5:10])
     ]
-    assert (
-        human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both))
-        and human.loc[("human_agreement", "all"), "n"] == 10
-    )
+    assert human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both))
+    assert human.loc[("human_agreement", "all"), "n"] == 10
     model = metrics[metrics["metric"] == "accuracy_beside_people"].set_index("slice")
     value = np.mean([np.mean(right[seed, "held_out"][:20]) for seed in (1, 2)])
-    assert (
-        model.loc["all", "value"] == pytest.approx(value)
-        and model.loc["all", "n"] == 20
-        and model["seed"].isna().all()
-    )
+    assert model.loc["all", "value"] == pytest.approx(value)
+    assert model.loc["all", "n"] == 20
+    assert model["seed"].isna().all()
     above = metrics[metrics["metric"] == "accuracy_above_people"]
-    assert (
-        above["value"].item() == pytest.approx(value - of_pair.mean())
-        and above["control"].item() == "human"
-    )
+    assert above["value"].item() == pytest.approx(value - of_pair.mean())
+    assert above["control"].item() == "human"
     assert above["ci_low"].item() < above["value"].item() < above["ci_high"].item()
     table = tabulate(people_metrics(metrics), {}, {}).set_index(["Kind", "Who"])
     assert table.loc[("all", "2 people"), "Right (%)"] == "67.5"
@@ -190,10 +179,8 @@ def test_answers_for_the_whole_dataset_count_within_the_limit():
     }
     answers = Answers(answers)
     part = answers.on_split(facts, "val", examples)
-    assert (
-        part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3}
-        and answers.on_split(facts, "test", examples) is None
-    )
+    assert part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3}
+    assert answers.on_split(facts, "test", examples) is None
 
 
 def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
@@ -330,15 +317,11 @@ def test_a_question_is_right_where_every_candidate_is(tmp_path):
         .query("slice == 'all'")
         .set_index(["model", "metric"])
     )
-    assert (
-        rows.loc[("human", "human_exact_match"), "value"] == 0.5
-        and rows.loc[("human", "human_exact_match"), "n"] == 2
-    )
+    assert rows.loc[("human", "human_exact_match"), "value"] == 0.5
+    assert rows.loc[("human", "human_exact_match"), "n"] == 2
     assert rows.loc[("human", "human_f1"), "value"] == pytest.approx(np.mean([1, 2 / 3, 2 / 3, 1]))
-    assert (
-        rows.loc[("always_no", "exact_match_beside_people"), "value"] == 0
-        and ("gold", "f1_beside_people") not in rows.index
-    )
+    assert rows.loc[("always_no", "exact_match_beside_people"), "value"] == 0
+    assert ("gold", "f1_beside_people") not in rows.index
 
 
 def test_a_question_that_is_answered_in_part_is_refused(tmp_path):

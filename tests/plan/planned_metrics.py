@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
@@ -35,10 +36,7 @@ def overlaid(under: dict, over: dict) -> dict:
 
 def planned(preset: str):
     """The plan of a preset over the default configuration."""
-    config = overlaid(
-        yaml.safe_load((ROOT / "config.yaml").read_text()),
-        yaml.safe_load((ROOT / f"presets/{preset}.yaml").read_text()),
-    )
+    config = overlaid(read_yaml(ROOT / "config.yaml"), read_yaml(ROOT / f"presets/{preset}.yaml"))
     return resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES)
 
 

@@ -13,6 +13,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
@@ -25,7 +26,7 @@ STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
 
 
 def default() -> dict:
-    return yaml.safe_load((ROOT / "config.yaml").read_text())
+    return read_yaml(ROOT / "config.yaml")
 
 
 def only(name: str) -> dict:
@@ -64,7 +65,7 @@ def refused(config: dict, **resources) -> str:
 
 @pytest.mark.parametrize("preset", [None, "small", "paper"])
 def test_default_and_presets_are_valid(preset):
-    over = yaml.safe_load((ROOT / f"presets/{preset}.yaml").read_text()) if preset else {}
+    over = read_yaml(ROOT / f"presets/{preset}.yaml") if preset else {}
     resolved = plan(overlaid(default(), over))
     assert set(resolved.experiments) == set((over or default())["run"])
     assert all(name in resolved.runs for names in resolved.experiments.values() for name in names)
@@ -286,7 +287,7 @@ def test_equal_settings_have_equal_names():
 
 
 @pytest.mark.parametrize(
-    ("experiment", "setting", "renames"),
+    "experiment, setting, renames",
     [
         ("sample_sop", {"held_out_fraction": 0.2}, True),
         ("sample_sop", {"early_stopping_patience": 2}, True),
@@ -352,7 +353,7 @@ def test_an_option_without_effect_makes_no_other_dataset():
 
 
 @pytest.mark.parametrize(
-    ("data", "study", "said"),
+    "data, study, said",
     [
         (
             "{source: released, challenge_set: temp_order, iterations: 3}",
@@ -475,7 +476,8 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
         "rank": 16,
         "alpha": 32.0,
         "target": "query,value",
-    } and "gradient_checkpointing" not in settings
+    }
+    assert "gradient_checkpointing" not in settings
     assert not {"adapter", "rank", "alpha", "target"} & set(
         json.loads(next(iter(plan(config).runs.values())).settings)["training"]
     )

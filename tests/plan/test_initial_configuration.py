@@ -69,26 +69,23 @@ def test_a_run_begins_with_that_of_its_own_factors():
         )
     )
     found = starts(resolved, "second")
-    assert len(found) == 4 and all(
+    assert len(found) == 4
+    assert all(
         one["seed"] == start["seed"] and one["data"]["stride"] == start["data"]["stride"]
         for one, start in found
     )
-    assert (
-        resolved.initials == {"first"}
-        and "first" not in resolved.experiments
-        and len(resolved.datasets) == 4
-    )
+    assert resolved.initials == {"first"}
+    assert "first" not in resolved.experiments
+    assert len(resolved.datasets) == 4
     assert all(run.begins_with is None for run in resolved.runs.values() if run.method == "control")
 
 
 def test_what_is_not_matched_is_told():
     told = {"initial": {"experiment": "first", "stride": 3}}
     [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
-    assert (
-        one["study"] == "mctaco"
-        and start["data"]["stride"] == 3
-        and start["seed"] == one["seed"] == 1
-    )
+    assert one["study"] == "mctaco"
+    assert start["data"]["stride"] == 3
+    assert start["seed"] == one["seed"] == 1
     told["initial"]["seed"] = 2
     [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
     assert (one["seed"], start["seed"]) == (1, 2)
@@ -126,9 +123,8 @@ def test_another_beginning_is_another_run_and_none_is_as_before():
         for first in (SOP, SOP | {"training": {"epochs": 3}})
     ]
     controls = {name for name in before.experiments["alone"] if "tiny_bert" not in name}
-    assert names[0] & names[1] == controls and not (names[0] | names[1]) & (
-        set(before.runs) - controls
-    )
+    assert names[0] & names[1] == controls
+    assert not (names[0] | names[1]) & (set(before.runs) - controls)
 
 
 def test_a_stage_is_begun_with_like_any_run():
@@ -148,11 +144,9 @@ def test_a_stage_is_begun_with_like_any_run():
             ["fill"], sample_dialogs_mlm=stage, fill=MCTACO | {"models": ["tiny_bert_dialogs"]}
         )
     )
-    assert (
-        len(starts(by_model, "fill")) == 1
-        and by_model.initials == {"sample_dialogs_mlm"}
-        and list(by_model.maker_of) == ["tiny_bert_dialogs"]
-    )
+    assert len(starts(by_model, "fill")) == 1
+    assert by_model.initials == {"sample_dialogs_mlm"}
+    assert list(by_model.maker_of) == ["tiny_bert_dialogs"]
 
 
 @each_row(
@@ -200,9 +194,8 @@ def test_objectives_make_other_runs_and_no_weight_makes_none():
     assert plan(configured(["one"], one=weighed(sop=1, mlm=0))).runs == plain.runs
     both = plan(configured(["one"], one=weighed(sop=1, mlm=0.5)))
     trained = [facts_of(run)["training"] for run in both.runs.values() if run.method == "train"]
-    assert len(trained) == 4 and all(
-        training["objectives"] == {"sop": 1.0, "mlm": 0.5} for training in trained
-    )
+    assert len(trained) == 4
+    assert all(training["objectives"] == {"sop": 1.0, "mlm": 0.5} for training in trained)
     assert plan(configured(["one"], one=weighed(mlm=0.5))).runs == both.runs
     assert {name for name in both.runs if "tiny_bert" not in name} == {
         name for name in plain.runs if "tiny_bert" not in name

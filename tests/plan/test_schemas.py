@@ -1,6 +1,5 @@
 """The files of resources/ and the presets keep to their schemas; what no study uses stops nobody."""
 
-import json
 import os
 import time
 
@@ -15,6 +14,7 @@ from scripts.running.program import UserError
 from scripts.plan.schemas import VALIDATOR, check, check_entry, schema, sound, sound_figures
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
+from tests.files import read_json
 
 FILES = {
     "config.yaml": "config",
@@ -33,16 +33,15 @@ RESOURCES = {
 }
 
 
-@pytest.mark.parametrize(("file", "name"), FILES.items())
+@pytest.mark.parametrize("file, name", FILES.items())
 def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
     text = (ROOT / file).read_text(encoding="utf-8")
     first = text.splitlines()[0]
     named = first.removeprefix("# yaml-language-server: $schema=")
-    assert (
-        named != first
-        and (ROOT / file).parent.joinpath(named).resolve()
-        == ROOT / f"resources/schemas/{name}.schema.yaml"
-    )
+    assert named != first
+    assert (ROOT / file).parent.joinpath(
+        named
+    ).resolve() == ROOT / f"resources/schemas/{name}.schema.yaml"
     errors = list(VALIDATOR(schema(name), registry=REGISTRY).iter_errors(yaml.safe_load(text)))
     assert not errors, errors[0].message
 
@@ -68,9 +67,8 @@ def test_schemas_are_schemas_and_explain_every_key(file):
         if {"integer", "number"} & set(
             [part.get("type")] if isinstance(part.get("type"), str) else part.get("type", [])
         ) and file.stem == "config.schema":
-            assert {"minimum", "exclusiveMinimum"} & set(part) and "maximum" in part, (
-                f"{'.'.join(path)} has no bounds"
-            )
+            assert {"minimum", "exclusiveMinimum"} & set(part)
+            assert "maximum" in part, f"{'.'.join(path)} has no bounds"
 
 
 def test_options_of_the_data_are_schemas():
@@ -83,7 +81,7 @@ def test_options_of_the_data_are_schemas():
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "change", "said"),
+    "kind, name, change, said",
     [
         (
             "sources",
@@ -155,7 +153,7 @@ def test_figures_of_studies_that_run_are_checked():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text, said",
     [
         ("a: [1, 2\nb: 3", "is no YAML in line 2"),
         ("a: !!python/object:os.system {}", "is no YAML in line 1"),
@@ -204,7 +202,7 @@ def test_a_local_file_is_hashed_once(local, monkeypatch):
     ):
         memory.write_text(damaged)
         assert asked()
-    assert json.loads(memory.read_text())[str(file)][2] == sha256_of(file)
+    assert read_json(memory)[str(file)][2] == sha256_of(file)
     os.utime(file, (time.time(), time.time()))
     memory.unlink()
     assert asked() and not memory.exists(), "what has just changed is not remembered"

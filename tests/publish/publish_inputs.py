@@ -9,12 +9,14 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.running.job_files import has_options
 from scripts.data.tables import HISTORY, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.measure.experiment import above_controls
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
+from tests.files import write_rows, write_yaml
 from tests.runs import write_run
 
 HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <img src=x onerror=alert(1)>"
@@ -205,7 +207,7 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
         )
     for split in ("train", splits[0]):
         place = results / "build/strided_sop" / source / dataset / f"{split}.parquet"
-        write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+        write_rows(pairs, place, STRIDED_PAIRS)
     right = 0.02 + 0.08 * np.arange(12)  # probability: pairs 0 to 5 wrong, 6 to 11 right
     scores = np.log(np.where(np.eye(2)[examples["label"]], right[:, None], 1 - right[:, None]))
     write_run(
@@ -299,12 +301,12 @@ class Study:
     def change(self, name: str, change) -> None:
         """Rewrite resources/<name>.yaml after `change` was applied to it."""
         file = self.folder / f"resources/{name}.yaml"
-        entries = yaml.safe_load(file.read_text())
+        entries = read_yaml(file)
         change(entries)
-        file.write_text(yaml.safe_dump(entries, sort_keys=False))
+        write_yaml(file, entries)
 
     def write_metrics(self, rows: list[dict]) -> None:
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+        write_rows(rows, self.metrics, SCHEMA)
 
     def call(self, item: dict):
         """Run the program of an item of figures.yaml as the rule does."""

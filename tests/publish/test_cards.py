@@ -73,23 +73,17 @@ def place(options: bool) -> Place:
 
 def test_the_table_has_who_was_right_the_slices_and_what_each_said():
     table = cards_of(place(options=False), 4).set_index("Item")
-    assert set(table["Model"]) == {"BERT"} and set(table["Control"]) == {"bag"}, (
-        "those that are right most often"
-    )
+    assert set(table["Model"]) == {"BERT"}
+    assert set(table["Control"]) == {"bag"}, "those that are right most often"
     items = table.sort_index()
-    assert (
-        items["Model right"].tolist() == ["yes", "yes", "no", "no"]
-        and (items["Human right"] == "").all()
-    )
+    assert items["Model right"].tolist() == ["yes", "yes", "no", "no"]
+    assert (items["Human right"] == "").all()
     assert items["Control right"].tolist() == ["yes", "no", "yes", "no"]
     assert items["slice: kind"].tolist() == ["first half; even", "first half", "even", ""]
-    assert table.index[0] == "i1" and table.index[1] == "i2", (
-        "what the model alone knows, then what the control alone knows"
-    )
-    assert (
-        table.loc["i0", "model: BERT"] == "yes −1.00"
-        and table.loc["i3", "model: BERT"] == "yes 1.00 ×"
-    )
+    assert table.index[0] == "i1"
+    assert table.index[1] == "i2", "what the model alone knows, then what the control alone knows"
+    assert table.loc["i0", "model: BERT"] == "yes −1.00"
+    assert table.loc["i3", "model: BERT"] == "yes 1.00 ×"
     assert list(table)[-3:] == ["model: BERT", "model: worse", "control: bag"], (
         "of the controls the best alone"
     )
@@ -100,14 +94,10 @@ def test_the_page_shows_options_as_rows_and_texts_once(tmp_path):
     shown = read_cards(tmp_path / "cards.csv")
     card = next(card for card in shown["groups"][0]["cards"] if card["item"] == "i3")
     assert [part["name"] for part in card["texts"]] == ["Question"]
-    assert (
-        card["table"]["header"] == ["Option", "Gold", "BERT", "worse", "control: bag"]
-        and len(card["table"]["rows"]) == 2
-    )
-    assert (
-        card["who"] == {"Model": "wrong", "Control": "wrong"}
-        and card["table"]["rows"][0][2]["wrong"]
-    )
+    assert card["table"]["header"] == ["Option", "Gold", "BERT", "worse", "control: bag"]
+    assert len(card["table"]["rows"]) == 2
+    assert card["who"] == {"Model": "wrong", "Control": "wrong"}
+    assert card["table"]["rows"][0][2]["wrong"]
     assert shown["count"] == 4 and shown["who"]["Model"] == {"right": 2, "wrong": 2}
     assert shown["slices"]["kind"] == {"even": 1, "first half": 1, "first half; even": 1}
     assert "Corpus" not in shown["slices"], "of what is the same on all cards there is no choice"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scripts.data.csv_files import read_csv, write_csv
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
+from tests.files import write_json
 from tests.rows import each_row
 from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, item_of, metric_rows
 
@@ -38,7 +39,7 @@ def html(study) -> str:
         "method": "likelihood",
         "reason": f"it has no head {HOSTILE}",
     }
-    (study.folder / "resources/left_out.yaml").write_text(json.dumps([left_out]))
+    write_json(study.folder / "resources/left_out.yaml", [left_out])
     study.make_page().checked()
     return study.page.read_text()
 
@@ -101,7 +102,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "slices"),
+    "name, slices",
     [
         ("accuracy_by_stride", "slice == 'all' and metric != 'accuracy_above_control'"),
         ("strided_sop_slices", "metric == 'accuracy' and seed.isna()"),
@@ -176,11 +177,9 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
 
 def test_hostile_text_stays_text(html):
     found = Page(html)
-    assert (
-        found.tags.count("script") == 1
-        and not found.handlers
-        and html.count("<script") == html.count("</script") == 1
-    )
+    assert found.tags.count("script") == 1
+    assert not found.handlers
+    assert html.count("<script") == html.count("</script") == 1
     assert found.tags.count("img") == sum(
         place.startswith("data:image/svg") for place in found.loaded
     )
@@ -191,11 +190,9 @@ def test_hostile_text_stays_text(html):
     parts = [json.loads(value) for name, value in found.attributes if name == "data-parts"]
     assert len(parts) == 40 and HOSTILE in {part.get("category") for part in parts}
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
-    assert (
-        "&lt;b&gt;white&lt;/b&gt; space" in html
-        and 'href="#left-out"' in html
-        and "it has no head &lt;script&gt;" in html
-    )
+    assert "&lt;b&gt;white&lt;/b&gt; space" in html
+    assert 'href="#left-out"' in html
+    assert "it has no head &lt;script&gt;" in html
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
 
 
@@ -242,7 +239,6 @@ def test_every_item_has_its_program_and_caption():
     for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text()):
         assert (ROOT / f"{item['program'].replace('.', '/')}.py").is_file()
         caption = (ROOT / item["caption"]).read_text()
-        assert caption.strip() and not re.search(r"[*`{}]|::|\.\. ", caption), (
-            "a caption is plain paragraphs"
-        )
+        assert caption.strip()
+        assert not re.search(r"[*`{}]|::|\.\. ", caption), "a caption is plain paragraphs"
         assert (ROOT / "report" / f"{item['study']}.rst").is_file()

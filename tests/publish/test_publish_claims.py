@@ -2,12 +2,10 @@
 control too, or rests on sample data, on a part of a split, or on another class of model."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import yaml
 
 from scripts.data.csv_files import read_csv
-from scripts.data.tables import write_table
 from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
@@ -22,6 +20,7 @@ from scripts.publish.claims import (
     verdict,
 )
 from tests.conftest import ROOT
+from tests.files import write_rows, write_yaml
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
 
@@ -175,17 +174,10 @@ def table(tmp_path_factory, program):
     ]
     for claim in claims:  # of controls the claim is asked without a method
         claim["where"] |= {"method": "train"}
-    (folder / "claims.yaml").write_text(
-        yaml.safe_dump({"classes": WHOLE["classes"], "claims": claims})
-    )
+    write_yaml(folder / "claims.yaml", {"classes": WHOLE["classes"], "claims": claims})
     for name in ("sources", "models", "studies"):
         (folder / f"{name}.yaml").write_text((ROOT / f"resources/{name}.yaml").read_text())
-    write_table(
-        pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA),
-        folder / "metrics.parquet",
-        strided_sop.SCHEMA,
-        {},
-    )
+    write_rows(METRICS, folder / "metrics.parquet", strided_sop.SCHEMA)
     program(
         f"scripts.publish.claims --metrics {folder}/metrics.parquet "
         f"--sources {folder}/sources.yaml --models {folder}/models.yaml "
@@ -204,9 +196,8 @@ def table(tmp_path_factory, program):
 def test_a_claim_gets_its_verdict(table, number, wanted, why):
     found = table.iloc[number]
     assert found["Claim"] == f"claim {number}"
-    assert (found["Verdict"], found["Why"][: len(why)]) == (wanted, why) and bool(why) == bool(
-        found["Why"]
-    )
+    assert (found["Verdict"], found["Why"][: len(why)]) == (wanted, why)
+    assert bool(why) == bool(found["Why"])
     if "sample data" in why or "no such run" in why:
         assert found["Numbers"] == ""
     elif number == 0:
@@ -216,12 +207,7 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
 
 
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
-    write_table(
-        pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA),
-        tmp_path / "metrics.parquet",
-        strided_sop.SCHEMA,
-        {},
-    )
+    write_rows(METRICS, tmp_path / "metrics.parquet", strided_sop.SCHEMA)
     given = (
         "scripts.publish.claims",
         "--metrics",
@@ -234,22 +220,17 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
         tmp_path / "strided_sop_verdicts",
     )
     done = program(*given)
-    assert (
-        done.returncode == 1
-        and "claims.yaml: no such file" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
-    (tmp_path / "claims.yaml").write_text(
-        yaml.safe_dump(
-            {"classes": {}, "claims": [{"name": "a", "study": "strided_sop", "shape": "guess"}]}
-        )
+    assert done.returncode == 1
+    assert "claims.yaml: no such file" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    write_yaml(
+        tmp_path / "claims.yaml",
+        {"classes": {}, "claims": [{"name": "a", "study": "strided_sop", "shape": "guess"}]},
     )
     done = program(*given)
-    assert (
-        done.returncode == 1
-        and len(done.stderr.splitlines()) == 1
-        and not (tmp_path / "strided_sop_verdicts.csv").exists()
-    )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "strided_sop_verdicts.csv").exists()
 
 
 def settings_of(claim: dict) -> list[dict]:
@@ -261,9 +242,8 @@ def settings_of(claim: dict) -> list[dict]:
 @pytest.mark.parametrize("study", MEASURED)
 def test_shipped_claims_name_what_the_project_has(study):
     classes, claims = read_claims(ROOT / "resources/claims.yaml", study)
-    assert len(claims) >= 4 and len({claim["name"] for claim in WHOLE["claims"]}) == len(
-        WHOLE["claims"]
-    )
+    assert len(claims) >= 4
+    assert len({claim["name"] for claim in WHOLE["claims"]}) == len(WHOLE["claims"])
     assert {model for names in classes.values() for model in names} <= set(MODELS)
     for claim in claims:
         rows = [
@@ -276,11 +256,9 @@ def test_shipped_claims_name_what_the_project_has(study):
             | {claim.get("over", "slice")}
         )
         assert columns <= set(SCHEMAS[study].names), claim["name"]
-        assert (
-            set(claim.get("models", [])) <= set(MODELS)
-            and set(claim.get("classes", [])) <= set(classes)
-            and claim["shape"] in SHAPES
-        )
+        assert set(claim.get("models", [])) <= set(MODELS)
+        assert set(claim.get("classes", [])) <= set(classes)
+        assert claim["shape"] in SHAPES
         methods = claim["where"].get("method", [])
         assert {*([methods] if isinstance(methods, str) else methods)} <= {
             *STUDIES[study]["methods"],

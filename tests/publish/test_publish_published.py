@@ -84,9 +84,8 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
     told = table[(table["Here"] != "") & table["Table"].str.match(r"Table|Figure 3")]
     assert len(told) and not told["Caveat"].str.contains("other model").any()
     outside = told[told["Row"].str.contains("out-of-domain")]["Caveat"]
-    assert (len(outside) > 0) == (study == "timedial") and outside.str.contains(
-        "other data: Schema-Guided Dialogue"
-    ).all()
+    assert (len(outside) > 0) == (study == "timedial")
+    assert outside.str.contains("other data: Schema-Guided Dialogue").all()
 
 
 @each_row(
@@ -127,18 +126,16 @@ def test_every_row_of_a_paper_is_shown_whatever_ran(study, tmp_path):
     claims = CLAIMS[CLAIMS["study"] == study]
     nothing = planned_metrics("small", study, ["all"])
     table = tabulate(claims, Facts(nothing.assign(sample=True), [], NO_CLEANING, SOURCES, MODELS))
-    assert (table["Here"] == "").all() and len(table) == len(claims), (
-        "sample data stand beside no published number"
-    )
+    assert (table["Here"] == "").all()
+    assert len(table) == len(claims), "sample data stand beside no published number"
     assert table["Row"].tolist() == [
         row for _, part in claims.groupby("table", sort=False) for row in part["row"]
     ]
     write(table, "", [], tmp_path / "rows")
     shown = paper_tables(tmp_path / "rows.csv")
     whole = [row["row"] for part in shown.values() for one in part for row in one["rows"]]
-    assert sorted(whole) == sorted(claims["row"]) and all(
-        row["none"] for part in shown.values() for one in part for row in one["rows"]
-    )
+    assert sorted(whole) == sorted(claims["row"])
+    assert all(row["none"] for part in shown.values() for one in part for row in one["rows"])
 
 
 def test_the_nearest_run_is_shown_and_says_what_differs():
@@ -151,9 +148,8 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
     assert full["Caveat"].tolist() == [
         "other model: MPNet-base (all-mpnet-base-v2) after an MLM stage"
     ]
-    assert full["Here"].tolist() == ["50.0 (40.0 to 60.0)"] and full["Difference"].tolist() == [
-        "+5.2 (−4.8 to +15.2)"
-    ]
+    assert full["Here"].tolist() == ["50.0 (40.0 to 60.0)"]
+    assert full["Difference"].tolist() == ["+5.2 (−4.8 to +15.2)"]
     local = tabulate(
         claims,
         Facts(metrics[metrics["context_scope"] == "local"], [], NO_CLEANING, SOURCES, MODELS),
@@ -170,10 +166,8 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
         both,
         Facts(planned_metrics("paper", "temporal_nli", ["all"]), [], NO_CLEANING, SOURCES, MODELS),
     )
-    assert (
-        set(told[told["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"}
-        and not told["Caveat"].str.contains("other").any()
-    )
+    assert set(told[told["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"}
+    assert not told["Caveat"].str.contains("other").any()
 
 
 def test_published_values_are_numbers_or_bounds():

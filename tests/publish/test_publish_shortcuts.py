@@ -1,17 +1,14 @@
 """The tables of what labels give away: counts by hand for each study, hostile text, and what is too rare to be told."""
 
-import json
-
 import pandas as pd
-import pyarrow as pa
 import pytest
-import yaml
 
 from scripts.studies.mctaco.tables import ANSWERS
-from scripts.data.tables import METRICS, write_table
+from scripts.data.tables import METRICS
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
+from tests.files import write_json, write_rows, write_yaml
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -121,12 +118,7 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
     schema = SCHEMAS[study]
     for split, rows in splits.items():
         rows = [{name: None for name in schema.names} | row for row in rows]
-        write_table(
-            pa.Table.from_pylist(rows, schema=schema),
-            folder / f"build/made/d/{split}.parquet",
-            schema,
-            {},
-        )
+        write_rows(rows, folder / f"build/made/d/{split}.parquet", schema)
     metrics = {
         "experiment": "e",
         "study": study,
@@ -143,29 +135,25 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
         "seeds": 1,
         "sample": sample,
     }
-    write_table(
-        pa.Table.from_pylist([{name: metrics.get(name) for name in METRICS.names}], schema=METRICS),
-        folder / "metrics.parquet",
-        METRICS,
-        {},
+    write_rows(
+        [{name: metrics.get(name) for name in METRICS.names}], folder / "metrics.parquet", METRICS
     )
     for name, content in (("sources", {"made": {"title": HOSTILE}}), ("models", {"m": {}})):
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
+        write_yaml(folder / f"{name}.yaml", content)
     runs = []
     for seed in (1, 2):  # two runs of a dataset are one row for each cue
         runs.append(f"run{seed}")
         (folder / "train" / runs[-1]).mkdir(parents=True, exist_ok=True)
-        (folder / "train" / runs[-1] / "run.json").write_text(
-            json.dumps(
-                {
-                    "run": runs[-1],
-                    "source": "made",
-                    "dataset": "d",
-                    "splits": ["train", "test"],
-                    "data_options": {},
-                    "labels": ["entails_<b>", "neutral", "contradicts"],
-                }
-            )
+        write_json(
+            folder / "train" / runs[-1] / "run.json",
+            {
+                "run": runs[-1],
+                "source": "made",
+                "dataset": "d",
+                "splits": ["train", "test"],
+                "data_options": {},
+                "labels": ["entails_<b>", "neutral", "contradicts"],
+            },
         )
     output = folder / f"tables/{study}_shortcuts"
     return program(
@@ -192,9 +180,8 @@ def test_a_cue_is_counted_in_training_and_in_evaluation_and_scored_alone(program
     assert not table.duplicated(["Corpus", "Dataset", "Cue"]).any()
     row = table[table["Cue"] == cue].iloc[0]
     assert row[NUMBERS].tolist() == wanted
-    assert set(table["Split"]) == {"test"} and set(table["Corpus"]) == {
-        f"'{HOSTILE} [sample data]"
-    }, "a spreadsheet shows it as text"
+    assert set(table["Split"]) == {"test"}
+    assert set(table["Corpus"]) == {f"'{HOSTILE} [sample data]"}, "a spreadsheet shows it as text"
     apart = (table["P in training (%)"].astype(float) - table["Average"].astype(float)).abs()
     assert apart.is_monotonic_decreasing, "surest in training first"
 
@@ -210,9 +197,7 @@ def test_what_is_rare_is_not_told(program, tmp_path):
 
 def test_a_dataset_that_is_not_there_is_one_clear_sentence(program, tmp_path):
     done, output = shortcuts(program, tmp_path, "mctaco", {"train": answers("train")})
-    assert (
-        done.returncode == 1
-        and "test.parquet" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
+    assert done.returncode == 1
+    assert "test.parquet" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert not output.parent.exists() or not list(output.parent.iterdir())

@@ -23,6 +23,7 @@ from scripts.publish.recorded import (
 )
 from scripts.train.work import code_of
 from tests.conftest import ROOT
+from tests.files import read_json, write_json
 from tests.publish.publish_inputs import HOSTILE, Study, metric_rows
 from tests.studies.mctaco.publish_inputs_mctaco import metric_rows as mctaco_rows
 
@@ -60,7 +61,7 @@ def tell(study: Study, folder: Path) -> Path:
         "programs": ["evaluate/strided_sop"],
     }
     file = folder / "told.json"
-    file.write_text(json.dumps(told))
+    write_json(file, told)
     return file
 
 
@@ -71,11 +72,10 @@ def study(tmp_path_factory, program) -> Study:
     code = code_of("classify")
     for run in study.runs:
         file = study.results / "train/strided_sop" / run / "run.json"
-        file.write_text(
-            json.dumps(
-                json.loads(file.read_text())
-                | {"code": code, "hostile": HOSTILE, "digest": "0123", "nothing": {}, "known": None}
-            )
+        write_json(
+            file,
+            read_json(file)
+            | {"code": code, "hostile": HOSTILE, "digest": "0123", "nothing": {}, "known": None},
         )
     for item in study.items():
         if item["name"] in DRAWN or item["name"] in TABLES:
@@ -110,19 +110,18 @@ def copied(record, tmp_path) -> Path:
 
 
 def test_every_number_and_every_fact_is_kept(study, record):
-    told = json.loads((record / "record.json").read_text())
+    told = read_json(record / "record.json")
     before, after = pq.read_table(study.metrics), read_metrics(record, told["columns"])
     assert before.drop_columns("draws").equals(after.drop_columns("draws"))
     facts = {fact["run"]: fact for fact in read_runs(record)}
     assert facts == {
-        run: json.loads((study.results / "train/strided_sop" / run / "run.json").read_text())
-        for run in study.runs
+        run: read_json(study.results / "train/strided_sop" / run / "run.json") for run in study.runs
     }
     assert "presets/tried.yaml" in (record / "README.md").read_text()
 
 
 def test_of_figures_and_tables_stay_those_that_are_linked(record, copied, study, program):
-    told = json.loads((record / "record.json").read_text())
+    told = read_json(record / "record.json")
     assert list(told["figures"]) == names_in(record / "resources") == LINKED
     assert list(told["tables"]) == ["strided_sop_table"]
     files = [f"{name}.{suffix}" for name in LINKED for suffix in ("csv", "svg")]
@@ -286,21 +285,20 @@ def test_a_damaged_record_beside_is_named_before_anything_is_written(
 ):
     (copied / "record.json").write_text("<<<<<<< HEAD\n")
     with pytest.raises(UserError, match="record.json: "):
-        write_record(json.loads(tell(study, tmp_path).read_text()), copied.parent / "other")
+        write_record(read_json(tell(study, tmp_path)), copied.parent / "other")
     assert not (copied.parent / "other").exists()
 
 
 def test_other_code_is_named(copied, program):
     assert program(f"scripts.publish.record --check {copied.parent}").returncode == 0
-    told = json.loads((copied / "record.json").read_text())
+    told = read_json(copied / "record.json")
     told["programs"]["evaluate/strided_sop"] += "0"
     told["programs"]["evaluate/gone"] = "0123"
-    (copied / "record.json").write_text(json.dumps(told))
+    write_json(copied / "record.json", told)
     change(copied / "runs.csv", code_of("classify"), "0123")
     done = program(f"scripts.publish.record --check {copied.parent}")
-    assert (
-        done.returncode == 1 and "1 of 1 records are stale (tried)" in done.stderr.splitlines()[-1]
-    )
+    assert done.returncode == 1
+    assert "1 of 1 records are stale (tried)" in done.stderr.splitlines()[-1]
     for name in (
         "evaluate/strided_sop",
         "evaluate/gone",

@@ -1,7 +1,5 @@
 """What can be compared in a plan, and the figures of it: transfers, and a second objective by its weight."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -9,8 +7,8 @@ import pytest
 import yaml
 
 from scripts.plan.comparable import objectives, transfers
-from scripts.data.tables import write_table
 from scripts.studies.mctaco.evaluate import SCHEMA as MCTACO_METRICS
+from tests.files import write_json, write_rows
 from tests.publish.figure_faults import faults_in
 from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
@@ -54,10 +52,8 @@ def test_a_transfer_has_its_twin():
             "begun_with": found[0]["begun_with"],
         }
     ]
-    assert (
-        found[0]["begun_with"]["data"]["stride"] == 3
-        and found[0]["begun_with"]["study"] == "strided_sop"
-    )
+    assert found[0]["begun_with"]["data"]["stride"] == 3
+    assert found[0]["begun_with"]["study"] == "strided_sop"
 
 
 @pytest.mark.parametrize(
@@ -128,16 +124,14 @@ def given(tmp_path):
     """The files that rules/publish.smk hands over; returns the arguments."""
 
     def call(rows: list[dict], schema: pa.Schema, compared: list[dict]) -> list:
-        write_table(
-            pa.Table.from_pylist(rows, schema=schema), tmp_path / "metrics.parquet", schema, {}
-        )
+        write_rows(rows, tmp_path / "metrics.parquet", schema)
         for name, value in {
             "sources": SOURCES,
             "models": {"tiny_bert": {"title": "Tiny"}},
             "studies": STUDIES,
             "compared": compared,
         }.items():
-            (tmp_path / f"{name}.yaml").write_text(json.dumps(value))
+            write_json(tmp_path / f"{name}.yaml", value)
         return [
             "--metrics",
             tmp_path / "metrics.parquet",
@@ -192,30 +186,21 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
         == []
     )
     point, control = pd.read_csv(tmp_path / "figure.csv").to_dict("records")
-    assert (
-        control["is_control"]
-        and control["value"] == pytest.approx(0.02)
-        and not point["is_control"]
-    )
-    assert (
-        point["value"] == pytest.approx(0.06)
-        and point["begun"] == "after sentence order, stride 3, Captions"
-    )
+    assert control["is_control"]
+    assert control["value"] == pytest.approx(0.02)
+    assert not point["is_control"]
+    assert point["value"] == pytest.approx(0.06)
+    assert point["begun"] == "after sentence order, stride 3, Captions"
     # The draws differ by the same everywhere: only seeds are left, of two each with an sd of 1 point.
     error = np.sqrt(2 * 0.01**2 / 2)
-    assert 2 * error < point["value"] - point["ci_low"] < 15 * error and point["ci_low"] + point[
-        "ci_high"
-    ] == pytest.approx(0.12)
-    assert (
-        "by +6.0 (" in (tmp_path / "table.csv").read_text()
-        and "[sample data]" in (tmp_path / "table.csv").read_text()
-    )
+    assert 2 * error < point["value"] - point["ci_low"] < 15 * error
+    assert point["ci_low"] + point["ci_high"] == pytest.approx(0.12)
+    assert "by +6.0 (" in (tmp_path / "table.csv").read_text()
+    assert "[sample data]" in (tmp_path / "table.csv").read_text()
     done = program(
         f"scripts.publish.transfer.figure --output {tmp_path}/none",
         *given(rows[:1], MCTACO_METRICS, compared),
     )
-    assert (
-        done.returncode != 0
-        and "no run beside one that begins with" in done.stderr
-        and not (tmp_path / "none.csv").exists()
-    )
+    assert done.returncode != 0
+    assert "no run beside one that begins with" in done.stderr
+    assert not (tmp_path / "none.csv").exists()

@@ -1,6 +1,5 @@
 """What jobs are given by file, and the manifests that stand for folders."""
 
-import json
 import re
 from contextlib import nullcontext
 
@@ -20,6 +19,7 @@ from scripts.running.job_files import (
 )
 from scripts.data.manifest import lost_files
 from scripts.running.program import UserError, parser
+from tests.files import read_json
 from tests.rows import each_row
 
 
@@ -131,16 +131,14 @@ def test_a_manifest_knows_what_is_lost(tmp_path, program):
         manifest,
     ]
     assert program(*call).returncode == 0 and lost_files(manifest) == []
-    assert json.loads(manifest.read_text())["files"]["a.txt"]["bytes"] == 5
+    assert read_json(manifest)["files"]["a.txt"]["bytes"] == 5
     (tmp_path / "results/a.txt").write_text("a.tx")
     (tmp_path / "results/folder/b.txt").unlink()
     assert lost_files(manifest) == ["a.txt", "folder/b.txt"]
     done = program(*call)
-    assert (
-        done.returncode == 1
-        and "folder/b.txt was not written" in done.stderr
-        and "Traceback" not in done.stderr
-    )
+    assert done.returncode == 1
+    assert "folder/b.txt was not written" in done.stderr
+    assert "Traceback" not in done.stderr
     for broken in ("", "[]", "{}", '{"files": {"a.txt": 1}}'):
         manifest.write_text(broken)
         assert lost_files(manifest) == ["manifest.json"]

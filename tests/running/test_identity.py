@@ -363,7 +363,7 @@ def work(given, pairs=3):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "old, new",
     [
         ("Make it.", "Build it."),
         ("how many", "the number of"),
@@ -389,7 +389,7 @@ def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "old, new",
     [
         ("pairs=3", "pairs=4"),
         ("pairs=3", "pairs=3.0"),

@@ -1,6 +1,5 @@
 """Temporal expressions: sentences read and corrected, values, the program on tables, the released TimeDial."""
 
-import json
 import re
 
 import pandas as pd
@@ -16,6 +15,7 @@ from scripts.text.temporal_words import rules_of
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
 from scripts.studies.timedial.figures.spans import dialog_rows, masked_spans
 from tests.conftest import ROOT, programs
+from tests.files import read_json
 from tests.forking import SHARED
 from tests.rows import each_row
 
@@ -128,9 +128,8 @@ def test_spacing_does_not_matter(find, rules, texts, wanted):
     found = [find(text) for text in texts]
     assert all(len(one) == 1 for one in found)
     texts, kinds = zip(*(one[0] for one in found), (wanted, found[0][0][1]))
-    assert (
-        values_of(pd.Series(texts), pd.Series(kinds), rules).nunique() == 1 and len(set(kinds)) == 1
-    )
+    assert values_of(pd.Series(texts), pd.Series(kinds), rules).nunique() == 1
+    assert len(set(kinds)) == 1
 
 
 @each_row(
@@ -292,9 +291,9 @@ def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
     ]
     assert [row[:4] for row in found["quiz"]] == [["1", 1, 10, "two weeks"], ["1", 1, 31, "May 5"]]
     kept = provenance_of(tmp_path / "spans/talk/train.parquet")
-    assert (
-        kept["licence"] == "MIT" and kept["spacy"] == spacy.__version__ and len(kept["rules"]) == 64
-    )
+    assert kept["licence"] == "MIT"
+    assert kept["spacy"] == spacy.__version__
+    assert len(kept["rules"]) == 64
 
 
 @pytest.mark.parametrize(
@@ -321,9 +320,9 @@ def test_the_program_says_what_is_wrong(program, tmp_path, columns, arguments, w
     done = program(
         f"{MODULE} --cleaned {tmp_path}/in --splits train", "--output", tmp_path / "out", *arguments
     )
-    assert (
-        done.returncode in (1, 2) and wanted in done.stderr and len(done.stderr.splitlines()) == 1
-    )
+    assert done.returncode in (1, 2)
+    assert wanted in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "out/train.parquet").exists()
 
 
@@ -394,7 +393,7 @@ def released(mirror):
     if not file.is_file():
         pytest.skip(f"{file} is missing")
     frames = []
-    for one in json.loads(file.read_text()):
+    for one in read_json(file):
         turns = [
             re.sub(r"^([AB]):\s*", r"\1: ", turn.strip())
             for turn in one["conversation"]
@@ -422,6 +421,5 @@ def test_masked_spans_of_timedial_are_found(released):
 def test_spans_of_timedial_do_not_overlap(released):
     ordered = released[1].sort_values(["dialog_id", "turn", "start"])
     same = ordered.duplicated(["dialog_id", "turn"])
-    assert (~same | (ordered["start"] >= ordered["end"].shift())).all() and (
-        ordered["start"] < ordered["end"]
-    ).all()
+    assert (~same | (ordered["start"] >= ordered["end"].shift())).all()
+    assert (ordered["start"] < ordered["end"]).all()

@@ -1,10 +1,8 @@
 """LoRA and checkpointing of gradients: what is trained, in which precision, what is saved, and the same numbers merged."""
 
-import json
 import re
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 from accelerate import Accelerator
@@ -12,7 +10,6 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from scripts.running.identity import reached
 from scripts.running.program import UserError
-from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train import adapter
 from scripts.train.paradigms import classify
@@ -21,6 +18,7 @@ from scripts.train.hardware import Hardware
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups
 from scripts.train.early_end import Stop
+from tests.files import read_json, write_json, write_rows
 from tests.training import arguments
 from tests.train.decoders import write_decoder
 from tests.train.test_classify_decoders import PAIRS, job
@@ -131,9 +129,10 @@ def test_frozen_weights_are_in_16_bit_and_scores_in_32(decoders):
     )
     paradigm = paradigm_of(decoders["llama"], BF16, **LORA | {"precision": "bf16"})
     kinds = {weight.dtype for weight in paradigm.network.parameters() if not weight.requires_grad}
-    assert kinds == {torch.bfloat16} and {
-        weight.dtype for weight in parameter_groups(paradigm.network, 0)[0]["params"]
-    } == {torch.float32}
+    assert kinds == {torch.bfloat16}
+    assert {weight.dtype for weight in parameter_groups(paradigm.network, 0)[0]["params"]} == {
+        torch.float32
+    }
     frozen = {
         name: weight.detach().clone()
         for name, weight in paradigm.network.named_parameters()
@@ -207,13 +206,11 @@ def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):
 
 def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
     """A model of 2^50 bytes fits into no address space: the allocation fails on any machine."""
-    config = json.loads((decoders["llama"] / "config.json").read_text()) | {
-        "intermediate_size": 2**44
-    }
+    config = read_json(decoders["llama"] / "config.json") | {"intermediate_size": 2**44}
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "model" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "model" / name).write_bytes((decoders["llama"] / name).read_bytes())
-    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    write_json(tmp_path / "model/config.json", config)
     rows = [
         {
             "pair_id": f"v{row}:0",
@@ -228,12 +225,7 @@ def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
         for row in range(20)
     ]
     for split in ("train", "val"):
-        write_table(
-            pa.Table.from_pylist(rows, schema=STRIDED_PAIRS),
-            tmp_path / f"data/{split}.parquet",
-            STRIDED_PAIRS,
-            {},
-        )
+        write_rows(rows, tmp_path / f"data/{split}.parquet", STRIDED_PAIRS)
     done = program(
         "scripts.train.run",
         *arguments(

@@ -131,11 +131,9 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
     np.testing.assert_allclose(np.exp(found), np.exp(wanted), atol=0.01)
     facts = facts_of(tmp_path / "run/run.json")
     assert facts["timestride"] == project_version(), "version and commit of the tree that made it"
-    assert (
-        facts["train_examples"] == 400
-        and facts["method"] == "control"
-        and facts["labels"] == ["swapped", "in_order"]
-    )
+    assert facts["train_examples"] == 400
+    assert facts["method"] == "control"
+    assert facts["labels"] == ["swapped", "in_order"]
 
 
 def test_a_further_control_is_measured_alone(program, tmp_path):
@@ -148,11 +146,9 @@ def test_a_further_control_is_measured_alone(program, tmp_path):
     (tmp_path / "words/predictions.parquet").unlink()
     refused = {"cues": {"features": ["cue_words"]}, "no_masks": {"rank_by": ["in_context"]}}
     done = run_controls(program, tmp_path, train, test, {**first, **refused})
-    assert (
-        done.returncode == 1
-        and "name another control" in done.stderr
-        and not (tmp_path / "controls.manifest.json").exists()
-    )
+    assert done.returncode == 1
+    assert "name another control" in done.stderr
+    assert not (tmp_path / "controls.manifest.json").exists()
     done = run_controls(
         program, tmp_path, train, test, {**first, "cues": {"features": ["cue_words"]}}
     )
@@ -330,11 +326,9 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
         row("elsewhere", "control", np.ones(40), split="other"),
     ]
     [above] = above_controls(rows)
-    assert (
-        above["metric"] == "accuracy_above_control"
-        and above["control"] == "strong"
-        and above["model"] == "model"
-    )
+    assert above["metric"] == "accuracy_above_control"
+    assert above["control"] == "strong"
+    assert above["model"] == "model"
     assert above["value"] == pytest.approx(rights["model"].mean() - rights["strong"].mean())
     assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:])
     apart = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
@@ -378,12 +372,10 @@ def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
         .set_index("cue")
         .loc["stands in its dialog"]
     )
-    assert (
-        found["train"] == 1
-        and found["evaluation"] == 0
-        and found["verdict"] == "punished"
-        and found["alone"] == 0
-    )
+    assert found["train"] == 1
+    assert found["evaluation"] == 0
+    assert found["verdict"] == "punished"
+    assert found["alone"] == 0
     assert found["coverage"] == 0.5 and found["n"] == 300
     same = (
         audit(SHORTCUTS, split(300, 1.0), split(300, 1.0))

@@ -1,7 +1,5 @@
 """ESIM: its network against plain loops, and its words."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -17,6 +15,7 @@ from scripts.train.paradigms.esim import Esim, load, words_of
 from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer, initial_vectors
 from scripts.train.labels import Head
 from scripts.train.paradigms.vectors import read_vectors
+from tests.files import read_json, write_json
 
 pytestmark = pytest.mark.models
 
@@ -51,9 +50,7 @@ def batch(pairs, width=None, junk=0):
 def encoder_folder(tmp_path_factory):
     """An ESIM model over a tiny BERT with dropout, whose tokenizer writes [CLS] a [SEP] b [SEP]."""
     model = tmp_path_factory.mktemp("over_bert")
-    (model / "config.json").write_text(
-        json.dumps({"model_type": "esim", "hidden_size": 7, "encoder": True})
-    )
+    write_json(model / "config.json", {"model_type": "esim", "hidden_size": 7, "encoder": True})
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *sorted(WORDS)]
     tokenizer = Tokenizer(
         models.WordLevel({name: number for number, name in enumerate(names)}, unk_token="[UNK]")
@@ -88,8 +85,8 @@ def encoder_folder(tmp_path_factory):
 
 @pytest.fixture
 def vectors_folder(tmp_path):
-    (tmp_path / "config.json").write_text(
-        json.dumps({"model_type": "esim", "hidden_size": 7, "vectors": "v.txt"})
+    write_json(
+        tmp_path / "config.json", {"model_type": "esim", "hidden_size": 7, "vectors": "v.txt"}
     )
     draw = np.random.default_rng(2)
     lines = [
@@ -220,11 +217,9 @@ def test_dropout_follows_the_seed_and_one_mask_holds_for_all_words_of_a_text():
     first, second = net(**rows).logits, net(**rows).logits
     torch.manual_seed(4)
     assert torch.equal(net(**rows).logits, first) and not torch.equal(first, second)
-    assert (
-        torch.equal(states[0][0], states[0][2])
-        and (states[0][0] == 0).any()
-        and (states[0][0] != 0).any()
-    )
+    assert torch.equal(states[0][0], states[0][2])
+    assert (states[0][0] == 0).any()
+    assert (states[0][0] != 0).any()
 
 
 def test_it_computes_in_fp32_under_autocast():
@@ -254,8 +249,8 @@ def test_tokens_are_those_of_glove():
 def test_case_is_a_setting(vectors_folder):
     texts = ["Go NOW", "go"]
     assert words_of(vectors_folder, texts) == {"go", "now"}
-    config = json.loads((vectors_folder / "config.json").read_text())
-    (vectors_folder / "config.json").write_text(json.dumps(config | {"lower_case": False}))
+    config = read_json(vectors_folder / "config.json")
+    write_json(vectors_folder / "config.json", config | {"lower_case": False})
     words = words_of(vectors_folder, texts)
     assert words == {"Go", "NOW", "go"}
     tokenizer, _ = load(vectors_folder, HEAD, TRAINING, words)
@@ -269,11 +264,9 @@ def test_words_without_a_vector_are_drawn_alike_whatever_the_others_are():
     larger = initial_vectors(
         ["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors
     )
-    assert (
-        (matrix[0] == 0).all()
-        and (matrix[[4, 2]] == vectors).all()
-        and (larger[2:4] == vectors).all()
-    )
+    assert (matrix[0] == 0).all()
+    assert (matrix[[4, 2]] == vectors).all()
+    assert (larger[2:4] == vectors).all()
     assert (matrix[[1, 3]] == larger[[1, 4]]).all() and (matrix[1] != matrix[3]).all()
     drawn = larger[5:]
     assert abs(drawn.mean() - vectors.mean()) < 0.01 and abs(drawn.std() - vectors.std()) < 0.01
@@ -307,7 +300,7 @@ def test_vectors_of_none_of_the_words_are_refused(vectors_folder):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change, said",
     [
         ({"hidden_size": 0}, "hidden_size is 0"),
         ({"hidden_size": "300"}, "hidden_size is '300'"),
@@ -317,8 +310,8 @@ def test_vectors_of_none_of_the_words_are_refused(vectors_folder):
     ],
 )
 def test_a_wrong_configuration_is_refused(vectors_folder, change, said):
-    config = json.loads((vectors_folder / "config.json").read_text())
-    (vectors_folder / "config.json").write_text(json.dumps(config | change))
+    config = read_json(vectors_folder / "config.json")
+    write_json(vectors_folder / "config.json", config | change)
     with pytest.raises(UserError, match=said):
         load(vectors_folder, HEAD, TRAINING, WORDS)
 

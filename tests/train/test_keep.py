@@ -11,6 +11,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from tests.files import read_json
 from tests.train.decoders import write_decoder
 from tests.training import arguments
 
@@ -86,7 +87,7 @@ def train(folder, program, tmp_path):
             *options,
         )
         assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-        facts = json.loads((tmp_path / name / "run.json").read_text())
+        facts = read_json(tmp_path / name / "run.json")
         return (
             done.stderr,
             facts,
@@ -163,22 +164,17 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     assert "no step taken" in train("plain", "--keep", "best")[0]
     # Another split, in another run: the numbers of the first one stand, and nothing is learnt.
     said, again, known, found = train("wider", "--keep", "best", splits=("val", "other"))
-    assert (
-        ": train loss" not in said and "no peak over epochs" in said and places(tmp_path) == [place]
-    )
-    assert np.array_equal(of(found, "val"), of(predictions, "val")) and np.array_equal(
-        of(found, "held_out"), of(predictions, "held_out")
-    )
-    assert (
-        of(found, "other").shape == (24, 2)
-        and set(found["selection"]) == {"held_out"}
-        and set(predictions["selection"]) == {"held_out", "peak"}
-    )
-    assert (
-        again["best_epoch"] == epoch
-        and again["seconds"] == facts["seconds"]
-        and set(again["scored_by"]) == {"learnt", "hardware", "versions"}
-    )
+    assert ": train loss" not in said
+    assert "no peak over epochs" in said
+    assert places(tmp_path) == [place]
+    assert np.array_equal(of(found, "val"), of(predictions, "val"))
+    assert np.array_equal(of(found, "held_out"), of(predictions, "held_out"))
+    assert of(found, "other").shape == (24, 2)
+    assert set(found["selection"]) == {"held_out"}
+    assert set(predictions["selection"]) == {"held_out", "peak"}
+    assert again["best_epoch"] == epoch
+    assert again["seconds"] == facts["seconds"]
+    assert set(again["scored_by"]) == {"learnt", "hardware", "versions"}
     learnt = [
         frame[frame["split"].isin(["train", "held_out"])].drop(columns="run").reset_index(drop=True)
         for frame in (history, known)
@@ -194,10 +190,8 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
         opened.seek(-1, 2)
         opened.write(b"\x07")
     said, _, _, found = train("wider", "--keep", "best", splits=("val", "other"))
-    assert (
-        "model.safetensors has changed since it was written" in said
-        and "epoch 1 of 2: train loss" in said
-    )
+    assert "model.safetensors has changed since it was written" in said
+    assert "epoch 1 of 2: train loss" in said
     assert set(found["selection"]) == {"held_out", "peak"} and places(tmp_path) == [place]
 
 
@@ -224,10 +218,8 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
     assert (place / "adapter_model.safetensors").stat().st_size < (
         folder / "decoder/model.safetensors"
     ).stat().st_size / 2
-    assert (
-        not (place / "model.safetensors").exists()
-        and "PeftModel.from_pretrained" in (place / "README.md").read_text()
-    )
+    assert not (place / "model.safetensors").exists()
+    assert "PeftModel.from_pretrained" in (place / "README.md").read_text()
     tokenizer = AutoTokenizer.from_pretrained(place)
     base = AutoModelForSequenceClassification.from_pretrained(folder / "decoder", num_labels=2)
     found = scores_by(
@@ -239,9 +231,8 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
     )
     assert ": train loss" not in said and np.array_equal(of(again, "val"), of(predictions, "val"))
     said, _, _, _ = train("lora", "--keep", "best", "--merge-adapter", model="decoder", **LORA)
-    assert ": train loss" in said and places(tmp_path) == [place], (
-        "what was kept is not what is asked for now"
-    )
+    assert ": train loss" in said
+    assert places(tmp_path) == [place], "what was kept is not what is asked for now"
     network = AutoModelForSequenceClassification.from_pretrained(place)
     found = scores_by(
         network, AutoTokenizer.from_pretrained(place), read_table(folder / "data/val.parquet")

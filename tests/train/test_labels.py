@@ -1,11 +1,10 @@
 """A model's labels are mapped to the study's by name; what cannot be mapped is refused with the reason."""
 
-import json
-
 import pytest
 
 from scripts.running.program import UserError
 from scripts.train.labels import head_of
+from tests.files import write_json
 
 LABELS = ["entailment", "neutral", "contradiction"]
 MERGED = {"entailment": ["entailment"], "not_entailment": ["neutral", "contradiction"]}
@@ -17,7 +16,7 @@ def model(tmp_path):
         config = {"model_type": "bert"} | (
             {"id2label": {str(place): name for place, name in enumerate(names)}} if names else {}
         )
-        (tmp_path / "config.json").write_text(json.dumps(config))
+        write_json(tmp_path / "config.json", config)
         if weights:
             (tmp_path / "model.safetensors").touch()
         return tmp_path
@@ -26,7 +25,7 @@ def model(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "labels", "columns", "order"),
+    "names, labels, columns, order",
     [
         (
             ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"],

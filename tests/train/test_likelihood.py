@@ -356,11 +356,9 @@ def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
     whole = likelihood.Paradigm(models / "gpt2", cloze_job(), {}).encode(cloze())
     most = int(whole.lengths[:4].max())  # of the second context, which is longer, some is cut
     examples = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=most), {}).encode(cloze())
-    assert (
-        examples.lengths.max() == most < whole.lengths[4:8].min()
-        and examples.truncated == 4
-        and examples.truncated_choices == 1
-    )
+    assert examples.lengths.max() == most < whole.lengths[4:8].min()
+    assert examples.truncated == 4
+    assert examples.truncated_choices == 1
     start, end = (one.fields["input_ids"].padded(200, -1)[4:8] for one in (examples, whole))
     assert len(set(examples.fields["scored_from"].flat[4:8])) == 1, "each context is cut as much"
     # Its end stays, and all behind it.
@@ -493,6 +491,5 @@ def test_weights_are_in_bf16_where_that_is_asked_for(models):
         paradigm = likelihood.Paradigm(models / "llama", cloze_job(precision=precision), {})
         kinds[precision] = next(paradigm.network.parameters()).dtype, scores_of(paradigm, table)
     assert kinds["auto"][0] == torch.float32 and kinds["bf16"][0] == torch.bfloat16
-    assert np.allclose(kinds["auto"][1], kinds["bf16"][1], rtol=0.05) and not np.allclose(
-        kinds["auto"][1], kinds["bf16"][1], atol=1e-4
-    )
+    assert np.allclose(kinds["auto"][1], kinds["bf16"][1], rtol=0.05)
+    assert not np.allclose(kinds["auto"][1], kinds["bf16"][1], atol=1e-4)

@@ -53,17 +53,15 @@ def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     ]
     done = program(target.module, *given)
     last = done.stderr.splitlines()[-1]
-    assert (
-        done.returncode == 1
-        and last.startswith("error: ")
-        and said in last
-        and "Traceback" not in done.stderr
-    ), done.stderr
+    assert done.returncode == 1
+    assert last.startswith("error: ")
+    assert said in last
+    assert "Traceback" not in done.stderr, done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
 
 
 @pytest.mark.parametrize(
-    ("argument", "value", "said"),
+    "argument, value, said",
     [
         ("--settings", {"study": "s"}, "has no key source"),
         ("--method", {"columns": {}}, "has no key labels"),

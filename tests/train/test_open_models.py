@@ -14,6 +14,7 @@ from scripts.train.labels import Head, head_of
 from scripts.train.paradigms.paradigm import read_config, read_network, read_tokenizer
 from scripts.train.run import files_of
 from scripts.train.work import model_view
+from tests.files import write_json
 from tests.rows import each_row
 from tests.fetch.fetch_models import MODELS, WORDS, fetch_fixture, no_pauses
 
@@ -100,11 +101,9 @@ def released(place, content: dict, special: dict, kind, shard_size: str = "1GB")
     )
     network = network.to(getattr(torch, content["torch_dtype"]))
     network.save_pretrained(place, max_shard_size=shard_size)
-    (place / "config.json").write_text(
-        json.dumps(content | {"vocab_size": tokenizer.get_vocab_size() + 7})
-    )
-    (place / "tokenizer_config.json").write_text(
-        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"} | special)
+    write_json(place / "config.json", content | {"vocab_size": tokenizer.get_vocab_size() + 7})
+    write_json(
+        place / "tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast"} | special
     )
     return place, network
 
@@ -128,19 +127,16 @@ def test_a_decoder(fetch, tmp_path, name):
     fetched = model_view(
         tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path
     )  # as a run reads it
-    assert (
-        len(list(fetched.glob("model-*.safetensors"))) > 1
-        and not (fetched / "model.safetensors").exists()
-    )
+    assert len(list(fetched.glob("model-*.safetensors"))) > 1
+    assert not (fetched / "model.safetensors").exists()
     tokenizer = read_tokenizer(fetched)
     loaded, missing = read_network(
         AutoModelForCausalLM, fetched, read_config(fetched, tokenizer, {"max_length": 64})
     )
     assert missing == [] and tokenizer.pad_token == "[SEP]"
     for key, value in network.state_dict().items():
-        assert loaded.state_dict()[key].dtype == torch.float32 and torch.equal(
-            loaded.state_dict()[key], value.float()
-        ), key
+        assert loaded.state_dict()[key].dtype == torch.float32
+        assert torch.equal(loaded.state_dict()[key], value.float()), key
     assert loaded.get_output_embeddings().weight is loaded.get_input_embeddings().weight
     assert likelihood.load(fetched, {"max_length": 64, "precision": "fp32"})[2] == "decoder"
     tokenizer, classifier = classify.load(fetched, fresh_head(), {"max_length": 64})
@@ -160,7 +156,8 @@ def test_an_encoder(fetch, tmp_path, name):
     base = {
         key: value for key, value in network.base_model.state_dict().items() if "pooler" not in key
     }
-    assert base and all(
+    assert base
+    assert all(
         torch.equal(classifier.base_model.state_dict()[key], value.float())
         for key, value in base.items()
     )

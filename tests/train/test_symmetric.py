@@ -1,7 +1,5 @@
 """The symmetric paradigm: both orders are learnt, and the order of two texts is no habit of a score."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,6 +11,7 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train.paradigms import symmetric
 from scripts.train.batches import collate
+from tests.files import read_json
 from tests.models import fetched
 from tests.training import arguments
 
@@ -138,7 +137,7 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
                 method={"paradigm": paradigm},
             ),
         ).checked()
-        facts = json.loads((tmp_path / paradigm / "run.json").read_text())
+        facts = read_json(tmp_path / paradigm / "run.json")
         predictions = read_table(tmp_path / paradigm / "predictions.parquet").to_pandas()
         found[paradigm] = (
             facts,
@@ -146,10 +145,8 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
             set(predictions.loc[predictions["split"] == "held_out", "group_id"]),
         )
     (plain, _, held), (both, predictions, also_held) = found["classify"], found["symmetric"]
-    assert (
-        both["train_examples"] == 2 * plain["train_examples"]
-        and both["held_out_examples"] == plain["held_out_examples"]
-    )
+    assert both["train_examples"] == 2 * plain["train_examples"]
+    assert both["held_out_examples"] == plain["held_out_examples"]
     assert held == also_held and both["train_examples"] / 2 + both["held_out_examples"] == 160
     assert (
         predictions.groupby(["split", "selection"]).size() == [both["held_out_examples"], 40, 40]

@@ -69,9 +69,9 @@ def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_pat
     lively, still, closed = json.loads(
         unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1))
     )
-    assert lively[0] > 200 and still[0] > 200 and closed[0] < 200, (
-        "the table that the address names"
-    )
+    assert lively[0] > 200
+    assert still[0] > 200
+    assert closed[0] < 200, "the table that the address names"
     assert lively[1] == still[1] == closed[1], "and nothing else"
 
 
@@ -86,9 +86,8 @@ def test_a_fold_opens_by_key_and_its_table_keeps_its_first_column(reader):
     fold = "document.querySelector('#strided_sop_table > .fold')"
     reader.value(f"{fold}.querySelector('summary').focus()")
     reader.press("Enter")
-    assert (
-        reader.value(f"{fold}.open") and reader.value("document.documentElement.scrollWidth") == 390
-    )
+    assert reader.value(f"{fold}.open")
+    assert reader.value("document.documentElement.scrollWidth") == 390
     cell, scroll = f"{fold}.querySelector('td')", f"{fold}.querySelector('.scroll')"
     assert reader.value(f"{scroll}.scrollWidth > {scroll}.clientWidth"), "wider than a phone"
     reader.value(f"{scroll}.scrollLeft = 200")
@@ -126,8 +125,6 @@ def test_print_has_what_was_opened(page, tmp_path):  # noqa: F811
         )
         texts.append(" ".join(done.stdout.split()))
     closed, opened = texts
-    assert (
-        len(opened) > 2 * len(closed)
-        and re.search(r"The table: \d+ rows in \d+ groups \(folded\)", closed)
-        and "(folded)" not in opened
-    )
+    assert len(opened) > 2 * len(closed)
+    assert re.search(r"The table: \d+ rows in \d+ groups \(folded\)", closed)
+    assert "(folded)" not in opened

@@ -11,19 +11,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
 from filelock import FileLock
 
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
+from tests.files import write_yaml
 from tests.forking import snakemake
-
-
-def write_yaml(value, file: Path) -> None:
-    """With libyaml, a tenth of the time: the files of resources/ are written hundreds of times."""
-    file.write_text(
-        yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False)
-    )
 
 
 class Study:
@@ -69,7 +62,7 @@ class Study:
         """Read a YAML file, let `mend` change it, write it back."""
         value = read_yaml(self / path)
         mend(value)
-        write_yaml(value, self / path)
+        write_yaml(self / path, value)
 
 
 def checkout(folder: Path) -> Study:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.data.tables import read_table
+from tests.files import read_json
 from tests.workflow.test_docs import DIALOGS
 
 TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
@@ -78,11 +79,9 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
         .dropna()
         .astype(int)
     )
-    assert (
-        len(count) == 5
-        and (count["classification"] == 0).all()
-        and count["mask filling"].between(1, INSTANCES - 1).all()
-    ), "zero-shot, too"
+    assert len(count) == 5
+    assert (count["classification"] == 0).all()
+    assert count["mask filling"].between(1, INSTANCES - 1).all(), "zero-shot, too"
     page = (timedial / timedial.page).read_text()
     for text in (
         "tiny BERT after an MLM stage",
@@ -99,9 +98,8 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
         "config.yaml",
         lambda config: config["experiments"]["filled"]["training"].update(batch_size=16),
     )
-    assert len(timedial.jobs()["train_run"]) == 1 and "train_model" not in timedial.jobs(), (
-        "zero-shot has no batch to learn from"
-    )
+    assert len(timedial.jobs()["train_run"]) == 1
+    assert "train_model" not in timedial.jobs(), "zero-shot has no batch to learn from"
     timedial.change(
         "config.yaml",
         lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=2),
@@ -175,10 +173,8 @@ def test_without_held_out_questions_the_last_epoch_is_reported(study):
         lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])),
     )
     done = study.snakemake("--dry-run")
-    assert (
-        done.returncode != 0
-        and "unknown key train_question; did you mean train_questions?" in done.stdout + done.stderr
-    )
+    assert done.returncode != 0
+    assert "unknown key train_question; did you mean train_questions?" in done.stdout + done.stderr
     study.change(
         "config.yaml",
         lambda config: config["experiments"]["mine"].update(
@@ -186,10 +182,8 @@ def test_without_held_out_questions_the_last_epoch_is_reported(study):
         ),
     )
     done = study.snakemake("--cores", "2")
-    assert (
-        done.returncode != 0
-        and "train_questions is 5000, but there are" in done.stdout + done.stderr
-    )
+    assert done.returncode != 0
+    assert "train_questions is 5000, but there are" in done.stdout + done.stderr
     # ESIM learns beside a transformer, from word vectors that are fetched like any model.
     words = ("the", "it", "hours", "days", "minutes", "week", "yes", "no", "often", "long")
     (study / "vectors.txt").write_text(
@@ -225,7 +219,7 @@ def test_without_held_out_questions_the_last_epoch_is_reported(study):
         [folder] = (study / "results/train/mctaco").glob(f"*train_questions-30*{model}*")
         predictions = read_table(folder / "predictions.parquet").to_pandas()
         assert set(predictions["selection"]) == {"last"} and set(predictions["epoch"]) == {2}
-        facts = json.loads((folder / "run.json").read_text())
+        facts = read_json(folder / "run.json")
         assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
     assert study.jobs() == {}
     study.edit("scripts/train/paradigms/esim.py", "DROPOUT = 0.5", "DROPOUT = 0.25")

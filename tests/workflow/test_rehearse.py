@@ -1,6 +1,5 @@
 """The rehearsal of a study: a step of each kind of run, told before anything is fetched; what is missing and what does not fit."""
 
-import json
 import resource
 import subprocess
 import sys
@@ -9,7 +8,9 @@ import pytest
 import yaml
 from transformers import BertConfig
 
+from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
+from tests.files import write_json, write_yaml
 from tests.training import METHOD, SETTINGS, TRAINING
 from tests.workflow.conftest import Study, checkout
 
@@ -55,7 +56,7 @@ def configured(project: Study, name: str, **changed) -> str:
     }
     config["experiments"]["tried"]["training"] |= changed.pop("training", {})
     file = project.folder / f"{name}.yaml"
-    file.write_text(yaml.safe_dump(config | changed))
+    write_yaml(file, config | changed)
     return str(file)
 
 
@@ -63,14 +64,11 @@ def test_a_step_is_taken_of_each_kind_of_run_and_nothing_is_fetched(project):
     said = project.run("rehearse", "--configfile", configured(project, "well"))
     lines = [line for line in said.splitlines() if line.startswith("tried: some_bert, train: ")]
     assert len(lines) == 1, said  # two strides and two seeds, which take the same
-    assert (
-        "parameters" in lines[0]
-        and "s a step of 512 tokens" in lines[0]
-        and "MB of memory" in lines[0]
-    )
-    assert not list(project.folder.glob("results/fetch/models/*")) and not list(
-        project.folder.glob("results/rehearse/well/*")
-    )
+    assert "parameters" in lines[0]
+    assert "s a step of 512 tokens" in lines[0]
+    assert "MB of memory" in lines[0]
+    assert not list(project.folder.glob("results/fetch/models/*"))
+    assert not list(project.folder.glob("results/rehearse/well/*"))
     assert not (project.folder / "results/train/strided_sop").exists()
 
 
@@ -84,10 +82,10 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
             lost: {hub: some/lost, revision: main, licence: MIT}
         """),
     )
-    config = yaml.safe_load((project.folder / "ill.yaml").read_text())
+    config = read_yaml(project.folder / "ill.yaml")
     config["experiments"]["long"] = config["experiments"]["tried"] | {"models": ["lost"]}
     config["experiments"]["tried"]["methods"] = ["train", "train_symmetric"]
-    (project.folder / "ill.yaml").write_text(yaml.safe_dump(config))
+    write_yaml(project.folder / "ill.yaml", config)
     done = project.snakemake(
         "--cores", "1", "rehearse", "--configfile", file, HF_ENDPOINT="http://127.0.0.1:9"
     )
@@ -122,8 +120,8 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
         "scored": 8,
         "options": ["--device", "cpu"],
     }
-    (tmp_path / "told.json").write_text(json.dumps(told))
-    (tmp_path / "files.json").write_text(json.dumps({"missing": [], "configs": {}}))
+    write_json(tmp_path / "told.json", told)
+    write_json(tmp_path / "files.json", {"missing": [], "configs": {}})
     command = (
         f"-m scripts.train.rehearse --study {tmp_path}/told.json --files {tmp_path}/files.json "
         f"--folder {tmp_path}/work"
@@ -136,8 +134,6 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, 5 * 2**30)),
     )
     assert done.returncode == 1 and "too_much: tiny_bert, train: FAILED" in done.stdout
-    assert (
-        "lower batch_size" in done.stdout
-        and "max_length" in done.stdout
-        and "Traceback" not in done.stderr
-    )
+    assert "lower batch_size" in done.stdout
+    assert "max_length" in done.stdout
+    assert "Traceback" not in done.stderr

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.files import write_yaml
 from tests.forking import snakemake
 from tests.workflow.conftest import Study, checkout
 
@@ -59,7 +60,7 @@ def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
     """A study made by `-s … --directory …`, called from a third folder, and what its first run said."""
     place = tmp_path_factory.mktemp("elsewhere") / "m y 'ö' $x"
     place.mkdir()
-    (place / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
+    write_yaml(place / "tiny.yaml", SMALL)
     done = snakemake(
         "--cores",
         "2",
@@ -77,9 +78,8 @@ def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
 def test_elsewhere_than_in_the_projects_folder(project, elsewhere):
     """Results go to the working directory, and nothing is written beside the Snakefile."""
     study = elsewhere[0]
-    assert (study / "results/publish/tiny/index.html").exists() and not (
-        project / "results"
-    ).exists()
+    assert (study / "results/publish/tiny/index.html").exists()
+    assert not (project / "results").exists()
     assert (
         study.jobs(
             "-s", project / "Snakefile", "--directory", study.folder, "--configfile", "tiny.yaml"
@@ -124,17 +124,14 @@ HOSTILE = "x; touch HERE #$(touch HERE)`touch HERE`'\"; touch HERE"
     ],
 )
 def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
-    (tmp_path / "hostile.yaml").write_text(yaml.safe_dump(configured))
+    write_yaml(tmp_path / "hostile.yaml", configured)
     base = tmp_path / "base.yaml"
-    base.write_text(
-        yaml.safe_dump(
-            SMALL
-            | {
-                "run": ["sample_dialogs_classify"]
-                if "spacy_pipeline" in configured
-                else ["sample_sop"]
-            }
-        )
+    write_yaml(
+        base,
+        SMALL
+        | {
+            "run": ["sample_dialogs_classify"] if "spacy_pipeline" in configured else ["sample_sop"]
+        },
     )
     snakemake(
         "-s",
@@ -175,7 +172,7 @@ def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
 
     study.change("resources/sources.yaml", mend)
     (study / file).write_text("")
-    (study / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
+    write_yaml(study / "tiny.yaml", SMALL)
     assert study.snakemake("--cores", "2", "clean", "--configfile", "tiny.yaml").returncode != 0
     assert not list(study.folder.rglob("HERE*"))
 
@@ -193,7 +190,7 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
               training: {epochs: 1}
         """),
     }
-    (tmp_path / "large.yaml").write_text(yaml.safe_dump(large))
+    write_yaml(tmp_path / "large.yaml", large)
     done = snakemake(
         "-s",
         project / "Snakefile",
@@ -213,7 +210,7 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
 
 @pytest.mark.parametrize("name", ["a b", "../up", ""])
 def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
-    (tmp_path / "named.yaml").write_text(yaml.safe_dump({"name": name}))
+    write_yaml(tmp_path / "named.yaml", {"name": name})
     done = project.snakemake(
         "--dry-run", "--directory", tmp_path, "--configfile", tmp_path / "named.yaml"
     )
@@ -240,18 +237,15 @@ def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
     )
     done = study.snakemake("-s", broken / "Snakefile", "--cores", "2", "--configfile", "tiny.yaml")
     told = done.stdout + done.stderr
-    assert (
-        done.returncode != 0
-        and told.count("this went wrong, do that") == 1
-        and len(told.encode()) < 2000
-    ), told
+    assert done.returncode != 0
+    assert told.count("this went wrong, do that") == 1
+    assert len(told.encode()) < 2000, told
 
 
 def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
-    (tmp_path / "people.yaml").write_text(
-        yaml.safe_dump(
-            {"run": ["sample_sop"], "experiments": {"sample_sop": {"people": ["answers/*.csv"]}}}
-        )
+    write_yaml(
+        tmp_path / "people.yaml",
+        {"run": ["sample_sop"], "experiments": {"sample_sop": {"people": ["answers/*.csv"]}}},
     )
     done = snakemake(
         "-s",
@@ -265,9 +259,9 @@ def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
         tmp_path / "people.yaml",
         cwd=tmp_path,
     )
+    assert done.returncode
     assert (
-        done.returncode
-        and "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there"
+        "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there"
         in done.stdout + done.stderr
     )
     (tmp_path / "answers").mkdir()
@@ -285,6 +279,5 @@ def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
         tmp_path / "people.yaml",
         cwd=tmp_path,
     )
-    assert done.returncode == 0 and "Publishing people" in done.stdout + done.stderr, (
-        done.stdout + done.stderr
-    )
+    assert done.returncode == 0
+    assert "Publishing people" in done.stdout + done.stderr, done.stdout + done.stderr

@@ -1,6 +1,5 @@
 """Training through the workflow's program: killed runs, several processes, wrong input."""
 
-import json
 import os
 import shutil
 import signal
@@ -16,6 +15,7 @@ import yaml
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
+from tests.files import read_json
 from tests.training import arguments
 
 
@@ -133,7 +133,7 @@ def same_bytes(run, other) -> bool:
 
 def test_it_learns_and_reports(undisturbed):
     history, predictions = results(undisturbed)
-    facts = json.loads((undisturbed / "run.json").read_text())
+    facts = read_json(undisturbed / "run.json")
     assert facts["train_examples"] + facts["held_out_examples"] == VIDEOS["train"] * 8
     last = history[(history["split"] == "val_1") & (history["epoch"] == history["epoch"].max())]
     assert last["accuracy"].item() > 0.9
@@ -202,16 +202,13 @@ def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared,
     kill(started(prepared, output, **given))
     with open(output / "work/checkpoint.pt", "rb") as opened:
         saved = torch.load(opened, weights_only=True)["state"]["network"]
-    assert "score.weight" in saved and all(
-        "lora_" in name for name in saved if name != "score.weight"
-    )
+    assert "score.weight" in saved
+    assert all("lora_" in name for name in saved if name != "score.weight")
     assert "resumes in epoch" in train(output, **given).stderr
     assert same_bytes(output, tmp_path / "whole")
-    facts = json.loads((output / "run.json").read_text())
-    assert (
-        facts["training"]["adapter"] == "lora"
-        and facts["trained_parameters"] < facts["parameters"] / 2
-    )
+    facts = read_json(output / "run.json")
+    assert facts["training"]["adapter"] == "lora"
+    assert facts["trained_parameters"] < facts["parameters"] / 2
 
 
 def test_a_second_process_waits_for_the_first(prepared, tmp_path):
@@ -228,7 +225,7 @@ def test_two_processes_agree_with_one(train, tmp_path):
     """The gradient is that of the whole batch, so only rounding differs (no dropout: its masks depend on the shares)."""
     train(tmp_path / "one", {"dropout": 0.0})
     train(tmp_path / "two", {"dropout": 0.0}, devices=2)
-    assert json.loads((tmp_path / "two/run.json").read_text())["hardware"]["processes"] == 2
+    assert read_json(tmp_path / "two/run.json")["hardware"]["processes"] == 2
     one, two = (results(tmp_path / name) for name in ("one", "two"))
     assert [len(table) for table in one] == [len(table) for table in two]
     np.testing.assert_allclose(one[0]["loss"], two[0]["loss"], atol=1e-4)
@@ -236,7 +233,7 @@ def test_two_processes_agree_with_one(train, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    "given, said",
     [
         ({"training": {"max_length": 4096}}, "max_length is 4096"),
         ({"training": {"held_out_fraction": 1e-9}}, "too few to hold"),
@@ -290,12 +287,11 @@ def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     train(tmp_path, method={"learns": False}, model=labelled)
-    facts = json.loads((tmp_path / "run.json").read_text())
+    facts = read_json(tmp_path / "run.json")
     assert (facts["epochs"], facts["best_epoch"], facts["train_examples"]) == (0, 0, 0)
     history, predictions = results(tmp_path)
-    assert set(history["split"]) == set(predictions["split"]) == {"val_1"} and set(
-        predictions["selection"]
-    ) == {"direct"}
+    assert set(history["split"]) == set(predictions["split"]) == {"val_1"}
+    assert set(predictions["selection"]) == {"direct"}
     tokenizer, network = (
         AutoTokenizer.from_pretrained(labelled),
         AutoModelForSequenceClassification.from_pretrained(labelled),
@@ -328,7 +324,7 @@ def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
 def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
     """With text_b alone the order can still be learnt here; the whole training split is learnt from."""
     train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
-    facts = json.loads((tmp_path / "run.json").read_text())
+    facts = read_json(tmp_path / "run.json")
     assert (facts["train_examples"], facts["held_out_examples"]) == (
         VIDEOS["train"] * 8,
         VIDEOS["val_1"] * 8,
@@ -358,7 +354,7 @@ def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
             {},
         )
     train(tmp_path / "run", method=three, model=labelled, data=tmp_path / "data")
-    facts = json.loads((tmp_path / "run/run.json").read_text())
+    facts = read_json(tmp_path / "run/run.json")
     assert (facts["labels"], facts["label_columns"]) == (["swapped", "in_order"], [0, 1, 1])
     history, predictions = results(tmp_path / "run")
     told = np.stack(predictions["score"]).argmax(1)
@@ -372,9 +368,8 @@ def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=20)[1]
     assert process.returncode == 128 + signal.SIGTERM
-    assert (
-        "was told to stop (SIGTERM); what was learnt is saved" in said and "Traceback" not in said
-    )
+    assert "was told to stop (SIGTERM); what was learnt is saved" in said
+    assert "Traceback" not in said
     assert "resumes in epoch" in train(tmp_path).stderr
     assert same_bytes(tmp_path, undisturbed)
 
@@ -426,7 +421,7 @@ def test_the_processes_of_a_killed_launcher_end_before_others_train(prepared, tm
         text=True,
     )
     assert second.returncode == 0, second.stderr
-    assert json.loads((tmp_path / "run.json").read_text())["epochs"] == 1
+    assert read_json(tmp_path / "run.json")["epochs"] == 1
 
 
 # ---- what numbers depend on, and what they do not
@@ -465,7 +460,7 @@ def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path)
     assert (bf16 == fp32).all()
     train(tmp_path / "learnt", {"precision": "bf16", "epochs": 1})
     scores = np.stack(results(tmp_path / "learnt")[1]["score"]).astype(np.float32)
-    assert json.loads((tmp_path / "learnt/run.json").read_text())["hardware"]["precision"] == "bf16"
+    assert read_json(tmp_path / "learnt/run.json")["hardware"]["precision"] == "bf16"
     assert (scores.view(np.uint32) & 0xFFFF).any(1).mean() > 0.9, (
         "the lower half of an fp32 number is rounded away in bf16"
     )
@@ -497,7 +492,5 @@ def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_p
     data = (tmp_path / "model/tokenizer.json").read_bytes()
     (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
-    assert (
-        "tokenizer.json has changed since it was fetched" in done.stderr
-        and "Traceback" not in done.stderr
-    )
+    assert "tokenizer.json has changed since it was fetched" in done.stderr
+    assert "Traceback" not in done.stderr

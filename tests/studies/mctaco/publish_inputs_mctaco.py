@@ -1,18 +1,17 @@
 """Inputs made up for the publish tests of mctaco: metrics, runs, datasets and resources in the real schemas."""
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import yaml
 
-from scripts.data.tables import PREDICTIONS, write_table
+from scripts.data.tables import PREDICTIONS
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import QUESTIONS as QUESTIONS_SCHEMA
 from scripts.measure.experiment import above_controls
 from scripts.studies.mctaco.evaluate import SCHEMA
+from tests.files import write_json, write_rows, write_yaml
 from tests.publish.publish_inputs import with_draws
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
@@ -302,34 +301,23 @@ def make_run(results: Path, model: str, seed: int, turned: bool = False) -> str:
                     "score": [float(np.log(1 - probability)), float(np.log(probability))],
                 }
             )
-    write_table(
-        pa.Table.from_pylist(answers, schema=ANSWERS),
-        results / f"build/mctaco/{source}/{dataset}/test.parquet",
-        ANSWERS,
-        {},
-    )
+    write_rows(answers, results / f"build/mctaco/{source}/{dataset}/test.parquet", ANSWERS)
     np.random.default_rng(seed).shuffle(predictions)
-    write_table(
-        pa.Table.from_pylist(predictions, schema=PREDICTIONS),
-        folder / "predictions.parquet",
-        PREDICTIONS,
-        {},
-    )
-    (folder / "run.json").write_text(
-        json.dumps(
-            {
-                "run": name,
-                "study": "mctaco",
-                "source": source,
-                "dataset": dataset,
-                "model": model,
-                "method": "train",
-                "seed": seed,
-                "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0},
-                "train_examples": 3400,
-                "held_out_examples": 383,
-            }
-        )
+    write_rows(predictions, folder / "predictions.parquet", PREDICTIONS)
+    write_json(
+        folder / "run.json",
+        {
+            "run": name,
+            "study": "mctaco",
+            "source": source,
+            "dataset": dataset,
+            "model": model,
+            "method": "train",
+            "seed": seed,
+            "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0},
+            "train_examples": 3400,
+            "held_out_examples": 383,
+        },
     )
     return name
 
@@ -346,9 +334,9 @@ class Study:
         self.resources = folder / "resources"
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
-            (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+            write_yaml(self.resources / f"{name}.yaml", content)
         self.write_published()
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+        write_rows(rows, self.metrics, SCHEMA)
         self.runs = []
 
     def write_published(self) -> None:
@@ -446,13 +434,10 @@ class Study:
             for candidate, label in zip(candidates, labels)
         ]
         for split, part in (("train", rows[:7]), ("test", rows[7:])):
-            write_table(
-                pa.Table.from_pylist(
-                    [row | {"split": split} for row in part], schema=QUESTIONS_SCHEMA
-                ),
+            write_rows(
+                [row | {"split": split} for row in part],
                 self.results / f"clean/mctaco/{split}.parquet",
                 QUESTIONS_SCHEMA,
-                {},
             )
 
     def call(self, name: str, ok: bool = True):

@@ -103,10 +103,8 @@ def test_the_real_files_are_counted(cleaned):
     kept = counts.xs("kept", level="action").droplevel("reason")
     assert kept["train", "answers"] == 3783 and kept["train", "questions"] == 561
     assert kept["test", "answers"] == 9442 and kept["test", "questions"] == 1332
-    assert (
-        counts["train", "answers", "noted", 'a " in a text'] == 145
-        and counts["test", "answers", "noted", 'a " in a text'] == 680
-    )
+    assert counts["train", "answers", "noted", 'a " in a text'] == 145
+    assert counts["test", "answers", "noted", 'a " in a text'] == 680
     assert counts["test", "questions", "noted", "train has the question too"] == 0
     test = read_table(cleaned / "test.parquet").to_pandas()
     assert (test.groupby("question_id")["label"].sum() == 0).sum() == 232
@@ -169,7 +167,7 @@ GOLD = 'We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 "
 
 
 @pytest.mark.parametrize(
-    ("gold", "predictions", "said"),
+    "gold, predictions, said",
     [
         (GOLD, "yes\n", "has 1 lines, but"),
         (GOLD, "yes\nno\nno\n", "line 3 is the first without its like"),
@@ -204,9 +202,9 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
         f"scripts.studies.mctaco.evaluate --gold {tmp_path}/gold.tsv "
         f"--predictions {tmp_path}/predictions"
     )
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
-        done.stderr
-    )
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
@@ -278,11 +276,9 @@ def test_a_limit_keeps_whole_questions_of_the_test_split(build):
     test, few, more = (
         read_table(folder / "test.parquet").to_pandas() for folder in (whole, ten, forty)
     )
-    assert (
-        few["group_id"].nunique() == 10
-        and more["group_id"].nunique() == 40
-        and set(few["group_id"]) < set(more["group_id"])
-    )
+    assert few["group_id"].nunique() == 10
+    assert more["group_id"].nunique() == 40
+    assert set(few["group_id"]) < set(more["group_id"])
     assert few.equals(test[test["group_id"].isin(few["group_id"])].reset_index(drop=True))
     assert provenance_of(ten / "test.parquet")["limited"] == {
         "items": "questions",
@@ -330,20 +326,16 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     mean = metrics[
         (metrics["model"] == "m") & metrics["seed"].isna() & (metrics["slice"] == "all")
     ].set_index("metric")
-    assert mean.loc["exact_match", "value"] == 0.5 and mean.loc[
-        "exact_match", "sd"
-    ] == pytest.approx(np.sqrt(0.5))
+    assert mean.loc["exact_match", "value"] == 0.5
+    assert mean.loc["exact_match", "sd"] == pytest.approx(np.sqrt(0.5))
     assert (mean["n"]["exact_match"], mean["groups"]["f1"]) == (1332, 1332)
     gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index(
         "slice"
     )
-    assert {"category=duration", "category=frequency"} < set(
-        gold.index
-    ) and "category=ordering" not in gold.index
-    assert (
-        0.5 < gold.loc["category=duration", "value"] <= 1
-        and gold.loc["category=duration", "n"] > 30
-    )
+    assert {"category=duration", "category=frequency"} < set(gold.index)
+    assert "category=ordering" not in gold.index
+    assert 0.5 < gold.loc["category=duration", "value"] <= 1
+    assert gold.loc["category=duration", "n"] > 30
     told = metrics[
         (metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")
     ].set_index("metric")
@@ -352,11 +344,9 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
         69.93,
         43.62,
     ]
-    assert (
-        set(told["method"]) == {"released"}
-        and told["unit_normalization"].all()
-        and told["seed"].isna().all()
-    )
+    assert set(told["method"]) == {"released"}
+    assert told["unit_normalization"].all()
+    assert told["seed"].isna().all()
     assert told.loc["f1_minus_exact_match", "value"] == pytest.approx(0.2721, abs=1e-4)
     assert set(
         "random always_yes always_no gold m bert_unit_normalization_released".split()
@@ -381,6 +371,6 @@ def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
             "--options",
             json.dumps(options),
         )
-        assert (
-            done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
-        ), done.stderr
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr

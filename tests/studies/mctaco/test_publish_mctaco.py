@@ -126,10 +126,8 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
     assert re.fullmatch(r"answer and category: −2\.9 \(−[\d.]+ to \+[\d.]+\)", bert[ABOVE]), (
         "on its own dataset, the best control is better"
     )
-    assert (
-        real.loc[controls, "EM (%)"].tolist() == ["20.0", "20.0", "45.0", "45.0"]
-        and (real.loc[[*controls, "random"], ABOVE] == "").all()
-    )
+    assert real.loc[controls, "EM (%)"].tolist() == ["20.0", "20.0", "45.0", "45.0"]
+    assert (real.loc[[*controls, "random"], ABOVE] == "").all()
     random = real.loc["random"]
     assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == [
         "36.2",
@@ -145,9 +143,8 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
 def test_sample_numbers_never_stand_beside_published_ones(study):
     rows = table(study, "mctaco_table")
     sample = rows[rows["Corpus"].str.contains("sample data")]
-    assert len(sample) == 5 + 4 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(
-        axis=None
-    )
+    assert len(sample) == 5 + 4
+    assert (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
     for name, count in (("mctaco_by_category", 5), ("mctaco_em_against_f1", 18)):
         published = points(study, name).query("origin == 'published'")
         assert len(published) == count and set(published["source"]) == {"mctaco"}
@@ -172,11 +169,9 @@ def test_every_model_and_random_has_a_point_in_each_category(study):
         )
     }
     one = here[(here["system"] == "BERT-base") & (here["slice"] == "category=duration")].iloc[0]
-    assert (
-        one["value"] == pytest.approx(0.322)
-        and one["n"] == 314
-        and one["ci_low"] < one["value"] < one["ci_high"]
-    )
+    assert one["value"] == pytest.approx(0.322)
+    assert one["n"] == 314
+    assert one["ci_low"] < one["value"] < one["ci_high"]
     published = drawn[drawn["origin"] == "published"].set_index("slice")["value"]
     assert len(published) == 5 and published["category=stationarity"] == pytest.approx(0.582)
 
@@ -185,9 +180,8 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
     drawn = points(study, "mctaco_training_size")
     mean = drawn[(drawn["origin"] == "mean over draws") & (drawn["metric"] == "f1")]
     assert set(mean["system"]) == {"BERT-base"}, "systems of one size are no curve"
-    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean[
-        "draws"
-    ].tolist() == [1, *[5] * 5, 1]
+    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783]
+    assert mean["draws"].tolist() == [1, *[5] * 5, 1]
     assert mean["value"].iloc[0] == pytest.approx(0.31), (
         "measured without training, not random's expected value"
     )
@@ -203,9 +197,8 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
         assert at[column] == pytest.approx(single[column].mean())
     # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the questions' alone at least.
     error = np.sqrt(0.0133**2 + single["value"].var() / 5)
-    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(
-        1.97 * error, rel=0.15
-    ) and error > 0.015
+    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(1.97 * error, rel=0.15)
+    assert error > 0.015
     last = mean[mean["draws"] == 1].iloc[0]
     assert last["ci_high"] - last["ci_low"] == pytest.approx(0.052), "of one draw, its own"
 
@@ -314,14 +307,11 @@ def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tm
 
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
     rows = table(errors, "mctaco_errors")
-    assert (
-        set(rows["Corpus"]) == {"MC-TACO"}
-        and set(rows["Dataset"]) == {"as written"}
-        and (rows["Control"] == "").all()
-    )
-    assert set(rows["Item"]) == set(QUESTIONS) and len(rows) == sum(
-        len(question[2]) for question in QUESTIONS.values()
-    )
+    assert set(rows["Corpus"]) == {"MC-TACO"}
+    assert set(rows["Dataset"]) == {"as written"}
+    assert (rows["Control"] == "").all()
+    assert set(rows["Item"]) == set(QUESTIONS)
+    assert len(rows) == sum(len(question[2]) for question in QUESTIONS.values())
     assert set(rows["Model"]) == {"RoBERTa-base, seed 1"}, (
         "it is right on more questions, and its first seed is read"
     )
@@ -342,9 +332,8 @@ def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
         "likely 0.80 ×",
         "unlikely 0.90",
     ]
-    assert set(gap["slice: model's quantities"]) == {"with a gap"} and set(
-        gap["slice: category"]
-    ) == {"duration"}
+    assert set(gap["slice: model's quantities"]) == {"with a gap"}
+    assert set(gap["slice: category"]) == {"duration"}
     right = rows.drop_duplicates("Item").set_index("Item")["Model right"]
     assert right.sort_index().tolist() == "no yes no no yes no yes".split()
     assert "Read as" not in rows and rows["Question"].str.startswith(HOSTILE).all()
@@ -417,10 +406,8 @@ def test_released_judgements_stand_beside_the_runs(with_released):
     with_released.call("mctaco_errors")
     rows = table(with_released, "mctaco_errors")
     released = rows["model: BERT-base (released predictions) + unit normalization"]
-    assert (
-        set(released) == {"likely", "likely ×"}
-        and (released.eq("likely") == rows["Gold"].eq("likely")).all()
-    )
+    assert set(released) == {"likely", "likely ×"}
+    assert (released.eq("likely") == rows["Gold"].eq("likely")).all()
 
 
 def test_statistics_stand_beside_table_1(tmp_path, program):
@@ -444,7 +431,6 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
 def test_the_published_numbers_of_the_project_are_those_of_table_2():
     paper = table_2(published_beside(ROOT / "resources/sources.yaml"), "mctaco")
     numbers = (paper.set_index("row")[["f1", "exact_match"]] * 100).round(1)
-    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7] and numbers.loc[
-        "Human"
-    ].tolist() == [87.1, 75.8]
+    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7]
+    assert numbers.loc["Human"].tolist() == [87.1, 75.8]
     assert len(numbers) == 9

@@ -20,6 +20,7 @@ from scripts.text.bag_of_words import (
     words_and_bigrams,
 )
 from scripts.data.tables import CAPTIONS, provenance_of, read_table, write_table
+from tests.files import write_json
 from tests.rows import each_row
 
 # PROTOCOLS, study 1: pairs for strides 0–3.
@@ -105,8 +106,9 @@ def cleaned(tmp_path):
         folder = tmp_path / "sharded" / split
         for number, part in enumerate([table[:cut], table[cut:]]):
             write_table(part, folder / f"part-{number:05}.parquet", CAPTIONS, {"licence": "MIT"})
-        (folder / "manifest.json").write_text(
-            json.dumps({"shards": [{"file": "part-00000.parquet"}, {"file": "part-00001.parquet"}]})
+        write_json(
+            folder / "manifest.json",
+            {"shards": [{"file": "part-00000.parquet"}, {"file": "part-00001.parquet"}]},
         )
     return tmp_path
 
@@ -261,9 +263,8 @@ def timed(spans: list[tuple[float, float]]) -> pa.Table:
 )
 def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
     pair = pair_table(timed([first, second, (70, 80)]), 0, 0).to_pylist()[0]
-    assert pair["overlap"] == pytest.approx(overlap) and pair["same_start"] == (
-        first[0] == second[0]
-    )
+    assert pair["overlap"] == pytest.approx(overlap)
+    assert pair["same_start"] == (first[0] == second[0])
 
 
 def test_categories_are_those_of_the_cleaner(program, cleaned):
@@ -281,13 +282,11 @@ def test_categories_are_those_of_the_cleaner(program, cleaned):
         for video, category in zip(pairs["video_id"], pairs["category"])
         if pd.notna(category)
     }
-    assert known == {"v000": "Food", "v003": "Cars"} and {"v002", "v004", "v006"} <= set(
-        pairs["video_id"]
-    )
+    assert known == {"v000": "Food", "v003": "Cars"}
+    assert {"v002", "v004", "v006"} <= set(pairs["video_id"])
     lengths = np.array(LENGTHS)[pairs["video_id"].str[1:].astype(int)]
-    assert (pairs["sentences"] == lengths).all() and (
-        pairs["words_a"] == pairs["text_a"].str.split().str.len()
-    ).all()
+    assert (pairs["sentences"] == lengths).all()
+    assert (pairs["words_a"] == pairs["text_a"].str.split().str.len()).all()
     assert pairs["relative_position"].to_numpy() == pytest.approx(
         (pairs["first_position"] + pairs["second_position"]) / 2 / (lengths - 1)
     )
@@ -376,7 +375,7 @@ def without_text(folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "said"),
+    "change, options, said",
     [
         (without_text, {}, ["no column text", "worded/train.parquet"]),
         (without_turned, {"stride": 2, "hard": True}, ["gets all 64 pairs", "hard: false"]),
@@ -410,11 +409,9 @@ def test_what_cannot_be_built_is_refused(program, worded, options, said):
 
 def refused(program, worded, options: dict, said: list[str]) -> None:
     error = build(program, worded / "worded", worded / "out", ok=False, **options).stderr
-    assert (
-        all(text in error for text in said)
-        and "Traceback" not in error
-        and not list((worded / "out").glob("*"))
-    )
+    assert all(text in error for text in said)
+    assert "Traceback" not in error
+    assert not list((worded / "out").glob("*"))
 
 
 @pytest.mark.slow
@@ -440,6 +437,7 @@ def test_a_pair_is_judged_by_models_that_saw_nothing_of_its_video():
         "seen, they are known"
     )
     shares = [labels[folds != fold].mean() > 0.5 for fold in range(5)]
-    assert set(folds) == set(range(5)) and ((judged > 0) == np.array(shares)[folds]).all(), (
+    assert set(folds) == set(range(5))
+    assert ((judged > 0) == np.array(shares)[folds]).all(), (
         "all that is left is what is most frequent"
     )

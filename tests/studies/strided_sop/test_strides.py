@@ -15,6 +15,7 @@ from scripts.data.tables import content_digest, provenance_of, read_table, write
 from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.measure.tally import values_of
+from tests.files import write_rows
 from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a fixture)
     LENGTHS,
     NO_WINDOWS,
@@ -58,14 +59,11 @@ def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned):  # noqa: F811
         for split in ("train", "val")
     )
     wanted = len(read_table(cleaned / "plain/train.parquet"))
-    assert set(learnt) == {-(-wanted // 3)} and set(measured) == {
-        len(read_table(cleaned / "plain/val.parquet"))
-    }
+    assert set(learnt) == {-(-wanted // 3)}
+    assert set(measured) == {len(read_table(cleaned / "plain/val.parquet"))}
     build(program, cleaned / "whole", cleaned / "limited", stride="up_to_2", limit=10)
-    assert (
-        len(read_table(cleaned / "limited/val.parquet")) == 10
-        and provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
-    )
+    assert len(read_table(cleaned / "limited/val.parquet")) == 10
+    assert provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
 
 
 def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
@@ -111,14 +109,10 @@ def test_the_label_is_what_is_told(program, cleaned):  # noqa: F811
         read_table(cleaned / f"{predict}/val.parquet").to_pandas()
         for predict in (None, "stride", "order_and_stride")
     )
-    assert stride["label"].tolist() == order["stride"].tolist() and set(stride["label"]) == {
-        0,
-        1,
-        2,
-    }
-    assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist() and both[
-        "text_a"
-    ].equals(order["text_a"])
+    assert stride["label"].tolist() == order["stride"].tolist()
+    assert set(stride["label"]) == {0, 1, 2}
+    assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist()
+    assert both["text_a"].equals(order["text_a"])
     names = labels_of(["swapped", "in_order"], {"stride": "up_to_2", "predict": "order_and_stride"})
     assert names[2 * 2 + 1] == "in_order_2" and names[0] == "swapped_0" and len(names) == 6
 
@@ -217,9 +211,8 @@ def test_numbers_equal_a_slow_reference(predict):
         confusion[stride, told] += 1
         orders.append((share[1::2].sum() > share[::2].sum()) == true % 2)
         both.append(np.argmax(share) == true)
-    assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right)) and found[
-        "all", "stride_error"
-    ] == pytest.approx(np.mean(errors))
+    assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right))
+    assert found["all", "stride_error"] == pytest.approx(np.mean(errors))
     shares = confusion / confusion.sum(1, keepdims=True)
     assert all(
         found[f"stride={true}; predicted={told}", "confusion"] == pytest.approx(shares[true, told])
@@ -227,9 +220,8 @@ def test_numbers_equal_a_slow_reference(predict):
         for told in range(3)
     )
     if predict == "order_and_stride":
-        assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders)) and found[
-            "all", "both_accuracy"
-        ] == pytest.approx(np.mean(both))
+        assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders))
+        assert found["all", "both_accuracy"] == pytest.approx(np.mean(both))
     else:
         assert ("all", "order_accuracy") not in found
 
@@ -271,9 +263,7 @@ def figure(program, tmp_path, monkeypatch):
     """Draw a figure of the study from rows of metrics, without faults; returns its points."""
 
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
-        write_table(
-            pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {}
-        )
+        write_rows(rows, tmp_path / "metrics.parquet", SCHEMA)
         (tmp_path / "sources.yaml").write_text(
             "{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}"
         )

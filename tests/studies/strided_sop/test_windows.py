@@ -86,9 +86,8 @@ def test_pairs_of_windows(program, cleaned):  # noqa: F811
         read_table(cleaned / f"{name}/train.parquet") for name in ("one", "two", "seconds")
     )
     assert two.equals(seconds) and 0 < len(two) < len(one)
-    assert set(one["seconds_apart"].to_pylist()) == {1.0} and set(
-        two["seconds_apart"].to_pylist()
-    ) == {2.0}
+    assert set(one["seconds_apart"].to_pylist()) == {1.0}
+    assert set(two["seconds_apart"].to_pylist()) == {2.0}
     first = two.to_pylist()[0]
     assert {first["text_a"], first["text_b"]} == {
         f"{int(first['video_id'][1:])} {at} {int(first['video_id'][1:])} {at + 1}" for at in (2, 4)
@@ -114,8 +113,7 @@ def test_the_figure_sets_windows_beside_seconds(figure):  # noqa: F811
     points = figure("windows", rows)
     assert "first_text" not in set(points["model"])
     points = points[points["model"] == "tiny_bert"]
-    assert list(points["window"].unique()) == ["one caption", "10 s", "3 sentences"] and set(
-        points["system"]
-    ) == {"Tiny"}
+    assert list(points["window"].unique()) == ["one caption", "10 s", "3 sentences"]
+    assert set(points["system"]) == {"Tiny"}
     at = points.set_index(["window", "stride"])["seconds_apart"]
     assert at["10 s", 2] == 30 and at["one caption", 0] == 4

@@ -1,20 +1,20 @@
 """Inputs made up for the publish tests of temporal-expression NLI: metrics, runs and datasets in the real schemas."""
 
 import itertools
-import json
 import shutil
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import HISTORY, PREDICTIONS, write_table
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.conftest import ROOT
+from tests.files import write_json, write_rows
 from tests.publish.publish_inputs import HOSTILE, with_draws
 
 SETS = ["temp_order", "temp_duration", "cross_unit"]
@@ -196,12 +196,7 @@ def make_dataset(build: Path, source: str, challenge_set: str, dataset: str) -> 
         for number in range(12)
     ]
     for split in ("train", "test"):
-        write_table(
-            pa.Table.from_pylist(pairs, schema=NLI),
-            build / source / dataset / f"{split}.parquet",
-            NLI,
-            {},
-        )
+        write_rows(pairs, build / source / dataset / f"{split}.parquet", NLI)
     return pairs
 
 
@@ -239,12 +234,7 @@ def make_run(
                 "score": list(score),
             }
         )
-    write_table(
-        pa.Table.from_pylist(predictions[::-1], schema=PREDICTIONS),
-        folder / "predictions.parquet",
-        PREDICTIONS,
-        {},
-    )
+    write_rows(predictions[::-1], folder / "predictions.parquet", PREDICTIONS)
     training = {"max_length": 128, "precision": "auto"}
     if method != "direct":
         training |= {
@@ -260,43 +250,37 @@ def make_run(
         HISTORY,
         {"settings": {"training": training}},
     )
-    (folder / "run.json").write_text(
-        json.dumps(
-            {
-                "run": name,
-                "study": "temporal_nli",
-                "source": source,
-                "dataset": dataset,
-                "model": model,
-                "method": method,
-                "seed": seed,
-                "splits": ["train", "test"],
-                "labels": labels,
-                "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
-                "data_options": {
-                    "challenge_set": challenge_set,
-                    "test_templates": None,
-                    "held_out": held_out,
-                },
-                "training": training,
-                "train_examples": 15000,
-                "held_out_examples": 1700,
-                "epochs": 7,
-                "best_epoch": 5,
-                "seconds": 90.0,
-                "tokens_per_second": 9e3,
-                "digest": "d1",
-                "code": "scripts.train.loop 123",
-                "data": {"test": f"digest of {source} {challenge_set}"},
-                "hardware": {
-                    "device": "a machine",
-                    "processes": 1,
-                    "threads": 2,
-                    "precision": "bf16",
-                },
-                "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
-            }
-        )
+    write_json(
+        folder / "run.json",
+        {
+            "run": name,
+            "study": "temporal_nli",
+            "source": source,
+            "dataset": dataset,
+            "model": model,
+            "method": method,
+            "seed": seed,
+            "splits": ["train", "test"],
+            "labels": labels,
+            "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
+            "data_options": {
+                "challenge_set": challenge_set,
+                "test_templates": None,
+                "held_out": held_out,
+            },
+            "training": training,
+            "train_examples": 15000,
+            "held_out_examples": 1700,
+            "epochs": 7,
+            "best_epoch": 5,
+            "seconds": 90.0,
+            "tokens_per_second": 9e3,
+            "digest": "d1",
+            "code": "scripts.train.loop 123",
+            "data": {"test": f"digest of {source} {challenge_set}"},
+            "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "bf16"},
+            "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
+        },
     )
     return name
 
@@ -343,10 +327,10 @@ class NliStudy:
             )
 
     def write_metrics(self, rows: list[dict]) -> None:
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+        write_rows(rows, self.metrics, SCHEMA)
 
     def items(self) -> list[dict]:
-        every = yaml.safe_load((self.resources / "figures.yaml").read_text())
+        every = read_yaml(self.resources / "figures.yaml")
         return [item for item in every if item["study"] == "temporal_nli"]
 
     def call(self, name: str, ok: bool = True, **more):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import content_digest, read_table
 from tests.conftest import ROOT
 from tests.temporal_nli_reader import check
@@ -79,15 +80,12 @@ def test_sizes_are_the_papers(generated, challenge_set):
     assert len(splits["train"]) + len(splits["dev"]) == EXPECT["train"]["pairs"][challenge_set]
     assert len(splits["test"]) == EXPECT["test"]["pairs"][challenge_set]
     groups = {split: set(table["group_id"]) for split, table in splits.items()}
-    assert (
-        not groups["train"] & groups["dev"]
-        and not groups["train"] & groups["test"]
-        and groups["dev"]
-    )
+    assert not groups["train"] & groups["dev"]
+    assert not groups["train"] & groups["test"]
+    assert groups["dev"]
     everything = pd.concat(splits.values())
-    assert (
-        everything["example_id"].is_unique and not everything.duplicated(["text_a", "text_b"]).any()
-    )
+    assert everything["example_id"].is_unique
+    assert not everything.duplicated(["text_a", "text_b"]).any()
 
 
 @pytest.mark.parametrize("challenge_set", SETS)
@@ -130,10 +128,8 @@ def test_variations_are_crossed_in_full(generated):
     )
     cross = generated["cross_unit"]["test"]
     assert set(cross.groupby(["group_id", "unit_pair"]).size()) == {480}
-    assert (
-        cross["difference"].abs().max() < 5.1
-        and ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
-    )
+    assert cross["difference"].abs().max() < 5.1
+    assert ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
 
 
 # What no sentence to learn from may hold, and every unseen one must.
@@ -155,7 +151,7 @@ LEAKS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("challenge_set", "kind"), list(LEAKS))
+@pytest.mark.parametrize("challenge_set, kind", list(LEAKS))
 def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, kind):
     """What is held out is looked for in the sentences themselves: in none of train and dev, in each unseen pair of test."""
     splits, whole = generate(challenge_set, held_out=kind), generated[challenge_set]
@@ -170,14 +166,11 @@ def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, 
         ).any(axis=1)
         for split, table in splits.items()
     }
-    assert not has["train"].any() and not has["dev"].any(), (
-        splits["train"].loc[has["train"], where].head().to_string()
-    )
-    assert (
-        len(splits["train"])
-        and len(splits["dev"])
-        and set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
-    )
+    assert not has["train"].any()
+    assert not has["dev"].any(), splits["train"].loc[has["train"], where].head().to_string()
+    assert len(splits["train"])
+    assert len(splits["dev"])
+    assert set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
     test = splits["test"]
     assert set(test["part"]) == {"seen", "unseen"}
     spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains(
@@ -210,22 +203,16 @@ def test_bins_of_difference_and_size_hold_what_they_say(generated):
     )
     size = second * below / above
     bins = size.groupby(cross["hypothesis_size"]).agg(["min", "max"])
-    assert (
-        bins["max"]["to_3"] <= 3 < bins["min"]["to_6"]
-        and bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
-    )
+    assert bins["max"]["to_3"] <= 3 < bins["min"]["to_6"]
+    assert bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
     apart = (size - first).abs().groupby(cross["distance"]).agg(["min", "max"])
-    assert (
-        apart["max"]["to_1"] <= 1 < apart["min"]["to_2"]
-        and apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
-    )
+    assert apart["max"]["to_1"] <= 1 < apart["min"]["to_2"]
+    assert apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
     for challenge_set in ("temp_order", "temp_duration"):
         table = pd.concat(generated[challenge_set].values())
         shares = table["difference"].groupby(table["distance"]).agg(["min", "max"])
-        assert (
-            shares["max"]["to_eighth"] <= 0.125 < shares["min"]["to_quarter"]
-            and shares["min"]["over_half"] > 0.5
-        )
+        assert shares["max"]["to_eighth"] <= 0.125 < shares["min"]["to_quarter"]
+        assert shares["min"]["over_half"] > 0.5
         assert table["distance"].notna().all() and table["hypothesis_size"].isna().all()
 
 
@@ -302,7 +289,7 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("challenge_set", "mend", "options", "said"),
+    "challenge_set, mend, options, said",
     [
         (
             "temp_order",
@@ -350,7 +337,7 @@ def clean(program, folder, templates, expect: dict):
 
 
 @pytest.mark.parametrize(
-    ("mend", "said"),
+    "mend, said",
     [
         (
             lambda table: table.drop(columns="past_fronted"),
@@ -397,9 +384,7 @@ def test_wrong_marginals_are_told_with_the_difference(program, tmp_path):
 
 def test_content_is_the_same_on_every_machine(generated, tmp_path):
     """The digest of the texts and labels of each test set, as they came out where the list was last changed."""
-    pinned = yaml.safe_load(
-        (ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml").read_text()
-    )
+    pinned = read_yaml(ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml")
     found = {}
     for challenge_set, splits in generated.items():
         splits["test"][["text_a", "text_b", "label"]].to_parquet(

@@ -117,7 +117,7 @@ def evaluate(program, build, folder, runs):
 
 # Tables 5, 6 and 7: the majority baselines, accuracy and weighted F1 in per cent, ternary and binary.
 @pytest.mark.parametrize(
-    ("challenge_set", "wanted"),
+    "challenge_set, wanted",
     [
         ("temp_order", {"ternary": (40.29, 23.14), "binary": (65.19, 51.46)}),
         ("temp_duration", {"ternary": (50.00, 33.33), "binary": (50.00, 33.33)}),
@@ -265,25 +265,19 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
         & (metrics["metric"] == "accuracy")
     ]
     values = rows.set_index("slice")["value"]
-    assert (
-        values["part=seen"] == 1
-        and values["part=unseen"] == 0
-        and values["all"] == pytest.approx(1 - unseen.mean())
-    )
-    assert (
-        set(metrics["held_out"]) == {"form"}
-        and not metrics["slice"].str.startswith("withheld").any()
-    )
+    assert values["part=seen"] == 1
+    assert values["part=unseen"] == 0
+    assert values["all"] == pytest.approx(1 - unseen.mean())
+    assert set(metrics["held_out"]) == {"form"}
+    assert not metrics["slice"].str.startswith("withheld").any()
     done = program(
         f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "
         f"--splits train test --output {tmp_path}/range",
         "--options",
         json.dumps({"challenge_set": "temp_order", "held_out": "range"}),
     )
-    assert (
-        done.returncode == 1
-        and "which a released set does not tell; write source: generated" in done.stderr
-    )
+    assert done.returncode == 1
+    assert "which a released set does not tell; write source: generated" in done.stderr
     assert not (tmp_path / "range").exists()
 
 
@@ -297,8 +291,6 @@ def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):
         f"--trained {tmp_path} --build {build} --sources {ROOT}/resources/sources.yaml "
         f"--output {tmp_path}/metrics.parquet"
     )
-    assert (
-        done.returncode == 1
-        and "its predictions on test are not of the pairs that were built" in done.stderr
-    )
+    assert done.returncode == 1
+    assert "its predictions on test are not of the pairs that were built" in done.stderr
     assert not (tmp_path / "metrics.parquet").exists()

@@ -18,6 +18,7 @@ from scripts.studies.timedial.leakage import challenge_turns, sources
 from scripts.studies.timedial.pool import drawn
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
+from tests.files import read_json
 from tests.rows import each_row
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
@@ -172,7 +173,7 @@ def real(mirror):
             for number, line in enumerate(text.rstrip("\n").split("\n"))
         }
     instances = {}
-    for one in json.loads((mirror / TEST).read_text()):
+    for one in read_json(mirror / TEST):
         turns = [re.sub(r"^[AB]:\s*", "", turn).strip() for turn in one["conversation"]]
         instances[str(one["id"])] = turns if turns[-1] else turns[:-1]
     return splits, instances
@@ -482,10 +483,8 @@ def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
     corpus.spans = corpus.spans[(corpus.spans["kind"] != "time") & (corpus.spans["text"] != "May")]
     built = corpus.build(negatives_of="same_kind")
     held_out = built["validation"]
-    assert (
-        set(held_out["candidate"][held_out["label"] == 1]) == {"May"}
-        and (held_out.groupby("instance_id").size() == 4).all()
-    )
+    assert set(held_out["candidate"][held_out["label"] == 1]) == {"May"}
+    assert (held_out.groupby("instance_id").size() == 4).all()
     assert set(held_out["candidate"].str.lower()) <= {
         "may",
         "june",
@@ -529,9 +528,8 @@ def test_scopes(corpus):
     for scope in ("local", "target"):
         by_split = corpus.build(context_scope=scope)
         for split, built in by_split.items():
-            assert (built["context"].str.count("<MASK>") == 1).all() and set(
-                built["context_scope"]
-            ) == {scope}
+            assert (built["context"].str.count("<MASK>") == 1).all()
+            assert set(built["context_scope"]) == {scope}
             same = [name for name in CLOZE.names if name not in ("context", "context_scope")]
             assert built[same].equals(full[split][same])
             for short, long in zip(built["context"], full[split]["context"]):
@@ -550,10 +548,8 @@ def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_
     table = pd.read_csv(corpus.folder / "out/leakage.csv").set_index(["split", "reason"])[
         "dialogs_dropped"
     ]["train"]
-    assert (
-        table["exact source of the challenge"] == table["near source of the challenge"] == 0
-        and table["occurs before"] == 1
-    )
+    assert table["exact source of the challenge"] == table["near source of the challenge"] == 0
+    assert table["occurs before"] == 1
     assert set(clean["test"]["leak"]) == {"none"} and "near" in set(built["test"]["leak"])
     assert built["test"].drop(columns="leak").equals(clean["test"].drop(columns="leak")), (
         "measured on the same"
@@ -565,7 +561,7 @@ def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_
 
 
 @pytest.mark.parametrize(
-    ("said", "leak"),
+    "said, leak",
     [
         ("Why ?", "none"),
         ("Nobody says what stands in between ?", "near"),
@@ -601,10 +597,8 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
         test[["candidate", "label"]].to_numpy().tolist()
         == corpus.challenge[["option", "label"]].to_numpy().tolist()
     )
-    assert (
-        test["turns"].tolist() == [3] * 4 + [2] * 4
-        and test["context"][0] == corpus.challenge["dialog"][0]
-    )
+    assert test["turns"].tolist() == [3] * 4 + [2] * 4
+    assert test["context"][0] == corpus.challenge["dialog"][0]
     measured = test[test["instance_id"].isin(one["test"]["instance_id"])]
     assert one["test"].equals(measured.reset_index(drop=True)) and len(measured) == 4
     assert whole["train"].equals(one["train"]) and whole["validation"].equals(one["validation"])
@@ -704,7 +698,7 @@ def other_mask(text: str):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change, said",
     [
         (
             changed("dialogs", 1, "text", lambda text: "two weeks <MASK> ."),

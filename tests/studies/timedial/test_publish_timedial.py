@@ -1,6 +1,5 @@
 """Figures and tables of timedial: what they hold, each program run as the rule does; hostile text stays text."""
 
-import json
 import re
 import shutil
 
@@ -30,6 +29,7 @@ from scripts.studies.timedial.figures.metrics import (
 )
 from scripts.publish.selection import as_published
 from tests.conftest import ROOT
+from tests.files import read_json, write_json, write_rows, write_yaml
 from tests.publish.publish_inputs import of_one_group
 from tests.runs import write_run
 from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
@@ -158,7 +158,7 @@ class Study:
         )
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
-            (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+            write_yaml(self.resources / f"{name}.yaml", content)
         shutil.copy(ROOT / "resources/published.csv", self.resources / "published.csv")
         for (source, scope, model, method), right in systems.items():
             learns = method in ("classify", "fill", "generate")
@@ -213,7 +213,7 @@ class Study:
         self.runs.append(name)
 
     def write(self, rows: list[dict]) -> None:
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+        write_rows(rows, self.metrics, SCHEMA)
 
     def call(self, name: str):
         kind = "figures" if name in FIGURES else "tables"
@@ -290,10 +290,8 @@ def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_numbe
     )
     for run in runs:
         file = part.train / run / "run.json"
-        facts = json.loads(file.read_text())
-        file.write_text(
-            json.dumps(facts | {"data_options": facts["data_options"] | {"contaminated": True}})
-        )
+        facts = read_json(file)
+        write_json(file, facts | {"data_options": facts["data_options"] | {"contaminated": True}})
     rows = measure(runs_by_dataset(part.train, runs), {}, part.build, SOURCES, 50)
     rows = [
         {"experiment": "read"} | row | {"dataset": "contaminated"}
@@ -306,9 +304,8 @@ def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_numbe
         "what learns nothing has read nothing"
     )
     study = {"extensions": ["contaminated"]}
-    assert as_published(pd.DataFrame(rows), study).empty and as_published(
-        pd.DataFrame(clean), study
-    ).shape[0] == len(clean)
+    assert as_published(pd.DataFrame(rows), study).empty
+    assert as_published(pd.DataFrame(clean), study).shape[0] == len(clean)
     part.write(rows + clean)
     for name in ("timedial_accuracy", "timedial_table"):
         assert part.call(name).returncode == 0
@@ -317,10 +314,8 @@ def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_numbe
         (drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"
     ].tolist() == ["in", "contaminated"]
     table = part.table("timedial_table").set_index(["Model", "Domain"])["2-best in the paper"]
-    assert (
-        table["BERT-base", "in-domain"] == "67.4"
-        and table["BERT-base", "in-domain, contaminated"] == ""
-    )
+    assert table["BERT-base", "in-domain"] == "67.4"
+    assert table["BERT-base", "in-domain, contaminated"] == ""
 
 
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
@@ -423,11 +418,8 @@ def test_errors_contexts_and_kinds_have_every_point(study):
     assert here.set_index("slice")["value"].to_dict() == pytest.approx(
         wanted.set_index("slice")["value"].to_dict()
     )
-    assert here["n"].sum() == 2 * MANY and set(here["slice"]) == {
-        "rule=phrase",
-        "rule=numeral",
-        "rule=open_ended",
-    }
+    assert here["n"].sum() == 2 * MANY
+    assert set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
     published = drawn[drawn["origin"] == "published"]
     assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
     drawn = study.points("timedial_context")
@@ -437,9 +429,10 @@ def test_errors_contexts_and_kinds_have_every_point(study):
     assert fill.set_index("context_scope")["value"].to_dict() == pytest.approx(
         {"target": 0.6, "local": 0.7, "full": 0.8}
     )
-    assert not drawn["title"].isin(["random", "most frequent"]).any() and "out" not in set(
-        drawn.loc[drawn["origin"] == "here", "domain"]
-    ), "measured with one context only"
+    assert not drawn["title"].isin(["random", "most frequent"]).any()
+    assert "out" not in set(drawn.loc[drawn["origin"] == "here", "domain"]), (
+        "measured with one context only"
+    )
     assert len(drawn[drawn["origin"] == "published"]) == 36
     counts = study.points("timedial_by_kind").query("title == 'MiniLM-L6'").set_index("slice")["n"]
     assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
@@ -497,12 +490,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
             for turn in range(2)
         ]
         for folder, schema, rows in (("clean", CHALLENGE, options), ("spans", SPANS, spans)):
-            write_table(
-                pa.Table.from_pylist(rows, schema=schema),
-                tmp_path / folder / "timedial" / f"{split}.parquet",
-                schema,
-                {},
-            )
+            write_rows(rows, tmp_path / folder / "timedial" / f"{split}.parquet", schema)
     (tmp_path / "sources.yaml").write_text("timedial: {title: TimeDial, splits: [test, extras]}")
     shutil.copy(ROOT / "resources/published.csv", tmp_path / "published.csv")
 
@@ -528,16 +516,12 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
         "temporal expressions in different dialogs": "4 2 2 1,985",
         "wrong options by phrase matching (%)": "33.3 50.0 0.0 16.3",
     }
-    assert (
-        list(real) == ["All", "test", "extras", "In the paper"]
-        and {name: " ".join(real.loc[name]) for name in told} == told
-    )
+    assert list(real) == ["All", "test", "extras", "In the paper"]
+    assert {name: " ".join(real.loc[name]) for name in told} == told
     done = call("other")
-    assert (
-        done.returncode == 1
-        and "no source other" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
+    assert done.returncode == 1
+    assert "no source other" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 # ---- Dialogs to read.
@@ -548,9 +532,8 @@ def test_dialogs_to_read_show_every_score_and_rank(study):
     full = rows[rows["Dataset"] == "full context, learnt from DailyDialog"]
     assert set(full["Model"]) == {"BERT-base, mask filling, seed 1"}, "it is right most often"
     of_one = full[full["Item"] == full["Item"].iloc[0]]
-    assert of_one["Gold"].tolist() == ["right", "right", "wrong", "wrong"] and of_one["Rule"].ne(
-        ""
-    ).tolist() == [False, False, True, True]
+    assert of_one["Gold"].tolist() == ["right", "right", "wrong", "wrong"]
+    assert of_one["Rule"].ne("").tolist() == [False, False, True, True]
     cells = full["model: BERT-base, mask filling, seed 1"].str.extract(
         r"^#(\d) (−?\d+\.\d\d)( ×)?$"
     )
@@ -631,9 +614,8 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
         )
         * 100
     )
-    assert len(wide) == 12 and (wide["local"] - wide["full"] > -0.01).sum() == 5, (
-        "equal or higher in 5 of the 12 cases"
-    )
+    assert len(wide) == 12
+    assert (wide["local"] - wide["full"] > -0.01).sum() == 5, "equal or higher in 5 of the 12 cases"
     apart = (wide["full"] - table_5.reindex(wide.index)).round(1)
     assert apart[apart.abs() > 0.1].to_dict() == {
         ("classify", "bert_base", "in"): -1.2,
@@ -643,9 +625,12 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
         published[published["table"] == "Figure 2"],
         denominators(ROOT / "resources/sources.yaml").astype(int),
     )
-    assert len(figure_2) == 18 and [
-        counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")
-    ] == [446, 1225, 1379]
+    assert len(figure_2) == 18
+    assert [counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")] == [
+        446,
+        1225,
+        1379,
+    ]
     many = figure_2["value"] * [counts["timedial", name] for name in figure_2["slice"]]
     assert (abs(many - many.round()) < 0.0005 * 1379).all()
 

@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import yaml
@@ -19,6 +18,7 @@ from scripts.studies.timedial.prediction_files import read_gold
 from scripts.measure.ranking import outranked, outranked_by_chance
 from scripts.train.control import fit
 from scripts.text.text_features import numerals
+from tests.files import write_rows, write_yaml
 from tests.rows import each_row
 from tests.runs import write_run
 
@@ -222,9 +222,7 @@ def experiment(tmp_path, program):
     tables = {"test": cloze(40, 2), "extras": cloze(12, 1)}
     folder = tmp_path / "build/sample_dialogs/default"
     for split, rows in (tables | {"train": cloze(9, 1)}).items():
-        write_table(
-            pa.Table.from_pylist(rows, schema=CLOZE), folder / f"{split}.parquet", CLOZE, {}
-        )
+        write_rows(rows, folder / f"{split}.parquet", CLOZE)
     perfect = {split: np.array([row["label"] for row in rows]) for split, rows in tables.items()}
     runs = [
         write_timedial_run(
@@ -251,7 +249,7 @@ def experiment(tmp_path, program):
           evaluate: [test, extras]
           sample: {}
     """)
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
+    write_yaml(tmp_path / "sources.yaml", sources)
 
     def call():
         return program(
@@ -270,20 +268,16 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     table = read_table(tmp_path / "metrics.parquet")
     assert table.schema.names == SCHEMA.names
     metrics = table.to_pandas()
-    assert (
-        set(metrics["measured_on"]) == {"sample_challenge"}
-        and metrics["sample"].all()
-        and set(metrics["model"]) == {"tiny", "random"}
-    )
+    assert set(metrics["measured_on"]) == {"sample_challenge"}
+    assert metrics["sample"].all()
+    assert set(metrics["model"]) == {"tiny", "random"}
     classified, direct, random = (
         metrics[metrics["method"] == name] for name in ("classify", "fill_zero_shot", "control")
     )
     assert classified["train_examples"].eq(400).all() and classified["domain"].eq("in").all()
-    assert (
-        direct["seed"].isna().all()
-        and set(direct["domain"]) == {"zero_shot"}
-        and direct["train_examples"].isna().all()
-    )
+    assert direct["seed"].isna().all()
+    assert set(direct["domain"]) == {"zero_shot"}
+    assert direct["train_examples"].isna().all()
     place = ["split", "metric", "slice", "seed"]
     assert not metrics.duplicated([*place, "model", "method"]).any()
     rows = classified.set_index(place).sort_index()
@@ -293,21 +287,17 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     ]
     assert rows.loc[("extras", "one_best_accuracy", "all", 1), ["value", "n"]].tolist() == [1, 12]
     tied, by_chance = (rows.set_index(place[:3])["value"] for rows in (direct, random))
-    assert (
-        tied["test", "two_best_accuracy", "all"] == 0
-        and tied["test", "wrong_above_right", "all"] == 1
-    ), "a tie counts as wrong"
+    assert tied["test", "two_best_accuracy", "all"] == 0
+    assert tied["test", "wrong_above_right", "all"] == 1, "a tie counts as wrong"
     assert by_chance["test", "two_best_accuracy", "all"] == pytest.approx(1 / 6)
     assert by_chance["extras", "one_best_accuracy", "all"] == pytest.approx(1 / 3)
     means = classified[classified["seed"].isna() & (classified["split"] == "test")].set_index(
         ["metric", "slice"]
     )
     mean = means.loc[("wrong_above_right", "all")]
-    assert (
-        mean["value"] == 0.5
-        and mean["sd"] == pytest.approx(np.sqrt(0.5))
-        and mean[["n", "groups"]].tolist() == [80, 40]
-    )
+    assert mean["value"] == 0.5
+    assert mean["sd"] == pytest.approx(np.sqrt(0.5))
+    assert mean[["n", "groups"]].tolist() == [80, 40]
     n = means.loc["two_best_accuracy", "n"]
     assert n.filter(like="kind=").to_dict() == dict.fromkeys(
         ["kind=date", "kind=time", "kind=duration", "kind=other"], 10
@@ -318,17 +308,15 @@ def test_an_experiment_is_measured(experiment, tmp_path):
         32,
         8,
     ]
-    assert (
-        n.filter(like="turns=").sum() == n["all"] == 40
-        and means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
-    )
+    assert n.filter(like="turns=").sum() == n["all"] == 40
+    assert means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
 
 
 def refused(done, said: str) -> None:
     """A program ended with one line that says this."""
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
-        done.stderr
-    )
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def without_an_option(folder) -> None:
@@ -344,12 +332,7 @@ def without_an_option(folder) -> None:
 def score_of_nan(folder) -> None:
     rows = read_table(folder / "three/predictions.parquet").to_pylist()
     rows[0]["score"] = [float("nan")]
-    write_table(
-        pa.Table.from_pylist(rows, schema=PREDICTIONS),
-        folder / "three/predictions.parquet",
-        PREDICTIONS,
-        {},
-    )
+    write_rows(rows, folder / "three/predictions.parquet", PREDICTIONS)
 
 
 def without_domain(folder) -> None:
@@ -365,18 +348,13 @@ def labelled(*labels: int):
         rows = cloze(40, 2)
         for row, label in zip(rows[4:8], labels):
             row["label"] = label
-        write_table(
-            pa.Table.from_pylist(rows, schema=CLOZE),
-            folder / "build/sample_dialogs/default/test.parquet",
-            CLOZE,
-            {},
-        )
+        write_rows(rows, folder / "build/sample_dialogs/default/test.parquet", CLOZE)
 
     return change
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    "damage, said",
     [
         (without_an_option, "are not of the options that were built"),
         (score_of_nan, "is not a number"),
@@ -435,10 +413,8 @@ def test_a_file_of_scores(scored):
         if line.endswith((": test", ": extras")):
             split = line.rpartition(" ")[2]
         told[f"{split}: {line[:52].strip()}"] = line[52:].split()
-    assert (
-        told["test: two best accuracy"][0] == "0.00"
-        and told["extras: one best accuracy"][0] == "100.00"
-    ), "a tie is wrong"
+    assert told["test: two best accuracy"][0] == "0.00"
+    assert told["extras: one best accuracy"][0] == "100.00", "a tie is wrong"
     assert told["test: wrong above right, rule=phrase"][0] == "100.00"
     assert told["test: wrong above right, rule=numeral"][0] == "0.00"
     assert told["test: wrong above right"] == "50.00 none of 1 2".split(), "of one, nothing is told"
@@ -505,7 +481,5 @@ def test_the_released_file(mirror, program, tmp_path):
             f"--predictions {tmp_path}/scores.jsonl"
         ).checked()
         lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
-        assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == [
-            "1,104",
-            "342",
-        ]
+        assert [line[3] for line in lines] == [wanted] * 2
+        assert [line[-1] for line in lines] == ["1,104", "342"]
