@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 from tests.fuzz import Target
 from tests.fuzz_targets_made import MADE
 from tests.fuzz_targets_models import MODELS
+from tests.rows import rows_of
 
 
 def named(split: int, count: int, draw: tuple = ()) -> list[str]:
@@ -162,11 +163,11 @@ EVENTS = (
     "They met,they met,They will meet,they will meet,They stayed\n"
 )
 ANSWERS = "30 months\na few days\n1 hour and 15 minutes\nevery 24 hours\n\nsoft\u00adly 90 minutes\n12 to 72 hours\n"
-ASKED = [
-    ("She ate.", "How long?", "2 hours"),
-    ("She ate.", "How long?", "thirty minutes"),
-    ("He left.", "Then what?", "he quit the job"),
-]
+ASKED = rows_of("""
+    She ate. | How long?  | 2 hours
+    She ate. | How long?  | thirty minutes
+    He left. | Then what? | he quit the job
+""")
 QUESTIONS = {
     "q.tsv": (
         "sentence\tquestion\tanswer\n" + "".join("\t".join(row) + "\n" for row in ASKED)

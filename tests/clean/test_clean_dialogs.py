@@ -14,7 +14,7 @@ import yaml
 from scripts.clean import dailydialog
 from scripts.data.tables import CHALLENGE, DIALOGS, provenance_of, read_table
 from tests.files import read_json, write_json
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.clean.cleaned_dialogs import call, counted
 
 DAILYDIALOG = "yanran.li/files/ijcnlp_dailydialog.zip"
@@ -185,16 +185,16 @@ def broken(file, how):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
     "how, said",
-    [
-        ("truncated", "not a whole zip"),
-        ("missing", "no such file; fetch"),
-        ("absolute", "/etc/x leads out"),
-        ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"),
-        ("latin", "not UTF-8 text at byte 3"),
-        ("empty", "holds no dialog"),
-        ("twice", "has 2 members train/dialogues_train.txt, and nothing tells which"),
-        ("large", "opens to more than 200,000,000 bytes"),
-    ],
+    rows_of("""
+        truncated | not a whole zip
+        missing   | no such file; fetch
+        absolute  | /etc/x leads out
+        other     | has no train/dialogues_train.txt, but test/dialogues_train.txt
+        latin     | not UTF-8 text at byte 3
+        empty     | holds no dialog
+        twice     | has 2 members train/dialogues_train.txt, and nothing tells which
+        large     | opens to more than 200,000,000 bytes
+    """),
 )
 def test_a_wrong_archive_is_refused(program, tmp_path, how, said):
     fetched = archived(tmp_path / "in")
@@ -314,23 +314,14 @@ def test_timedial_in_small(program, tmp_path):
 
 @pytest.mark.parametrize(
     "change, said",
-    [
-        (
-            {"conversation": ["A:<MASK> ?", "B: About <MASK> ."]},
-            "instance 7: its dialog has more than one <MASK>",
-        ),
-        (
-            {"conversation": ["A:<MASK> ?", "Well ."]},
-            "instance 7: the turn 'Well .' opens with neither A: nor B:",
-        ),
-        ({"incorrect1": " two hours"}, "instance 7: the option 'two hours' repeats"),
-        ({"correct2": None}, "instance 7: Object missing required field `correct2`"),
-        (
-            {"incorrect2_rule": "Rule 4"},
-            "instance 7: incorrect2_rule is 'Rule 4', not one of Rule 1",
-        ),
-        ({"id": 8}, "instance 8: its id occurs a second time"),
-    ],
+    rows_of("""
+        {conversation: [A:<MASK> ?, 'B: About <MASK> .']} | 'instance 7: its dialog has more than one <MASK>'
+        {conversation: [A:<MASK> ?, Well .]} | 'instance 7: the turn ''Well .'' opens with neither A: nor B:'
+        {incorrect1: ' two hours'} | 'instance 7: the option ''two hours'' repeats'
+        {correct2: null} | 'instance 7: Object missing required field `correct2`'
+        {incorrect2_rule: Rule 4} | 'instance 7: incorrect2_rule is ''Rule 4'', not one of Rule 1'
+        {id: 8} | 'instance 8: its id occurs a second time'
+    """),
 )
 def test_a_wrong_instance_is_refused(program, tmp_path, change, said):
     wrong = {key: value for key, value in (INSTANCE | change).items() if value is not None}

@@ -14,6 +14,7 @@ from scripts.data.tables import DIALOGS, read_table
 from tests.conftest import ROOT
 from tests.files import write_json
 from tests.clean.cleaned_dialogs import call, counted
+from tests.rows import rows_of
 
 # Schema-Guided Dialogue
 
@@ -275,17 +276,14 @@ ROWS = {"dialog_id": ["a", "a", "b"], "turn": [0, 1, 0], "text": ["x", "y", "z"]
 
 @pytest.mark.parametrize(
     "columns, said",
-    [
-        (None, "own.parquet: not a Parquet file"),
-        ({"text": None}, "no column text; it has dialog_id, turn: rename or add it"),
-        ({"dialog_id": ["a", None, "b"]}, "row 2 has no dialog_id"),
-        ({"turn": [0, 0, 0]}, "row 2: dialog a has turn 0 a second time"),
-        (
-            {"text": [["x"], ["y"], ["z"]]},
-            "column text cannot be read: it holds list<element: string>, not text",
-        ),
-        ({"dialog_id": ["a", "b", "a"]}, "row 3: dialog_id a was there before"),
-    ],
+    rows_of("""
+        null | 'own.parquet: not a Parquet file'
+        {text: null} | 'no column text; it has dialog_id, turn: rename or add it'
+        {dialog_id: [a, null, b]} | row 2 has no dialog_id
+        {turn: [0, 0, 0]} | 'row 2: dialog a has turn 0 a second time'
+        {text: [[x], [y], [z]]} | 'column text cannot be read: it holds list<element: string>, not text'
+        {dialog_id: [a, b, a]} | 'row 3: dialog_id a was there before'
+    """),
 )
 def test_wrong_columns_are_refused(program, tmp_path, columns, said):
     if columns is None:

@@ -6,6 +6,7 @@ from scripts.data.tables import PREDICTIONS, read_table
 from tests.files import read_json, write_json, write_rows
 from tests.fuzz import called, place
 from tests.fuzz_targets import TARGETS
+from tests.rows import rows_of
 
 STUDIES = ["strided_sop", "mctaco", "temporal_nli", "timedial"]
 
@@ -71,11 +72,11 @@ def test_broken_facts_and_sources(evaluated, study, change, said):
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize(
     "column, values, said",
-    [
-        ("score", [[0.1], [0.1, 0.2, 0.3]], "do not all have the same number of scores"),
-        ("split", [None], "column split has 1 missing values"),
-        ("selection", ["best"], "selection 'best' is none of held_out, last, peak, direct"),
-    ],
+    rows_of("""
+        score     | [[0.1], [0.1, 0.2, 0.3]] | do not all have the same number of scores
+        split     | [null]                   | column split has 1 missing values
+        selection | [best]                   | selection 'best' is none of held_out, last, peak, direct
+    """),
 )
 def test_broken_predictions(evaluated, study, column, values, said):
     def change(folder):

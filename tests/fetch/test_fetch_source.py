@@ -6,6 +6,7 @@ import pytest
 
 from scripts.fetch import web
 from tests.fetch.fetch_sources import BODY, CUT, OTHER, kept, sha256, single, zipped
+from tests.rows import rows_of
 
 # ---- downloads
 
@@ -31,12 +32,12 @@ def test_a_second_start_goes_on_where_the_first_stopped(
 
 @pytest.mark.parametrize(
     "steps, ranged",
-    [
-        (["busy", "busy"], [False, False, False]),
-        (["redirect /captions.json"], [False, False]),
-        (["cut", "no ranges"], [False, True]),
-        (["cut, no version", ""], [False, False]),  # pieces of no known version are thrown away
-    ],
+    rows_of("""
+        [busy, busy]              | [false, false, false]
+        [redirect /captions.json] | [false, false]
+        [cut, no ranges]          | [false, true]
+        ['cut, no version', '']   | [false, false]  # pieces of no known version are thrown away
+    """),
 )
 def test_what_servers_do(fetch_corpus, server, steps, ranged):
     server.files["/captions.json"], server.script = BODY, steps
@@ -139,24 +140,15 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
 
 @pytest.mark.parametrize(
     "change, said",
-    [
-        ({"urls": None}, "corpus: 0.urls: None is not of type 'array'"),
-        (
-            {"members": {}},
-            "an archive lists its members; a single file has file, sha256 and bytes itself",
-        ),
-        (
-            {"urls": ["ftp://example.invalid/captions.json"]},
-            "(an address: https://…, http://… or file:///…)",
-        ),
-        (
-            {"urls": ["https://[example.invalid/captions.json"]},
-            "(an address: https://…, http://… or file:///…)",
-        ),
-        ({"file": ".."}, "is called '..', which is no name"),
-        ({"bytes": -1}, "0.bytes: -1 is less than the minimum"),
-        ({"sha256": "0"}, "sixty-four hexadecimal digits"),
-    ],
+    rows_of("""
+        {urls: null} | 'corpus: 0.urls: None is not of type ''array'''
+        {members: {}} | an archive lists its members; a single file has file, sha256 and bytes itself
+        {urls: [ftp://example.invalid/captions.json]} | '(an address: https://…, http://… or file:///…)'
+        {urls: ['https://[example.invalid/captions.json']} | '(an address: https://…, http://… or file:///…)'
+        {file: ..} | is called '..', which is no name
+        {bytes: -1} | '0.bytes: -1 is less than the minimum'
+        {sha256: '0'} | sixty-four hexadecimal digits
+    """),
 )
 def test_entries_that_are_refused(refused_corpus, change, said):
     assert said in refused_corpus(single("https://example.invalid/captions.json") | change)

@@ -18,6 +18,7 @@ from scripts.fetch.samples.files import texts_of
 from scripts.train.control import classifier
 from tests.conftest import ROOT
 from tests.files import read_json
+from tests.rows import rows_of
 
 SOURCES = entries_of(ROOT / "resources/sources.yaml")
 # Of the default study's samples. They change with the texts, and must be the same on every machine.
@@ -191,7 +192,12 @@ def accuracy(train, measured, features):
 
 
 @pytest.mark.parametrize(
-    "stride, of_words, of_lifts", [(0, 0.65, 0.5), (1, 0.75, 0.6), (3, 0.85, 0.75)]
+    "stride, of_words, of_lifts",
+    rows_of("""
+        0 | 0.65 | 0.5
+        1 | 0.75 | 0.6
+        3 | 0.85 | 0.75
+    """),
 )
 def test_what_says_the_order(pairs, stride, of_words, of_lifts):
     """Words do so in the format of ActivityNet. In that of HowTo100M only way and floor together do, never words alone."""
@@ -318,27 +324,12 @@ def test_answers_follow_from_the_activity(samples):
 
 @pytest.mark.parametrize(
     "kind, options, code, said",
-    [
-        (
-            "captions",
-            ["--format", "howto100m", "--videos", 2],
-            2,
-            "argument --videos: '2' is not a whole number from 10 to",
-        ),
-        (
-            "captions",
-            ["--format", "activitynet", "--videos", 20, "--unzipped"],
-            1,
-            "leave them out, or give --format howto100m",
-        ),
-        (
-            "dialogs",
-            ["--format", "timedial", "--dialogs", 47],
-            2,
-            "'47' is not a whole number from 48 to 20000",
-        ),
-        ("questions", ["--questions", 1001], 2, "'1001' is not a whole number from 10 to 1000"),
-    ],
+    rows_of("""
+        captions | [--format, howto100m, --videos, 2] | 2 | 'argument --videos: ''2'' is not a whole number from 10 to'
+        captions | [--format, activitynet, --videos, 20, --unzipped] | 1 | leave them out, or give --format howto100m
+        dialogs | [--format, timedial, --dialogs, 47] | 2 | '''47'' is not a whole number from 48 to 20000'
+        questions | [--questions, 1001] | 2 | '''1001'' is not a whole number from 10 to 1000'
+    """),
 )
 def test_what_is_refused(program, tmp_path, kind, options, code, said):
     done = program(f"scripts.fetch.samples.{kind} --seed 1 --output {tmp_path}", *options)

@@ -104,17 +104,17 @@ def test_draws_and_interval_equal_a_slow_reference(examples):
 
 @each_row(
     "freedom, wanted",
-    [
-        (1, 12.7062),
-        (2, 4.30265),
-        (3, 3.18245),
-        (5, 2.57058),
-        (10, 2.22814),
-        (30, 2.04227),
-        (100, 1.98397),
-        (1000, 1.96234),
-        (1e7, 1.95996),
-    ],
+    """
+        1          | 12.7062
+        2          | 4.30265
+        3          | 3.18245
+        5          | 2.57058
+        10         | 2.22814
+        30         | 2.04227
+        100        | 1.98397
+        1000       | 1.96234
+        10000000.0 | 1.95996
+    """,
 )
 def test_quantile_of_t_is_that_of_the_tables(freedom, wanted):
     assert student_t(freedom) == pytest.approx(wanted, rel=2e-5)
@@ -261,16 +261,16 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
 @pytest.mark.slow
 @each_row(
     "groups, truth, seeds, f1, below",
-    [
-        (2, 0.5, 1, False, 101),
-        (3, 0.8, 3, False, 101),
-        (5, 0.95, 1, False, 101),
-        (10, 0.5, 1, False, 99.5),
-        (10, 0.8, 2, True, 101),
-        (30, 0.8, 1, True, 99),
-        (30, 0.5, 5, False, 99),
-        (100, 0.95, 3, False, 99),
-    ],
+    """
+        2   | 0.5  | 1 | false | 101
+        3   | 0.8  | 3 | false | 101
+        5   | 0.95 | 1 | false | 101
+        10  | 0.5  | 1 | false | 99.5
+        10  | 0.8  | 2 | true  | 101
+        30  | 0.8  | 1 | true  | 99
+        30  | 0.5  | 5 | false | 99
+        100 | 0.95 | 3 | false | 99
+    """,
 )
 def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
     """By simulation (benchmarks/intervals.py has all of it): with few groups no less, with many no more than 95 of 100."""

@@ -17,7 +17,7 @@ from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, read_complete, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -95,13 +95,13 @@ def dialogs_to_label(program, dialogs, output, *more, ok=True):
     return output if ok else done.stderr
 
 
-QUESTIONS = [
-    ("She ran a marathon.", "How long did it take?", "four hours", "Event Duration"),
-    ("She ran a marathon.", "How long did it take?", "2 hours", "duration"),
-    ("He moved to Rome.", "How often does he move?", "once a year", "frequency"),
-    ("He moved to Rome.", "What then?", "he quit the job", "ordering"),
-    ("They left.", "What  then?", "they ate a cake", "ordering"),
-]
+QUESTIONS = rows_of("""
+    She ran a marathon. | How long did it take?   | four hours      | Event Duration
+    She ran a marathon. | How long did it take?   | 2 hours         | duration
+    He moved to Rome.   | How often does he move? | once a year     | frequency
+    He moved to Rome.   | What then?              | he quit the job | ordering
+    They left.          | What  then?             | they ate a cake | ordering
+""")
 
 
 def read_sheet(file):
@@ -279,15 +279,12 @@ def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(progra
 
 @each_row(
     "rows, said",
-    [
-        ([("S.", "Q?", "1 day", "length")], "category length is not one of duration, ordering"),
-        ([("S.", "Q?", "1 day", "")], "line 2: category is ''"),
-        (
-            [("S.", "Q?", "1 day", "duration"), ("S.", "Q?", "2 days", "frequency")],
-            "the question Q? has two categories",
-        ),
-        ([("S.", "Q?", "1 day")], "line 2 has 3 columns, not 4"),
-    ],
+    """
+        [[S., Q?, 1 day, length]] | category length is not one of duration, ordering
+        [[S., Q?, 1 day, '']] | 'line 2: category is '''''
+        [[S., Q?, 1 day, duration], [S., Q?, 2 days, frequency]] | the question Q? has two categories
+        [[S., Q?, 1 day]] | line 2 has 3 columns, not 4
+    """,
 )
 def test_wrong_questions_to_label_are_refused(rows, said, program, tmp_path):
     assert said in questions_to_label(program, tmp_path, rows, ok=False)

@@ -193,22 +193,16 @@ def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
 
 @each_row(
     "change, said",
-    [
-        ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
-        ({"answer": ""}, "row 2: Ann has not answered item"),
-        ({"item": "v0:0:0"}, "row 2: item v0:0:0 is none of a page"),
-        (
-            {"dataset": "stride-9"},
-            "row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out",
-        ),
-        (
-            {"split": "test"},
-            "row 2: answers for split test of sample_howto100m stride-0; make the page from a split that is wanted: val of",
-        ),
-        ({"study": "mctaco"}, "row 2: answers of the study mctaco, not of strided_sop"),
-        ({"person": "  "}, "row 2: nobody is named in the column person"),
-        ({"types": "<b>"}, "row 2: types <b> are no names"),
-    ],
+    """
+        {answer: inorder} | 'row 2: answers ''inorder''; write swapped or in_order'
+        {answer: ''} | 'row 2: Ann has not answered item'
+        {item: v0:0:0} | 'row 2: item v0:0:0 is none of a page'
+        {dataset: stride-9} | 'row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out'
+        {split: test} | 'row 2: answers for split test of sample_howto100m stride-0; make the page from a split that is wanted: val of'
+        {study: mctaco} | 'row 2: answers of the study mctaco, not of strided_sop'
+        {person: '  '} | 'row 2: nobody is named in the column person'
+        {types: <b>} | 'row 2: types <b> are no names'
+    """,
 )
 def test_wrong_answers_are_refused(tmp_path, change, said):
     with pytest.raises(UserError) as raised:
@@ -401,15 +395,11 @@ def test_two_labels_merge_where_a_model_knows_two(tmp_path):
 
 @each_row(
     "path, value, said",
-    [
-        (
-            ["types", "u", "name"],
-            "Needs knowledge",
-            "strided_sop.types.u.name: 'Needs knowledge' does not match",
-        ),
-        (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "strided_sop.types"),
-        (["items"], 0, "strided_sop.items"),
-    ],
+    """
+        [types, u, name] | Needs knowledge | 'strided_sop.types.u.name: ''Needs knowledge'' does not match'
+        [types, '1'] | {name: one, title: one, help: one} | strided_sop.types
+        [items] | 0 | strided_sop.items
+    """,
 )
 def test_questions_of_ones_own_are_checked(path, value, said):
     entries = read_yaml(ROOT / "resources/labelling.yaml")

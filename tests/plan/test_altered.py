@@ -5,6 +5,7 @@ import pandas as pd
 from scripts.data.tables import read_table
 from scripts.publish.selection import as_published
 from tests.studies.strided_sop.test_build_strided_sop import build, cleaned  # noqa: F401 (a fixture)
+from tests.rows import rows_of
 
 
 def test_coins_change_the_labels_that_are_learnt_and_nothing_else(program, cleaned):  # noqa: F811
@@ -35,12 +36,12 @@ def test_no_paper_is_compared_with_what_is_altered():
     rows = pd.DataFrame(
         [
             {"experiment": experiment, "method": method, "objectives": objectives}
-            for experiment, method, objectives in (
-                ("plain", "train", None),
-                ("plain", "train", "sop 1, mlm 1"),
-                ("begun_elsewhere", "train", None),
-                ("begun_elsewhere", "control", None),
-            )
+            for experiment, method, objectives in rows_of("""
+                plain           | train   | null
+                plain           | train   | sop 1, mlm 1
+                begun_elsewhere | train   | null
+                begun_elsewhere | control | null
+            """)
         ]
     )
     assert as_published(

@@ -18,7 +18,7 @@ from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 SOURCES = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
@@ -263,12 +263,12 @@ def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
 
 
 def test_equal_settings_have_equal_names():
-    for one, other in (
-        ({"weight_decay": 0}, {"weight_decay": 0.0}),
-        ({"weight_decay": -0.0}, {"weight_decay": 0}),
-        ({"gradient_clip": 1}, {"gradient_clip": 1.0}),
-        ({"dropout": 0}, {"dropout": 0.0}),
-    ):
+    for one, other in rows_of("""
+        {weight_decay: 0}    | {weight_decay: 0.0}
+        {weight_decay: -0.0} | {weight_decay: 0}
+        {gradient_clip: 1}   | {gradient_clip: 1.0}
+        {dropout: 0}         | {dropout: 0.0}
+    """):
         names = [
             list(
                 plan(
@@ -288,20 +288,16 @@ def test_equal_settings_have_equal_names():
 
 @pytest.mark.parametrize(
     "experiment, setting, renames",
-    [
-        ("sample_sop", {"held_out_fraction": 0.2}, True),
-        ("sample_sop", {"early_stopping_patience": 2}, True),
-        ("sample_nli", {"held_out_fraction": 0.2}, False),
-        ("sample_nli", {"early_stopping_patience": 2}, True),
-        ("sample_mctaco", {"early_stopping_patience": 2}, False),
-        ("sample_mctaco", {"held_out_fraction": 0.2}, True),
-        (
-            "sample_dialogs_whole",
-            {"epochs": 2, "weight_decay": 0.3, "held_out_fraction": 0.2, "compile": True},
-            False,
-        ),
-        ("sample_sop", {"compile": True}, True),
-    ],
+    rows_of("""
+        sample_sop | {held_out_fraction: 0.2} | true
+        sample_sop | {early_stopping_patience: 2} | true
+        sample_nli | {held_out_fraction: 0.2} | false
+        sample_nli | {early_stopping_patience: 2} | true
+        sample_mctaco | {early_stopping_patience: 2} | false
+        sample_mctaco | {held_out_fraction: 0.2} | true
+        sample_dialogs_whole | {epochs: 2, weight_decay: 0.3, held_out_fraction: 0.2, compile: true} | false
+        sample_sop | {compile: true} | true
+    """),
 )
 def test_a_setting_without_effect_renames_no_run(experiment, setting, renames):
     """A split is held out (temporal_nli), nothing is (held_out_fraction: 0), nothing is learnt."""
@@ -354,24 +350,12 @@ def test_an_option_without_effect_makes_no_other_dataset():
 
 @pytest.mark.parametrize(
     "data, study, said",
-    [
-        (
-            "{source: released, challenge_set: temp_order, iterations: 3}",
-            "temporal_nli",
-            "data: iterations has no effect here",
-        ),
-        (
-            "{source: generated, challenge_set: cross_unit, iterations: 3}",
-            "temporal_nli",
-            "data: iterations has no effect here",
-        ),
-        (
-            "{source: released, challenge_set: temp_order, generation_seed: 1}",
-            "temporal_nli",
-            "generation_seed has no effect",
-        ),
-        ("{source: mctaco, draw: [0, 1]}", "mctaco", "draw has no effect here"),
-    ],
+    rows_of("""
+        '{source: released, challenge_set: temp_order, iterations: 3}' | temporal_nli | 'data: iterations has no effect here'
+        '{source: generated, challenge_set: cross_unit, iterations: 3}' | temporal_nli | 'data: iterations has no effect here'
+        '{source: released, challenge_set: temp_order, generation_seed: 1}' | temporal_nli | generation_seed has no effect
+        '{source: mctaco, draw: [0, 1]}' | mctaco | draw has no effect here
+    """),
 )
 def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
     experiment = {"study": study, "data": read(data), "models": ["tiny_bert"]}

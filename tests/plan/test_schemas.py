@@ -15,6 +15,7 @@ from scripts.plan.schemas import VALIDATOR, check, check_entry, schema, sound, s
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.files import read_json
+from tests.rows import rows_of
 
 FILES = {
     "config.yaml": "config",
@@ -82,41 +83,16 @@ def test_options_of_the_data_are_schemas():
 
 @pytest.mark.parametrize(
     "kind, name, change, said",
-    [
-        (
-            "sources",
-            "activitynet",
-            "citatoin: x",
-            "unknown key citatoin at activitynet; did you mean citation?",
-        ),
-        (
-            "sources",
-            "activitynet",
-            "local: x.csv",
-            "activitynet: exactly one of downloads, sample and local",
-        ),
-        ("sources", "sample_mctaco", "sample: {questions: $(touch x)}", "does not match"),
-        (
-            "sources",
-            "hirest",
-            "downloads: [{urls: ['https://x/y'], file: y, sha256: '123'}]",
-            "sixty-four hexadecimal digits",
-        ),
-        (
-            "sources",
-            "hirest",
-            "cleaner: nowhere",
-            "hirest needs scripts/clean/nowhere.py, which is missing; write it",
-        ),
-        (
-            "models",
-            "esim_glove",
-            "esim: {hidden_size: 300.0}",
-            "hidden_size is 300.0, not an integer",
-        ),
-        ("studies", "mctaco", "reads: []", "mctaco.reads: [] should be non-empty"),
-        ("studies", "mctaco", "data: {draw: {description: x}}", "an option has a type or an enum"),
-    ],
+    rows_of("""
+        sources | activitynet | 'citatoin: x' | unknown key citatoin at activitynet; did you mean citation?
+        sources | activitynet | 'local: x.csv' | 'activitynet: exactly one of downloads, sample and local'
+        sources | sample_mctaco | 'sample: {questions: $(touch x)}' | does not match
+        sources | hirest | 'downloads: [{urls: [''https://x/y''], file: y, sha256: ''123''}]' | sixty-four hexadecimal digits
+        sources | hirest | 'cleaner: nowhere' | hirest needs scripts/clean/nowhere.py, which is missing; write it
+        models | esim_glove | 'esim: {hidden_size: 300.0}' | hidden_size is 300.0, not an integer
+        studies | mctaco | 'reads: []' | 'mctaco.reads: [] should be non-empty'
+        studies | mctaco | 'data: {draw: {description: x}}' | an option has a type or an enum
+    """),
 )
 def test_broken_entries_are_refused_where_they_are_used(kind, name, change, said):
     entries = RESOURCES[kind] | {name: RESOURCES[kind][name] | yaml.safe_load(change)}

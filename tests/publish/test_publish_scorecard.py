@@ -15,6 +15,7 @@ from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from tests.conftest import ROOT
 from tests.files import write_json, write_rows, write_yaml
 from tests.publish.publish_inputs import HOSTILE
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -339,11 +340,11 @@ def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
 
 @pytest.mark.parametrize(
     "value, distance, is_clear",
-    [
-        (0.46, 0.12, False),  # above what has its turns, below what has the whole dialog
-        (0.52, 0.18, False),  # above both, and the interval holds the second
-        (0.56, 0.22, True),
-    ],
+    rows_of("""
+        0.46 | 0.12 | false  # above what has its turns, below what has the whole dialog
+        0.52 | 0.18 | false  # above both, and the interval holds the second
+        0.56 | 0.22 | true
+    """),
 )
 def test_clear_is_above_the_best_control_of_other_conditions_too(
     tmp_path, program, value, distance, is_clear

@@ -26,6 +26,7 @@ from tests.conftest import ROOT
 from tests.files import read_json, write_json
 from tests.publish.publish_inputs import HOSTILE, Study, metric_rows
 from tests.studies.mctaco.publish_inputs_mctaco import metric_rows as mctaco_rows
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -191,29 +192,11 @@ def test_each_figure_of_a_record_has_the_points_of_its_numbers(place, record, pr
 
 @pytest.mark.parametrize(
     "file, old, new, rc, said",
-    [
-        (
-            "metrics.csv.gz",
-            "0.56,",
-            "0.57,",
-            1,
-            "other points than its numbers have: accuracy_by_stride",
-        ),
-        (
-            "history.csv",
-            "0.65,",
-            "0.66,",
-            1,
-            "other points than its numbers have: strided_sop_training_curves",
-        ),
-        (
-            "figures/accuracy_by_stride.svg",
-            "#0072b2",
-            "#0072b3",
-            0,
-            "warning: {}/figures/accuracy_by_stride.svg: today's code",
-        ),
-    ],
+    rows_of("""
+        metrics.csv.gz | 0.56, | 0.57, | 1 | 'other points than its numbers have: accuracy_by_stride'
+        history.csv | 0.65, | 0.66, | 1 | 'other points than its numbers have: strided_sop_training_curves'
+        figures/accuracy_by_stride.svg | '#0072b2' | '#0072b3' | 0 | 'warning: {}/figures/accuracy_by_stride.svg: today''s code'
+    """),
     ids=["number", "curve", "shape"],
 )
 def test_other_points_are_an_error_and_other_shapes_a_warning(

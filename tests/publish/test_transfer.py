@@ -12,6 +12,7 @@ from tests.files import write_json, write_rows
 from tests.publish.figure_faults import faults_in
 from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
+from tests.rows import rows_of
 
 STUDIES = {
     "mctaco": {"title": "MC-TACO", "headline": "exact_match"},
@@ -89,7 +90,7 @@ def test_weights_of_a_second_objective_stand_side_by_side():
     assert objectives(plan(configured(["alone"], alone=SOP))) == []
 
 
-def rows_of(
+def measured_rows(
     schema: pa.Schema,
     study: str,
     metric: str,
@@ -148,13 +149,13 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     draws = np.random.default_rng(1).normal(0.5, 0.04, 500)
     told = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
     rows = [
-        rows_of(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
-        for name, value, shift in (
-            ("plain", 0.5, 0.0),
-            ("after", 0.56, 0.06),
-            ("coins", 0.52, 0.02),
-            ("else", 0.9, 0.4),
-        )
+        measured_rows(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
+        for name, value, shift in rows_of("""
+            plain | 0.5  | 0.0
+            after | 0.56 | 0.06
+            coins | 0.52 | 0.02
+            else  | 0.9  | 0.4
+        """)
     ]
     compared = yaml.safe_load("""
         - study: mctaco

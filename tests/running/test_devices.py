@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.rows import rows_of
 
 CLAIM = """
 import sys
@@ -120,15 +121,12 @@ def test_visible_gpus(machine, listing, allowed, uuids):
 
 @pytest.mark.parametrize(
     "allowed, said",
-    [
-        (
-            "0,9",
-            "names 9, which is no GPU of this machine (nvidia-smi -L lists 0: GPU-00aa, 1: GPU-11aa",
-        ),
-        ("MIG-aaaa-1", "names MIG-aaaa-1, which is no GPU"),
-        ("GPU-", "names GPU-, which may mean several GPUs"),
-        ("1,GPU-11", "names one GPU twice (GPU-11aa)"),
-    ],
+    rows_of("""
+        0,9 | 'names 9, which is no GPU of this machine (nvidia-smi -L lists 0: GPU-00aa, 1: GPU-11aa'
+        MIG-aaaa-1 | names MIG-aaaa-1, which is no GPU
+        GPU- | names GPU-, which may mean several GPUs
+        1,GPU-11 | names one GPU twice (GPU-11aa)
+    """),
 )
 def test_a_gpu_that_is_not_here_is_said(machine, allowed, said):
     """CUDA would show fewer, or none, without a word."""

@@ -146,16 +146,16 @@ def test_a_manifest_knows_what_is_lost(tmp_path, program):
 
 @each_row(
     "needs, stride, met",
-    [
-        ({"stride": "number"}, 0, True),
-        ({"stride": "number"}, "up_to_3", False),
-        ({"stride": "number"}, None, False),
-        ({"stride": "any"}, "up_to_3", True),
-        ({"stride": "any"}, None, False),
-        ({"stride": None}, None, True),
-        ({"stride": [0, 1]}, 1, True),
-        ([{"stride": 3}, {"span": "any"}], 1, False),
-    ],
+    """
+        {stride: number}           | 0       | true
+        {stride: number}           | up_to_3 | false
+        {stride: number}           | null    | false
+        {stride: any}              | up_to_3 | true
+        {stride: any}              | null    | false
+        {stride: null}             | null    | true
+        {stride: [0, 1]}           | 1       | true
+        [{stride: 3}, {span: any}] | 1       | false
+    """,
 )
 def test_what_a_figure_needs_of_the_data(needs, stride, met):
     """Slices are of one stride: a study of mixtures alone has no such figure."""

@@ -15,6 +15,7 @@ import pytest
 from scripts.running import identity as code
 from scripts.running.identity import identity, read_module
 from tests.conftest import ROOT
+from tests.rows import rows_of
 
 SYNTAX_HASH = "ce76918759110978"
 ALL = """
@@ -143,12 +144,12 @@ def module_split(tree: Tree) -> None:
 
 
 def definitions_renamed(tree: Tree) -> None:
-    for old, new in (
-        ("keyed_uniform", "uniform_by_key"),
-        ("content_digest", "digest_of_content"),
-        ("PREDICTIONS", "SCORED"),
-        ("Scorer", "ScoreReader"),
-    ):
+    for old, new in rows_of("""
+        keyed_uniform  | uniform_by_key
+        content_digest | digest_of_content
+        PREDICTIONS    | SCORED
+        Scorer         | ScoreReader
+    """):
         tree.replace(rf"\b{old}\b", new)
 
 

@@ -19,6 +19,7 @@ from tests.conftest import ROOT
 from tests.publish.publish_inputs import with_draws
 from tests.publish.test_publish_scorecard import ROWS, Card, measured
 from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
+from tests.rows import rows_of
 
 STUDIES = read_yaml(ROOT / "resources/studies.yaml")
 BLIND = [
@@ -265,14 +266,14 @@ def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
                 "ci_low": value - 0.02,
                 "ci_high": value + 0.02,
             }
-            for model, method, value in [
-                ("words", "control", 0.4),
-                ("gpt", "likelihood", 0.5),
-                ("gpt", "likelihood_blind", 0.45),
-                ("gpt", "verbalizer", 0.6),
-                ("small", "likelihood", 0.3),
-                ("small", "likelihood_blind", 0.2),
-            ]
+            for model, method, value in rows_of("""
+                words | control          | 0.4
+                gpt   | likelihood       | 0.5
+                gpt   | likelihood_blind | 0.45
+                gpt   | verbalizer       | 0.6
+                small | likelihood       | 0.3
+                small | likelihood_blind | 0.2
+            """)
         ]
     )
     found = {

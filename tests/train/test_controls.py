@@ -268,18 +268,12 @@ def test_an_experiment_has_its_studys_controls_unless_it_says_otherwise(changed,
 
 @each_row(
     "changed, said",
-    [
-        ({"controls": ["minilm"]}, "minilm is no model of kind control"),
-        (
-            {"controls": ["bag_of_wrds"]},
-            "e.controls: no model bag_of_wrds; did you mean bag_of_words",
-        ),
-        ({"methods": ["control"]}, "has no method control"),
-        (
-            {"controls": ["in_context"]},
-            "ranks the candidates for one mask, which strided_sop does not have",
-        ),
-    ],
+    """
+        {controls: [minilm]}      | minilm is no model of kind control
+        {controls: [bag_of_wrds]} | 'e.controls: no model bag_of_wrds; did you mean bag_of_words'
+        {methods: [control]}      | has no method control
+        {controls: [in_context]}  | ranks the candidates for one mask, which strided_sop does not have
+    """,
 )
 def test_what_is_no_control_is_refused(changed, said):
     with pytest.raises(UserError) as error:

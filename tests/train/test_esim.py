@@ -16,6 +16,7 @@ from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer, ini
 from scripts.train.labels import Head
 from scripts.train.paradigms.vectors import read_vectors
 from tests.files import read_json, write_json
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.models
 
@@ -153,7 +154,11 @@ def test_one_pair_as_by_plain_loops():
     torch.set_default_dtype(torch.float64)
     try:
         with torch.no_grad():
-            for a, b in (([3, 9, 4, 4, 12], [7, 5]), ([2], [2]), ([8, 8, 8], [1, 2, 3, 4])):
+            for a, b in rows_of("""
+                [3, 9, 4, 4, 12] | [7, 5]
+                [2]              | [2]
+                [8, 8, 8]        | [1, 2, 3, 4]
+            """):
                 found = net(**batch([(a, b)], width=11)).logits[0]
                 assert torch.allclose(found, torch.tensor(slow(net, a, b)), atol=1e-9)
     finally:
@@ -301,13 +306,13 @@ def test_vectors_of_none_of_the_words_are_refused(vectors_folder):
 
 @pytest.mark.parametrize(
     "change, said",
-    [
-        ({"hidden_size": 0}, "hidden_size is 0"),
-        ({"hidden_size": "300"}, "hidden_size is '300'"),
-        ({"hiden": 3}, "unknown key hiden"),
-        ({"encoder": True}, "either vectors .* or"),
-        ({"vectors": "gone.txt"}, "gone.txt: no such file"),
-    ],
+    rows_of("""
+        {hidden_size: 0}     | hidden_size is 0
+        {hidden_size: '300'} | hidden_size is '300'
+        {hiden: 3}           | unknown key hiden
+        {encoder: true}      | either vectors .* or
+        {vectors: gone.txt}  | 'gone.txt: no such file'
+    """),
 )
 def test_a_wrong_configuration_is_refused(vectors_folder, change, said):
     config = read_json(vectors_folder / "config.json")

@@ -31,7 +31,7 @@ from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
 from scripts.train.paradigms.likelihood import best_threshold
 from tests.models import cloze_table, fetched
 from tests.models import scores_of as unfinished
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.models
 WORDS = (
@@ -193,12 +193,12 @@ def cloze() -> pa.Table:
 
 
 def pairs() -> pa.Table:
-    texts = [
-        ("the cat sat on the mat .", "see you at five o'clock then !"),
-        ("how long is it ?", "ten days ago ."),
-        ("about two hours , i think .", "how long is it ?"),
-        ("how long is it ?", "naïve , a year ."),
-    ]
+    texts = rows_of("""
+        the cat sat on the mat .    | see you at five o'clock then !
+        how long is it ?            | ten days ago .
+        about two hours , i think . | how long is it ?
+        how long is it ?            | naïve , a year .
+    """)
     return pa.Table.from_pylist(
         [
             {
@@ -475,12 +475,12 @@ def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
     ViTConfig(vocab_size=3000).save_pretrained(tmp_path / "vit")
     for file in (tmp_path / "t5").glob("tokenizer*.json"):
         file.write_text(file.read_text().replace("<extra_id_0>", "<extra_x>"))
-    for name, message in (
-        ("bert", "weights of the head that fills masks are missing"),
-        ("gpt2", "has no weights"),
-        ("vit", "a vit model .* writes and fills no text"),
-        ("t5", "has no <extra_id_0>"),
-    ):
+    for name, message in rows_of("""
+        bert | weights of the head that fills masks are missing
+        gpt2 | has no weights
+        vit  | a vit model .* writes and fills no text
+        t5   | has no <extra_id_0>
+    """):
         with pytest.raises(UserError, match=message):
             likelihood.Paradigm(tmp_path / name, cloze_job(), {})
 

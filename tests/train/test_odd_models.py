@@ -9,6 +9,7 @@ from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 from tests.fuzz_targets_made import table
 from tests.fuzz_targets_models import CONFIG, PAIRS, PIECES, SPECIAL, WEIGHTS, as_json
+from tests.rows import rows_of
 
 ODD = {
     "(config.json, tokenizer.json, tokenizer_config.json) cannot be loaded": {
@@ -62,11 +63,11 @@ def test_what_cannot_be_trained_is_told(said, program, tmp_path):
 
 @pytest.mark.parametrize(
     "argument, value, said",
-    [
-        ("--settings", {"study": "s"}, "has no key source"),
-        ("--method", {"columns": {}}, "has no key labels"),
-        ("--method", [], "is not a JSON object"),
-    ],
+    rows_of("""
+        --settings | {study: s}    | has no key source
+        --method   | {columns: {}} | has no key labels
+        --method   | []            | is not a JSON object
+    """),
 )
 def test_arguments_that_lack_a_key(program, argument, value, said):
     done = program("scripts.train.run", argument, json.dumps(value))

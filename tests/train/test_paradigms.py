@@ -24,7 +24,7 @@ from scripts.running.program import UserError
 from scripts.train.paradigms import classify, fill, generate, mlm, pseudo_log_likelihood
 from scripts.train.batches import Ragged, collate, joined, repeated
 from tests.models import cloze_table, fetched, scores_of
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.models
 LONG = "A: " + "the cat sat on the mat . " * 12
@@ -280,12 +280,12 @@ def test_refusals_say_why(models, tmp_path):
         generate.Paradigm(models / "bert", job(True), {})
     paradigm = fill.Paradigm(models / "bert", job(True), {})
     broken = cloze().to_pylist()
-    for change, message in (
-        ({"context": "A: no mask"}, "has 0 <MASK>, not one"),
-        ({"context": "<MASK> or <MASK>"}, "has 2 <MASK>"),
-        ({"candidate": "時間"}, "cannot represent the candidate '時間'"),
-        ({"candidate": ""}, "cannot represent"),
-    ):
+    for change, message in rows_of("""
+        {context: 'A: no mask'}     | has 0 <MASK>, not one
+        {context: <MASK> or <MASK>} | has 2 <MASK>
+        {candidate: 時間}             | cannot represent the candidate '時間'
+        {candidate: ''}             | cannot represent
+    """):
         with pytest.raises(UserError, match=message):
             paradigm.encode(pa.Table.from_pylist([broken[0] | change, *broken[1:]]))
     with pytest.raises(UserError, match="leaves no room"):

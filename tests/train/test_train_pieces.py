@@ -13,6 +13,7 @@ from scripts.running.program import UserError
 from scripts.train import work
 from scripts.train.epochs import chosen_epoch, held_out_losses, is_last
 from tests.files import write_json
+from tests.rows import rows_of
 
 JOB = {"digest": "d1", "makes_model": False}
 
@@ -29,12 +30,12 @@ def test_the_first_epoch_of_the_lowest_loss_is_chosen(losses):
 
 @pytest.mark.parametrize(
     "losses, patience, last",
-    [
-        ([3, 2, 1], 1, 10),  # falls: all epochs
-        ([3, 2, 2.5, 2.6, 2.7], 3, 5),  # three without a fall
-        ([3, 2, 2, 2], 2, 4),  # as low is not lower
-        ([], 1, 10),  # nothing held out: all epochs
-    ],
+    rows_of("""
+        [3, 2, 1]             | 1 | 10  # falls: all epochs
+        [3, 2, 2.5, 2.6, 2.7] | 3 | 5  # three without a fall
+        [3, 2, 2, 2]          | 2 | 4  # as low is not lower
+        []                    | 1 | 10  # nothing held out: all epochs
+    """),
 )
 def test_learning_ends_when_the_held_out_loss_falls_no_more(losses, patience, last):
     history = [{"split": "held_out", "loss": loss} for loss in losses] + [
@@ -278,7 +279,12 @@ class Scripted:
 
 @pytest.mark.models
 @pytest.mark.parametrize(
-    "losses, chosen", [([3.0, 2.0, 2.5], 2), ([3.0, 2.0, 1.0], 3), ([1.0, 1.0, 2.0], 1)]
+    "losses, chosen",
+    rows_of("""
+        [3.0, 2.0, 2.5] | 2
+        [3.0, 2.0, 1.0] | 3
+        [1.0, 1.0, 2.0] | 1
+    """),
 )
 def test_the_model_that_is_made_is_that_of_the_chosen_epoch(losses, chosen):
     """An MLM stage hands out the weights of the epoch that run.json names, not of the last one."""

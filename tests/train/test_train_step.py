@@ -16,6 +16,7 @@ from scripts.train.labels import Head
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, learning_rate, parameter_groups, tokens_that_fit
 from scripts.train.early_end import Stop
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.models
 TRAINING = {
@@ -224,7 +225,12 @@ def test_candidates_for_one_place_stay_in_one_batch_longest_first(rows, size, to
 def test_static_widths_are_few_and_never_above_the_positions_of_the_model():
     widths = {static_width(width) for width in range(1, 513)}
     assert len(widths) <= 12 and all(static_width(width) >= width for width in range(1, 513))
-    for longest, most, expected in ((33, 40, 40), (30, 40, 32), (5, 40, 8), (37, 36, 37)):
+    for longest, most, expected in rows_of("""
+        33 | 40 | 40
+        30 | 40 | 32
+        5  | 40 | 8
+        37 | 36 | 37
+    """):
         batch = collate(examples_of([longest, 3]), np.arange(2), {"input_ids": 0}, "cpu", most=most)
         assert batch["input_ids"].shape == batch["attention_mask"].shape == (2, expected)
         assert batch["attention_mask"].sum(1).tolist() == [longest, 3]

@@ -10,6 +10,7 @@ import pytest
 from scripts.data.tables import read_metrics
 from tests.files import read_json, write_yaml
 from tests.workflow.conftest import Study, checkout
+from tests.rows import rows_of
 
 PRESET = ("--configfile", "presets/probe.yaml", "presets/samples.yaml")
 # Sample sources in place of the corpora, and little to learn.
@@ -104,11 +105,11 @@ def test_several_by_a_preset_of_ones_own(probe):
 
 @pytest.mark.parametrize(
     "settings, said",
-    [
-        ([], "probes a model, and none is named; give `--config model=ORG/NAME`"),
-        (["model=./nowhere"], "model ./nowhere is no folder that is there"),
-        (["model=me/mine"], "HF_HUB_OFFLINE is set"),
-    ],
+    rows_of("""
+        []                | probes a model, and none is named; give `--config model=ORG/NAME`
+        [model=./nowhere] | model ./nowhere is no folder that is there
+        [model=me/mine]   | HF_HUB_OFFLINE is set
+    """),
 )
 def test_what_is_refused_before_anything_runs(probe, settings, said):
     done = probe.snakemake(

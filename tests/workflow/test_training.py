@@ -17,6 +17,7 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.files import read_json
 from tests.training import arguments
+from tests.rows import rows_of
 
 
 VIDEOS = {
@@ -234,16 +235,13 @@ def test_two_processes_agree_with_one(train, tmp_path):
 
 @pytest.mark.parametrize(
     "given, said",
-    [
-        ({"training": {"max_length": 4096}}, "max_length is 4096"),
-        ({"training": {"held_out_fraction": 1e-9}}, "too few to hold"),
-        (
-            {"training": {"learning_rate": 1e6, "gradient_clip": 1e9, "weight_decay": 1e3}},
-            "the loss is not finite",
-        ),
-        ({"device": "gpu", "devices": 64}, "device: gpu asks for 64 GPU(s)"),
-        ({"report_to": "wandb"}, "pip install wandb"),
-    ],
+    rows_of("""
+        {training: {max_length: 4096}} | max_length is 4096
+        {training: {held_out_fraction: 1.0e-09}} | too few to hold
+        {training: {learning_rate: 1000000.0, gradient_clip: 1000000000.0, weight_decay: 1000.0}} | the loss is not finite
+        {device: gpu, devices: 64} | 'device: gpu asks for 64 GPU(s)'
+        {report_to: wandb} | pip install wandb
+    """),
 )
 def test_what_cannot_be_trained_is_refused(train, tmp_path, given, said):
     done = train(tmp_path, ok=False, **given)

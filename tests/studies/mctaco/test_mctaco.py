@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scripts.data.tables import provenance_of, read_table
 from scripts.studies.mctaco.evaluate import by_question, consistency, expected_at_random, one_range
 from tests.conftest import ROOT
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
@@ -360,11 +360,11 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
 
 
 def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
-    for options, said in (
-        ({"train_questions": 1}, "train_questions: 1 is less than the minimum of 2"),
-        ({"draw": True}, "draw: True is not of type 'integer'"),
-        ({"drew": 1}, "mctaco: unknown key drew"),
-    ):
+    for options, said in rows_of("""
+        {train_questions: 1} | 'train_questions: 1 is less than the minimum of 2'
+        {draw: true}         | 'draw: True is not of type ''integer'''
+        {drew: 1}            | 'mctaco: unknown key drew'
+    """):
         done = program(
             f"scripts.studies.mctaco.build --cleaned {tmp_path} --splits train "
             f"--output {tmp_path}/out",

@@ -21,7 +21,7 @@ from scripts.text.bag_of_words import (
 )
 from scripts.data.tables import CAPTIONS, provenance_of, read_table, write_table
 from tests.files import write_json
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 # PROTOCOLS, study 1: pairs for strides 0–3.
 PERMUTATIONS = {"order_by": "permutations"}
@@ -168,7 +168,13 @@ def test_size_matched_cuts_training_only(program, cleaned):
 
 def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
     """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at the same places, where it has them."""
-    for stride, limit in ((0, None), (0, 5), (0, 9), (0, 10_000), (1, 9)):
+    for stride, limit in rows_of("""
+        0 | null
+        0 | 5
+        0 | 9
+        0 | 10000
+        1 | 9
+    """):
         build(program, cleaned / "whole", cleaned / f"{stride}-{limit}", stride=stride, limit=limit)
     whole, five, nine, many, next_stride = (
         read_table(cleaned / f"{name}/val.parquet").to_pandas()
@@ -247,19 +253,19 @@ def timed(spans: list[tuple[float, float]]) -> pa.Table:
 
 @each_row(
     "first, second, overlap",
-    [
-        ((1, 3), (3, 5), 0),
-        ((1, 3), (4, 5), 0),
-        ((1, 3), (2, 6), 0.5),
-        ((1, 9), (2, 4), 1),
-        ((2, 4), (1, 9), 1),
-        ((1, 5), (2, 6), 0.75),
-        ((5, 1), (2, 6), 0.75),  # start after end
-        ((3, 3), (3, 8), 1),
-        ((4, 4), (3, 8), 1),
-        ((2, 2), (3, 8), 0),
-        ((3, 3), (3, 3), 1),  # clips without length
-    ],
+    """
+        [1, 3] | [3, 5] | 0
+        [1, 3] | [4, 5] | 0
+        [1, 3] | [2, 6] | 0.5
+        [1, 9] | [2, 4] | 1
+        [2, 4] | [1, 9] | 1
+        [1, 5] | [2, 6] | 0.75
+        [5, 1] | [2, 6] | 0.75  # start after end
+        [3, 3] | [3, 8] | 1
+        [4, 4] | [3, 8] | 1
+        [2, 2] | [3, 8] | 0
+        [3, 3] | [3, 3] | 1  # clips without length
+    """,
 )
 def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
     pair = pair_table(timed([first, second, (70, 80)]), 0, 0).to_pylist()[0]

@@ -18,9 +18,17 @@ from tests.studies.strided_sop.test_build_strided_sop import PERMUTATIONS, build
 from tests.studies.strided_sop.test_spans import spans_by_a_loop
 from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a fixture)
 from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
+from tests.rows import rows_of
 
 
-@pytest.mark.parametrize("length, stride, wrong", [(2, 0, 1), (3, 1, 3), (4, 0, 3)])
+@pytest.mark.parametrize(
+    "length, stride, wrong",
+    rows_of("""
+    2 | 0 | 1
+    3 | 1 | 3
+    4 | 0 | 3
+"""),
+)
 def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # noqa: F811
     build(
         program,
@@ -175,12 +183,12 @@ def test_units_are_apart_as_the_texts_of_a_pair(bert):  # noqa: F811
 
 def test_both_ways_stand_in_the_figure(figure):  # noqa: F811
     rows = []
-    for model, method, order_by, right in (
-        ("tiny_bert", "train", "pairs", 0.4),
-        ("tiny_bert", "packed", "permutations", 0.5),
-        ("bag_of_words", "control", "pairs", 0.3),
-        ("bag_of_words", "control", "permutations", 0.35),
-    ):
+    for model, method, order_by, right in rows_of("""
+        tiny_bert    | train   | pairs        | 0.4
+        tiny_bert    | packed  | permutations | 0.5
+        bag_of_words | control | pairs        | 0.3
+        bag_of_words | control | permutations | 0.35
+    """):
         for length in (2, 3):
             rows += [
                 row(

@@ -13,6 +13,7 @@ from scripts.data.tables import provenance_of, read_table
 from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, told_orders
 from scripts.measure.tally import values_of
 from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, cleaned  # noqa: F401 (a fixture)
+from tests.rows import rows_of
 
 
 def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
@@ -24,7 +25,15 @@ def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
     }
 
 
-@pytest.mark.parametrize("length, stride", [(2, 0), (3, 0), (4, 0), (3, 1)])
+@pytest.mark.parametrize(
+    "length, stride",
+    rows_of("""
+    2 | 0
+    3 | 0
+    4 | 0
+    3 | 1
+"""),
+)
 def test_all_pairs_of_every_span_are_there(program, cleaned, length, stride):  # noqa: F811
     build(program, cleaned / "whole", cleaned / "out", span=length, stride=stride)
     pairs, step = read_table(cleaned / "out/val.parquet").to_pandas(), stride + 1
@@ -93,7 +102,14 @@ def test_the_order_told_equals_brute_force(length, seed):
 
 def test_numbers_of_a_split():
     """Two videos with two spans of three in all; the model is right but for one pair, whose odds are weaker than those of the others."""
-    places = [("v", 1, 0), ("v", 2, 0), ("v", 1, 1), ("w", 1, 0), ("w", 2, 0), ("w", 1, 1)]
+    places = rows_of("""
+        v | 1 | 0
+        v | 2 | 0
+        v | 1 | 1
+        w | 1 | 0
+        w | 2 | 0
+        w | 1 | 1
+    """)
     pairs = pd.DataFrame(places, columns=["video_id", "first_position", "stride"])
     right = np.array([2.0, 1.0, 1.0, -1.0, 3.0, 3.0])
     label = np.array([1, 0, 1, 0, 1, 0])

@@ -12,6 +12,7 @@ from scripts.data.tables import read_table
 from scripts.studies.temporal_nli.evaluate import LABELS, SLICES, accuracy, confusions, weighted_f1
 from tests.conftest import ROOT
 from tests.runs import write_run
+from tests.rows import rows_of
 
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
 
@@ -118,11 +119,11 @@ def evaluate(program, build, folder, runs):
 # Tables 5, 6 and 7: the majority baselines, accuracy and weighted F1 in per cent, ternary and binary.
 @pytest.mark.parametrize(
     "challenge_set, wanted",
-    [
-        ("temp_order", {"ternary": (40.29, 23.14), "binary": (65.19, 51.46)}),
-        ("temp_duration", {"ternary": (50.00, 33.33), "binary": (50.00, 33.33)}),
-        ("cross_unit", {"ternary": (33.33, 16.67), "binary": (66.67, 53.33)}),
-    ],
+    rows_of("""
+        temp_order    | {ternary: [40.29, 23.14], binary: [65.19, 51.46]}
+        temp_duration | {ternary: [50.0, 33.33], binary: [50.0, 33.33]}
+        cross_unit    | {ternary: [33.33, 16.67], binary: [66.67, 53.33]}
+    """),
 )
 def test_majority_baselines_are_the_published_ones(
     released, program, tmp_path, challenge_set, wanted

@@ -19,7 +19,7 @@ from scripts.studies.timedial.pool import drawn
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -612,14 +612,11 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
 def test_the_kind_behind_a_mask(corpus):
     """In "I will take it for two weeks ." the mask stands for characters 19 to 28. The closest span of those there counts."""
     template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
-    for spans, told in (
-        ([], ("other", True)),
-        ([(19, 28, "duration", False)], ("duration", False)),
-        (
-            [(11, 31, "set", False), (19, 28, "duration", True), (19, 30, "age", False)],
-            ("duration", True),
-        ),
-    ):
+    for spans, told in rows_of("""
+        []                                                                     | [other, true]
+        [[19, 28, duration, false]]                                            | [duration, false]
+        [[11, 31, set, false], [19, 28, duration, true], [19, 30, age, false]] | [duration, true]
+    """):
         corpus.challenge_spans = pd.concat(
             [
                 template.iloc[:0],
@@ -631,7 +628,7 @@ def test_the_kind_behind_a_mask(corpus):
         )
         test = corpus.build()["test"].set_index("instance_id")
         assert set(test.loc["1", ["kind", "has_numeral"]].itertuples(index=False, name=None)) == {
-            told
+            tuple(told)
         }
 
 

@@ -19,7 +19,7 @@ from scripts.measure.ranking import outranked, outranked_by_chance
 from scripts.train.control import fit
 from scripts.text.text_features import numerals
 from tests.files import write_rows, write_yaml
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -233,12 +233,12 @@ def experiment(tmp_path, program):
             {split: sign * scores for split, scores in perfect.items()},
             tables,
         )
-        for name, method, seed, sign in (
-            ("one", "classify", 1, 1.0),
-            ("two", "classify", 2, -1.0),
-            ("three", "fill_zero_shot", 0, 0.0),
-            ("random", "control", 0, 0.0),
-        )
+        for name, method, seed, sign in rows_of("""
+            one    | classify       | 1 | 1.0
+            two    | classify       | 2 | -1.0
+            three  | fill_zero_shot | 0 | 0.0
+            random | control        | 0 | 0.0
+        """)
     ]
     sources = yaml.safe_load("""
         sample_dialogs:
