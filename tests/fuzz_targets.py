@@ -93,11 +93,11 @@ PROMPTS = {
     }
 }
 SPEECH = {
-    name: {
-        "start": [0, 1.5, 3],
-        "end": [2, 3, 4.5],
-        "text": ["so first", "so first you cut", 'and {then} "x"'],
-    }
+    name: yaml.safe_load("""
+        start: [0, 1.5, 3]
+        end: [2, 3, 4.5]
+        text: [so first, so first you cut, 'and {then} "x"']
+    """)
     for name in [*named(0, 3, (0,)), *named(1, 1, (0,))]
 }
 TALK = "Say , Jim , how about going at 5 p . m . ? __eou__ I can ' t . It ’ s late.But ok __eou__\nHello . __eou__ Hi __eou__\n"

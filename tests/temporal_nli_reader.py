@@ -35,6 +35,7 @@ from functools import lru_cache
 from math import inf
 
 import pandas as pd
+import yaml
 
 LABELS = ["entailment", "neutral", "contradiction"]
 FULL = (
@@ -54,24 +55,13 @@ KINDS = {
     "hours": r"(?:(?P<hour_12>1[0-2]|[1-9]) (?P<half>[AP]M)|(?P<hour_24>[01]\d|2[0-3]):00)",
     "year": r"(?P<year>\d{4})",
 }
-PREPOSITION = {
-    "hours": "at",
-    "weekday": "on",
-    "month_day": "on",
-    "date_dmy": "on",
-    "month": "in",
-    "year": "in",
-    "date_my": "in",
-}
+PREPOSITION = yaml.safe_load("""
+{hours: at, weekday: 'on', month_day: 'on', date_dmy: 'on', month: in, year: in, date_my: in}
+""")
 # Set II: the unit in which positions differ, and the length of the lists that start again.
-UNIT = {
-    "hours": "hour",
-    "weekday": "day",
-    "month_day": "day",
-    "month": "month",
-    "year": "year",
-    "date_my": "month",
-}
+UNIT = yaml.safe_load("""
+{hours: hour, weekday: day, month_day: day, month: month, year: year, date_my: month}
+""")
 CYCLE = {"hours": 24, "weekday": 7, "month": 12}
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "month": 2.628e6, "year": 3.154e7}
 UNITS = list(SECONDS)

@@ -19,15 +19,15 @@ TRAINING = yaml.safe_load("""
 {epochs: 3, learning_rate: 0.001, batch_size: 32, weight_decay: 0.01, warmup_ratio: 0.1, gradient_clip: 1.0,
   early_stopping_patience: 3, held_out_fraction: 0.2, max_length: 32, dropout: null, precision: fp32}
 """)
-SETTINGS = {
-    "study": "strided_sop",
-    "source": "s",
-    "dataset": "d",
-    "data": {},
-    "model": "m",
-    "method": "train",
-    "seed": 1,
-}
+SETTINGS = yaml.safe_load("""
+study: strided_sop
+source: s
+dataset: d
+data: {}
+model: m
+method: train
+seed: 1
+""")
 
 
 def arguments(

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +52,11 @@ CORPUS = {
     ),
     TRAIN[1]: lines("b", NAN, None, 7, "", " \u00a0 ", "c", [1, "}"], {"x": "}"}),
     TRAIN[2]: lines("later", "earlier", "no time", "never", start=[5, 1.5, None, NAN]),
-    TRAIN[3]: {"start": [0, 1, 2], "end": [1, 2], "text": ["one", "two", "three", "four"]},
+    TRAIN[3]: yaml.safe_load("""
+        start: [0, 1, 2]
+        end: [1, 2]
+        text: [one, two, three, four]
+    """),
     TRAIN[4]: lines(None, ""),
     TRAIN[5]: lines('braces } { and "quotes" \\', "caf\u00e9 \u2028 \U0001f600", "\ud800 half"),
     TRAIN[6]: lines("a b c", "a b", "a b c d"),

@@ -271,7 +271,11 @@ def test_wrong_lines_are_refused(program, tmp_path, text, said):
     assert said in error and "own.jsonl" in error
 
 
-ROWS = {"dialog_id": ["a", "a", "b"], "turn": [0, 1, 0], "text": ["x", "y", "z"]}
+ROWS = yaml.safe_load("""
+dialog_id: [a, a, b]
+turn: [0, 1, 0]
+text: [x, y, z]
+""")
 
 
 @pytest.mark.parametrize(

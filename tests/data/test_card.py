@@ -193,10 +193,12 @@ def leaderboard(program, folder, rows):
     for name in {"method", "scoring", "wording"} - set(METRICS.names):
         schema = schema.append(pa.field(name, pa.string()))
     write_rows(rows, folder / "metrics.parquet", schema)
-    told = {
-        "models": {"bert": {"hub": "someone/bert", "revision": "abc"}, "other": {}},
-        "headlines": {"mctaco": "exact_match"},
-    }
+    told = yaml.safe_load("""
+        models:
+          bert: {hub: someone/bert, revision: abc}
+          other: {}
+        headlines: {mctaco: exact_match}
+    """)
     return program(
         f"scripts.publish.leaderboard --metrics {folder}/metrics.parquet --output {folder}/of",
         "--told",

@@ -21,12 +21,12 @@ from tests.studies.timedial.test_timedial_metrics import cloze
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
-SETS = {
-    "strided_sop": ("swapped", "in_order"),
-    "temporal_nli": ("entailment", "neutral", "contradiction"),
-    "mctaco": ("unlikely", "likely"),
-    "timedial": ("wrong", "right"),
-}
+SETS = yaml.safe_load("""
+strided_sop: [swapped, in_order]
+temporal_nli: [entailment, neutral, contradiction]
+mctaco: [unlikely, likely]
+timedial: [wrong, right]
+""")
 HEADLINE = {
     "strided_sop": "accuracy",
     "temporal_nli": "accuracy (ternary)",

@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.people.label_sheets import read_answers
@@ -303,7 +304,10 @@ def test_a_question_is_right_where_every_candidate_is(tmp_path):
         "mctaco",
         QUESTIONS.assign(unit=QUESTIONS["group_id"]),
         mctaco.ANSWERED.labels[0],
-        {"Ann": [1, 0, 0, 1, 0, 0], "Bob": [1, 1, 0, 1, 1, 0]},
+        yaml.safe_load("""
+            Ann: [1, 0, 0, 1, 0, 0]
+            Bob: [1, 1, 0, 1, 1, 0]
+        """),
         tmp_path,
     )
     rows = (

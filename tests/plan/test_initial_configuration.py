@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
@@ -19,23 +20,25 @@ from tests.plan.test_configuration import (
     refused,
 )
 
-SOP = {
-    "study": "strided_sop",
-    "data": {"source": "sample_activitynet", "stride": [0, 3]},
-    "models": ["tiny_bert"],
-}
-MCTACO = {
-    "study": "mctaco",
-    "data": {"source": "sample_mctaco"},
-    "models": ["tiny_bert"],
-    "seeds": [1],
-}
-NLI = {
-    "study": "temporal_nli",
-    "data": {"source": "generated", "challenge_set": "temp_order"},
-    "models": ["tiny_bert"],
-    "seeds": [1],
-}
+SOP = yaml.safe_load("""
+study: strided_sop
+data:
+  source: sample_activitynet
+  stride: [0, 3]
+models: [tiny_bert]
+""")
+MCTACO = yaml.safe_load("""
+study: mctaco
+data: {source: sample_mctaco}
+models: [tiny_bert]
+seeds: [1]
+""")
+NLI = yaml.safe_load("""
+study: temporal_nli
+data: {source: generated, challenge_set: temp_order}
+models: [tiny_bert]
+seeds: [1]
+""")
 
 
 def configured(run: list[str], **experiments) -> dict:
@@ -128,13 +131,13 @@ def test_another_beginning_is_another_run_and_none_is_as_before():
 
 
 def test_a_stage_is_begun_with_like_any_run():
-    stage = {
-        "study": "timedial",
-        "data": {"source": "sample_dialogs"},
-        "models": ["tiny_bert"],
-        "methods": ["mlm"],
-        "seeds": [1],
-    }
+    stage = yaml.safe_load("""
+        study: timedial
+        data: {source: sample_dialogs}
+        models: [tiny_bert]
+        methods: [mlm]
+        seeds: [1]
+    """)
     [(one, start)] = starts(
         plan(configured(["fill"], stage=stage, fill=MCTACO | {"initial": "stage"})), "fill"
     )

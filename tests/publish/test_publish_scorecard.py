@@ -50,12 +50,12 @@ MODELS = {
     "mute": {"title": "Mute"},
     "bag_of_words": {"title": "bag of words"},
 }
-NETWORKS = {
-    "small": ("encoder", 4_000_000),
-    "large": ("encoder", 330_000_000),
-    "gpt": ("decoder", 135_000_000),
-    "old": (None, None),
-}
+NETWORKS = yaml.safe_load("""
+small: [encoder, 4000000]
+large: [encoder, 330000000]
+gpt: [decoder, 135000000]
+old: [null, null]
+""")
 OF = yaml.safe_load("""
 strided_sop: {source: activitynet, split: val_1, metric: accuracy, stride: 0, hard: false}
 temporal_nli: {source: temporal_nli_release, split: test, metric: accuracy, scoring: ternary, held_out: template,

@@ -14,18 +14,18 @@ from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
 from tests.rows import rows_of
 
-STUDIES = {
-    "mctaco": {"title": "MC-TACO", "headline": "exact_match"},
-    "strided_sop": {
-        "title": "Order",
-        "headline": "accuracy",
-        "learnt": "sentence order, stride {stride}",
-    },
-}
-SOURCES = {
-    "sample_mctaco": {"title": "Questions", "evaluate": ["test"]},
-    "sample_activitynet": {"title": "Captions", "evaluate": ["val_1"]},
-}
+STUDIES = yaml.safe_load("""
+mctaco: {title: MC-TACO, headline: exact_match}
+strided_sop: {title: Order, headline: accuracy, learnt: 'sentence order, stride {stride}'}
+""")
+SOURCES = yaml.safe_load("""
+sample_mctaco:
+  title: Questions
+  evaluate: [test]
+sample_activitynet:
+  title: Captions
+  evaluate: [val_1]
+""")
 
 
 def test_a_transfer_has_its_twin():

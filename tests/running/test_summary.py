@@ -2,16 +2,17 @@
 
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.running.summary import headlines
 from scripts.studies.mctaco.evaluate import SCHEMA as QUESTIONS
 from scripts.studies.temporal_nli.evaluate import SCHEMA as PAIRS
 from tests.files import write_rows
 
-STUDIES = {
-    "temporal_nli": {"title": "Inference", "headline": "accuracy"},
-    "mctaco": {"title": "Questions", "headline": "exact_match"},
-}
+STUDIES = yaml.safe_load("""
+temporal_nli: {title: Inference, headline: accuracy}
+mctaco: {title: Questions, headline: exact_match}
+""")
 SCHEMA = pa.unify_schemas([PAIRS, QUESTIONS])
 
 

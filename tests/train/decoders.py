@@ -15,15 +15,10 @@ from transformers import (
     Qwen3Config,
 )
 
-SIZES = {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 1,
-    "head_dim": 16,
-    "max_position_embeddings": 256,
-}
+SIZES = yaml.safe_load("""
+{hidden_size: 32, intermediate_size: 48, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1,
+  head_dim: 16, max_position_embeddings: 256}
+""")
 CONFIGS = {
     "gpt2": (GPT2Config, {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 256}),
     "llama": (LlamaConfig, SIZES),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import torch
+import yaml
 from accelerate import Accelerator
 from transformers import BertConfig, BertForSequenceClassification
 
@@ -25,14 +26,9 @@ from tests.train.test_classify_decoders import PAIRS, job
 
 pytestmark = pytest.mark.models
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
-TRAINING = {
-    "learning_rate": 1e-2,
-    "warmup_ratio": 0.1,
-    "weight_decay": 0.0,
-    "gradient_clip": 1.0,
-    "max_length": 128,
-    "precision": "fp32",
-}
+TRAINING = yaml.safe_load("""
+{learning_rate: 0.01, warmup_ratio: 0.1, weight_decay: 0.0, gradient_clip: 1.0, max_length: 128, precision: fp32}
+""")
 CPU = Hardware("cpu", 1, 1, "fp32", True, False)
 BF16 = Hardware("cpu", 1, 1, "bf16", True, False)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from scripts.data.tables import read_table, write_table
@@ -18,11 +19,12 @@ from tests.training import arguments
 pytestmark = pytest.mark.models
 TRAINING = {"epochs": 2, "batch_size": 16, "held_out_fraction": 0.3, "max_length": 48}
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
-CARD = {
-    "title": "Tiny",
-    "licence": "MIT",
-    "sources": {"s": {"title": "A corpus", "licence": "CC0", "citation": "Me 2026"}},
-}
+CARD = yaml.safe_load("""
+title: Tiny
+licence: MIT
+sources:
+  s: {title: A corpus, licence: CC0, citation: Me 2026}
+""")
 
 
 def pairs(videos: int, seed: int) -> pa.Table:

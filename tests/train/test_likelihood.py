@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
@@ -137,21 +138,19 @@ CLOZE = {
     "domain": None,
     "texts": {"candidate": "{left}|{candidate}{right}"},
 }
-ORDER = {
-    "score": "sum",
-    "threshold": None,
-    "domain": None,
-    "texts": {"swapped": "|{text_b} Then, {text_a}", "in_order": "|{text_a} Then, {text_b}"},
-}
-LABELS = {
-    "score": "sum",
-    "threshold": None,
-    "domain": None,
-    "texts": {
-        "swapped": "{text_a} then {text_b}? Answer:| no, naïve",
-        "in_order": "{text_a} then {text_b}? Answer:| yes",
-    },
-}
+ORDER = yaml.safe_load("""
+score: sum
+threshold: null
+domain: null
+texts: {swapped: '|{text_b} Then, {text_a}', in_order: '|{text_a} Then, {text_b}'}
+""")
+LABELS = yaml.safe_load("""
+score: sum
+threshold: null
+domain: null
+texts: {swapped: '{text_a} then {text_b}? Answer:| no, naïve', in_order: '{text_a} then {text_b}? Answer:|
+    yes'}
+""")
 
 
 def job(

@@ -70,15 +70,10 @@ DECODERS = {
 }
 ENCODERS = {
     "modernbert_base": SMALL
-    | {
-        "model_type": "modernbert",
-        "classifier_pooling": "mean",
-        "global_attn_every_n_layers": 3,
-        "local_attention": 16,
-        "global_rope_theta": 160000.0,
-        "local_rope_theta": 10000.0,
-        "torch_dtype": "float32",
-    },
+    | yaml.safe_load("""
+        {model_type: modernbert, classifier_pooling: mean, global_attn_every_n_layers: 3, local_attention: 16,
+          global_rope_theta: 160000.0, local_rope_theta: 10000.0, torch_dtype: float32}
+    """),
     "deberta_v3_base": SMALL
     | yaml.safe_load("""
         {model_type: deberta-v2, relative_attention: true, position_buckets: 16, norm_rel_ebd: layer_norm, share_att_key: true,

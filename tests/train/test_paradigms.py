@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import (
@@ -296,15 +297,10 @@ def test_refusals_say_why(models, tmp_path):
         )
 
 
-SMALL = {
-    "vocab_size": 50,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 24,
-    "max_position_embeddings": 40,
-    "pad_token_id": 0,
-}
+SMALL = yaml.safe_load("""
+{vocab_size: 50, hidden_size: 16, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 24,
+  max_position_embeddings: 40, pad_token_id: 0}
+""")
 
 
 @each_row(

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from transformers import AutoModelForSequenceClassification
 
 from scripts.running.program import UserError
@@ -114,7 +115,11 @@ def test_both_orders_are_learnt_each_with_its_label(bert):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"inputs": ["text_a"]}, {"inputs": ["context", "candidate"]}, {"labels": ["a", "b", "c"]}],
+    yaml.safe_load("""
+        - inputs: [text_a]
+        - inputs: [context, candidate]
+        - labels: [a, b, c]
+    """),
 )
 def test_what_cannot_be_turned_round_is_refused(bert, changed):
     with pytest.raises(UserError, match="train_symmetric reads two texts both ways"):

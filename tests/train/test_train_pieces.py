@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -292,13 +293,14 @@ def test_the_model_that_is_made_is_that_of_the_chosen_epoch(losses, chosen):
     from scripts.train.result import reported_epoch
 
     scorer, state = Scripted(losses), State()
-    job = {
-        "run": "r",
-        "peak": False,
-        "makes_model": True,
-        "splits": ["train"],
-        "settings": {"training": {"epochs": 3}},
-    }
+    job = yaml.safe_load("""
+        run: r
+        peak: false
+        makes_model: true
+        splits: [train]
+        settings:
+          training: {epochs: 3}
+    """)
     for epoch in (1, 2, 3):
         scorer.network.weight.data.fill_(epoch)
         score_epoch(state, scorer, {"learned": [1, 2], "held_out": [3]}, job)

@@ -175,12 +175,12 @@ def test_instances_of_ones_own(study, program):
     (study / "dialogs.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in talks))
     LABELLED["sources"]["my_dialogs"]["local"] = "dialogs.jsonl"
     LABELLED["sources"]["my_challenge"]["local"] = "test.json"
-    experiment = {
-        "study": "timedial",
-        "data": {"source": "my_dialogs", "context_scope": "local"},
-        "models": ["tiny_bert"],
-        "methods": ["classify"],
-    }
+    experiment = yaml.safe_load("""
+        study: timedial
+        data: {source: my_dialogs, context_scope: local}
+        models: [tiny_bert]
+        methods: [classify]
+    """)
     preset = LABELLED | {"run": ["mine"], "experiments": {"mine": experiment}}
     own = yaml.safe_load(yaml.safe_dump(preset))
     own["sources"]["my_dialogs"]["measured_on"] = "sample_challenge"

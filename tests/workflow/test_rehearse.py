@@ -16,14 +16,10 @@ from tests.workflow.conftest import Study, checkout
 
 pytestmark = pytest.mark.models
 
-TINY = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "max_position_embeddings": 64,
-    "vocab_size": 9000,
-}
+TINY = yaml.safe_load("""
+{hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 64, max_position_embeddings: 64,
+  vocab_size: 9000}
+""")
 
 
 @pytest.fixture(scope="module")

@@ -188,15 +188,10 @@ def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared,
 
     from tests.train.decoders import write_decoder
 
-    lora = {
-        "adapter": "lora",
-        "rank": 4,
-        "alpha": 8.0,
-        "target": "all-linear",
-        "gradient_checkpointing": True,
-        "max_length": 64,
-        "epochs": 2,
-    }
+    lora = yaml.safe_load("""
+        {adapter: lora, rank: 4, alpha: 8.0, target: all-linear, gradient_checkpointing: true, max_length: 64,
+          epochs: 2}
+    """)
     given = {"training": lora, "model": write_decoder("llama", tmp_path / "model")}
     train(tmp_path / "whole", **given)
     output = tmp_path / "killed"

@@ -1,6 +1,7 @@
 """Windows of captions as the units that are put in order: a slow reference, the dataset, the figure."""
 
 import pyarrow as pa
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,13 +59,13 @@ def windows_by_a_loop(table: pa.Table, context: dict) -> list[dict]:
         max_size=4,
     ),
     st.sampled_from(
-        [
-            {"seconds": 10.0},
-            {"seconds": 0.5},
-            {"seconds": 200.0},
-            {"sentences": 2},
-            {"sentences": 3},
-        ]
+        yaml.safe_load("""
+            - {seconds: 10.0}
+            - {seconds: 0.5}
+            - {seconds: 200.0}
+            - {sentences: 2}
+            - {sentences: 3}
+        """)
     ),
 )
 @settings(deadline=None)
@@ -76,11 +77,13 @@ def test_windows_equal_a_slow_reference(videos, context):
 
 def test_pairs_of_windows(program, cleaned):  # noqa: F811
     """The captions of the fixture start a second apart: windows of two captions and of two seconds are the same."""
-    for name, changed in {
-        "one": {},
-        "two": {"context": {"sentences": 2}},
-        "seconds": {"context": {"seconds": 2}},
-    }.items():
+    for name, changed in yaml.safe_load("""
+        one: {}
+        two:
+          context: {sentences: 2}
+        seconds:
+          context: {seconds: 2}
+    """).items():
         build(program, cleaned / "whole", cleaned / name, **changed)
     one, two, seconds = (
         read_table(cleaned / f"{name}/train.parquet") for name in ("one", "two", "seconds")

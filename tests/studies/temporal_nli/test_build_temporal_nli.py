@@ -15,14 +15,10 @@ from tests.temporal_nli_reader import check
 EXPECT = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["event_templates"]["expect"]
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 WORDS = pd.Series(["entailment", "neutral", "contradiction"])
-OPTIONS = {
-    "train_templates": None,
-    "test_templates": None,
-    "iterations": 5,
-    "generation_seed": 0,
-    "dev_fraction": 0.1,
-    "held_out": "template",
-}
+OPTIONS = yaml.safe_load("""
+{train_templates: null, test_templates: null, iterations: 5, generation_seed: 0, dev_fraction: 0.1,
+  held_out: template}
+""")
 
 # Times of the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th, September to December, 1968 to 2000.
 LATE = (

@@ -214,26 +214,26 @@ def test_no_dialog_of_the_real_challenge_remains(real):
 
 # What the program makes of a small corpus. The text of each span, its kind, its value.
 
-KNOWN = {
-    "two weeks": ("duration", "P14D"),
-    "14 days": ("duration", "P14D"),
-    "Two weeks": ("duration", "P14D"),
-    "an hour": ("duration", "PT1H"),
-    "60 minutes": ("duration", "PT1H"),
-    "9 years": ("duration", "P9Y"),
-    "six months": ("duration", "P6M"),
-    "Six months": ("duration", "P6M"),
-    "45 seconds": ("duration", "PT45S"),
-    "Friday": ("date", "friday"),
-    "Next week": ("date", "next week"),
-    "next year": ("date", "next year"),
-    "Tomorrow": ("date", "tomorrow"),
-    "tomorrow": ("date", "tomorrow"),
-    "May": ("date", "may"),
-    "June": ("date", "june"),
-    "5 pm": ("time", "T17:00"),
-    "17:00": ("time", "T17:00"),
-}
+KNOWN = yaml.safe_load("""
+two weeks: [duration, P14D]
+14 days: [duration, P14D]
+Two weeks: [duration, P14D]
+an hour: [duration, PT1H]
+60 minutes: [duration, PT1H]
+9 years: [duration, P9Y]
+six months: [duration, P6M]
+Six months: [duration, P6M]
+45 seconds: [duration, PT45S]
+Friday: [date, friday]
+Next week: [date, next week]
+next year: [date, next year]
+Tomorrow: [date, tomorrow]
+tomorrow: [date, tomorrow]
+May: [date, may]
+June: [date, june]
+5 pm: [time, 'T17:00']
+'17:00': [time, 'T17:00']
+""")
 SPANS_IN_TEXT = re.compile(
     "|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in sorted(KNOWN, key=len, reverse=True))
 )

@@ -56,12 +56,12 @@ sample_challenge:
   sample: {}
 """)
 # Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at random.
-CONTROLS = {
-    "random": ("random", None),
-    "in_context": ("stands in the dialog", 1),
-    "not_in_context": ("does not stand in the dialog", 4),
-    "most_frequent": ("most frequent", 2),
-}
+CONTROLS = yaml.safe_load("""
+random: [random, null]
+in_context: [stands in the dialog, 1]
+not_in_context: [does not stand in the dialog, 4]
+most_frequent: [most frequent, 2]
+""")
 MODELS = {name: {"title": title} for name, (title, _) in CONTROLS.items()} | {
     "minilm": {"title": "MiniLM-L6"},
     "bert_base": {"title": "BERT-base"},

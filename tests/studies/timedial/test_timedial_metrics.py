@@ -141,15 +141,10 @@ def test_how_the_controls_rank():
 # ---- The runs of an experiment.
 
 KINDS = ["date", "time", "duration", ""]
-DATA_OPTIONS = {
-    "context_scope": "full",
-    "negatives": 3,
-    "negatives_from": "pool",
-    "negatives_of": "any_kind",
-    "negatives_by": "text",
-    "negative_seed": 0,
-    "max_dialogs": None,
-}
+DATA_OPTIONS = yaml.safe_load("""
+{context_scope: full, negatives: 3, negatives_from: pool, negatives_of: any_kind, negatives_by: text,
+  negative_seed: 0, max_dialogs: null}
+""")
 
 
 def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
