@@ -23,7 +23,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # What pytest, and torch where a test itself learns, add to the environment of their process: no program needs to see it.
 OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
 
-# `make check` tries fewer examples of each property.
+# A busy machine fails no property. `make check` tries fewer examples of each.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 settings.register_profile("quick", max_examples=10)
 
 

@@ -285,7 +285,7 @@ def parsed(content, chunk=1 << 20):
     ]
 
 
-@settings(max_examples=3 * settings.default.max_examples, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(
     corpora,
     st.integers(1, 40),
@@ -517,7 +517,6 @@ def test_spaced_equals_split_and_join(values):
     assert spaced(texts_of(values)[0])[0].to_pylist() == expected
 
 
-@settings(deadline=None)
 @given(corpora.filter(len))
 def test_no_caption_is_lost_silently(corpus):
     read = [

@@ -64,7 +64,7 @@ def slow_weight(block: int, draw: int) -> float:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=40))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_draws_and_interval_equal_a_slow_reference(examples):
     """One example after another, each with the weight of its group."""
     codes = np.unique([group for group, _ in examples], return_inverse=True)[1]

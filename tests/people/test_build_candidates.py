@@ -152,7 +152,7 @@ PARTS = [
     st.text(st.sampled_from("0123456789 .,:/'-ap mstndhrue onyclk"), max_size=30)
     | st.lists(st.sampled_from(PARTS), max_size=6).map(" ".join)
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_any_text_can_be_perturbed(text):
     found = mentions(LISTS, text)
     ends = [0, *(place for mention in found for place in (mention.start, mention.end))]
@@ -331,7 +331,7 @@ TABLES = st.lists(ROW, min_size=1, max_size=14, unique=True).map(
 
 
 @given(TABLES, st.integers(1, 25), st.integers(0, 3))
-@settings(deadline=None, max_examples=settings.default.max_examples // 4)
+@settings(max_examples=settings.default.max_examples // 4)
 def test_what_always_holds(questions, limit, seed):
     candidates = expanded(questions, LISTS, limit, seed)
     key = ["sentence", "question"]

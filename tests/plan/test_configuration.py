@@ -244,7 +244,6 @@ VALUES = st.recursive(
 
 @settings(
     max_examples=2 * settings.default.max_examples,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )

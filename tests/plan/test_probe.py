@@ -480,7 +480,6 @@ NAMED = st.sampled_from(
 
 @settings(
     max_examples=2 * settings.default.max_examples,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )

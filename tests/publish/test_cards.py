@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.publish.cards import KINDS, Place, System, cards_of, drawn, write_cards
@@ -12,7 +12,6 @@ NAMES = ["no", "yes"]
 OUTCOMES = st.sampled_from([0.0, 1.0, np.nan])
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(OUTCOMES, OUTCOMES, OUTCOMES), min_size=1, max_size=40),
     st.integers(1, 12),

@@ -150,7 +150,7 @@ def test_a_figure_without_its_numbers_is_one_sentence(study, tmp_path, program, 
     assert not (empty.publish / "figures").exists()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.text("=+-@'\t1a.,e±% \n", max_size=6), min_size=1, max_size=5))
 def test_no_cell_of_a_csv_is_a_formula_and_each_comes_back(tmp_path_factory, cells):
     file = tmp_path_factory.mktemp("csv") / "table.csv"

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.text.time_units import SECONDS
@@ -204,7 +204,6 @@ texts = st.builds("{}{}{}".format, before, phrases, after)
 pairs = st.builds("{}{}{}{}{}".format, before, phrases, glue, phrases, after)
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(texts, pairs), min_size=1, max_size=30))
 def test_normalising_twice_changes_nothing_more(answers):
     once = normalize_units(pd.Series(answers, dtype=object))
@@ -218,7 +217,6 @@ def assert_the_same_quantities(first: pd.DataFrame, second: pd.DataFrame) -> Non
         np.testing.assert_allclose(after, before, rtol=0.01)
 
 
-@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=30))
 @example(["5 days and seven days a day"])
 def test_the_quantity_is_preserved(answers):
@@ -226,7 +224,6 @@ def test_the_quantity_is_preserved(answers):
     assert_the_same_quantities(quantities(answers), quantities(normalize_units(answers)))
 
 
-@settings(deadline=None)
 @given(st.decimals("0.01", 5000, places=2), st.sampled_from(list(SECONDS)))
 def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     quantity = quantities(normalize_units(pd.Series([f"{value} {unit}"]))).iloc[0]
@@ -241,7 +238,6 @@ def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     assert all(quantity["low"] * SECONDS[quantity["unit"]] < 0.5 * SECONDS[name] for name in larger)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_taken(text):
     once = normalize_units(pd.Series([text]))

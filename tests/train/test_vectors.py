@@ -65,7 +65,7 @@ word = st.text(characters, min_size=1, max_size=8).filter(
     ),
     data=st.data(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_words_come_back_as_they_were_written(tmp_path_factory, table, data):
     file = tmp_path_factory.getbasetemp() / "any.txt"
     lines = {"the": (1.0, 2.0, 3.0)} | table

@@ -38,7 +38,6 @@ QUESTIONS = st.lists(
 
 
 @given(QUESTIONS)
-@settings(deadline=None)
 def test_metrics_equal_a_slow_reference(questions):
     question = np.repeat(np.arange(len(questions)), [len(pairs) for pairs in questions])
     label, accepted = (
@@ -51,7 +50,7 @@ def test_metrics_equal_a_slow_reference(questions):
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=5), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_chance_is_the_mean_over_all_answers(questions):
     """Every way to accept or not, one by one."""
     question = np.repeat(np.arange(len(questions)), [len(gold_labels) for gold_labels in questions])
@@ -225,7 +224,7 @@ margins = st.one_of(
 )
 
 
-@settings(max_examples=3 * settings.default.max_examples // 2, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples // 2)
 @given(st.lists(st.tuples(st.integers(0, 2), amounts, margins), min_size=1, max_size=15))
 def test_one_range_is_the_likeliest_of_all(candidates):
     question, seconds, margin = (np.array(column) for column in zip(*candidates))

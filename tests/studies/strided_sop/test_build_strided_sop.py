@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.pairs import pair_table
@@ -59,7 +59,6 @@ def options(**changed) -> str:
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(0, 6), st.integers(0, 3))
 @example([5], 3, 0)  # a corpus shorter than one span
-@settings(deadline=None)
 def test_pairs_equal_a_slow_reference(lengths, stride, seed):
     """Loop over videos and spans, as section 2 of the paper words it."""
     table = captions(lengths)

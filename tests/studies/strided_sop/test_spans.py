@@ -74,7 +74,7 @@ def test_a_limit_keeps_whole_spans(program, cleaned):  # noqa: F811
 
 
 @given(st.integers(2, 5), st.integers(0, 1000))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_order_told_equals_brute_force(length, seed):
     random = np.random.default_rng(seed)
     pairs = list(combinations(range(length), 2))

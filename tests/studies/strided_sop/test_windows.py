@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.parts import windows
@@ -68,7 +68,6 @@ def windows_by_a_loop(table: pa.Table, context: dict) -> list[dict]:
         """)
     ),
 )
-@settings(deadline=None)
 def test_windows_equal_a_slow_reference(videos, context):
     assert windows(spoken(videos), context).to_pylist() == windows_by_a_loop(
         spoken(videos), context

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.data.tables import read_table
@@ -34,7 +34,6 @@ def slow_weighted_f1(gold: list[int], told: list[int]) -> float:
         st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=60
     )
 )
-@settings(deadline=None)
 def test_metrics_equal_a_slow_reference(rows):
     gold, told, group = (np.array(column) for column in zip(*rows))
     counts = confusions(gold, told, group, 3, 5)

@@ -139,7 +139,7 @@ MASKED = st.sampled_from(
         max_size=4,
     ),
 )
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_sources_equal_a_slow_reference(dialogs, instances):
     dialogs = {f"train:{number}": turns for number, turns in enumerate(dialogs)}
     instances = {

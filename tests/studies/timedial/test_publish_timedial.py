@@ -552,7 +552,7 @@ OPTIONS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(OPTIONS)
 def test_a_dialog_is_right_where_no_wrong_option_scores_as_high_as_a_right_one(instances):
     options = pd.DataFrame(

@@ -66,7 +66,6 @@ def in_any_order(metric, instances, draw) -> tuple[list, list]:
 
 
 @given(INSTANCES, st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_both_metrics_equal_a_slow_reference(instances, draw):
     wanted = [slow(*one) for one in instances]
     assert in_any_order(outranked, instances, draw) == (
@@ -76,7 +75,7 @@ def test_both_metrics_equal_a_slow_reference(instances, draw):
 
 
 @given(INSTANCES, st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_chance_is_the_mean_over_all_orders_of_what_ties(instances, draw):
     wanted, all_errors = [], []
     for labels, scores in instances:
