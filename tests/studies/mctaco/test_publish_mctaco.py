@@ -1,13 +1,11 @@
 """Figures and tables of mctaco: what they hold, each program run as the rule does; hostile text stays text."""
 
 import re
-from argparse import Namespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.studies.mctaco.figures.looks import metrics_to_draw
 from scripts.studies.mctaco.figures.metrics import mctaco_metrics, published_beside, table_2
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
@@ -203,17 +201,6 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
     assert last["ci_high"] - last["ci_low"] == pytest.approx(0.052), "of one draw, its own"
 
 
-def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
-    inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
-    inputs.call("mctaco_training_size")
-    drawn = points(inputs, "mctaco_training_size")
-    assert set(drawn.loc[drawn["origin"] == "mean over draws", "system"]) == {
-        HOSTILE,
-        f"{HOSTILE} + unit normalization",
-    }
-    assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
-
-
 def test_of_the_controls_the_best_is_drawn(study):
     for name in (
         "mctaco_by_category",
@@ -230,23 +217,6 @@ def test_of_the_controls_the_best_is_drawn(study):
         "random",
         "answer_and_category",
     }
-
-
-def test_the_best_control_is_that_of_each_corpus(tmp_path, program):
-    rows = [
-        row | {"value": 0.01} if row["model"] == "answer_and_category" else row
-        for row in metric_rows(curve=False)
-    ]
-    inputs = Study(tmp_path, program, rows + metric_rows("sample_mctaco", SMALL, [1], False))
-    files = {name: inputs.resources / f"{name}.yaml" for name in ("models", "sources")}
-    drawn = metrics_to_draw(Namespace(metrics=inputs.metrics, **files)).query(
-        "drawn and method == 'control'"
-    )
-    assert drawn.groupby("source")["model"].agg(set).to_dict() == {
-        "mctaco": {"bag_of_words"},
-        "sample_mctaco": {"answer_and_category"},
-    }
-    assert drawn.groupby("source")["system"].nunique().eq(1).all()
 
 
 def test_consistency_and_ranges_have_models_and_the_labels(study):

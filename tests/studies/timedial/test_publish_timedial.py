@@ -8,17 +8,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from scripts.data.tables import CHALLENGE, SPANS, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import above_controls, runs_by_dataset
 from scripts.studies.timedial.evaluate import SCHEMA, measure
-from scripts.measure.ranking import outranked
 from scripts.studies.timedial.figures.errors_by_rule import denominators
-from scripts.publish.cards import right_by_item
-from scripts.studies.timedial.figures.examples import ranked
 from scripts.publish.table import ABOVE
 from scripts.studies.timedial.figures.metrics import (
     PARADIGMS,
@@ -439,18 +434,6 @@ def test_errors_contexts_and_kinds_have_every_point(study):
     assert counts[counts.index.str.startswith("turns=")].sum() == MANY
 
 
-def test_of_the_controls_the_best_is_drawn(study):
-    for name in FIGURES[1:]:
-        svg = (study.publish / f"figures/{name}.svg").read_text()
-        assert ("SAMPLE DATA" in svg) == (name != "timedial_context"), (
-            "the sample was measured with one context only"
-        )
-        assert ">does not stand in the dialog<" in svg and ">stands in the dialog<" not in svg
-        assert {"stands in the dialog", "does not stand in the dialog"} <= set(
-            study.points(name)["title"]
-        ), "all stand in the CSV"
-
-
 def test_statistics_stand_beside_table_3(tmp_path, program):
     instances = {
         "test": {
@@ -544,32 +527,6 @@ def test_dialogs_to_read_show_every_score_and_rank(study):
     assert (mistaken.groupby(full["Item"]).any() == ~is_right).all()
     misled = full[full["Model right"] == "no"]["slice: model misled by"]
     assert misled.isin(RULES.values()).all()
-
-
-FOUR = st.lists(st.integers(-3, 3).map(float), min_size=4, max_size=4)
-OPTIONS = st.lists(
-    st.tuples(st.permutations(["", "", "phrase", "open_ended"]), FOUR), min_size=1, max_size=10
-)
-
-
-@settings(max_examples=60)
-@given(OPTIONS)
-def test_a_dialog_is_right_where_no_wrong_option_scores_as_high_as_a_right_one(instances):
-    options = pd.DataFrame(
-        [
-            {"instance": number, "rule": rule, "label": int(rule == "")}
-            for number, (rules, _) in enumerate(instances)
-            for rule in rules
-        ]
-    )
-    score = np.array([score for _, of_dialog in instances for score in of_dialog])
-    system = ranked(
-        {"model": "bert", "method": "fill", "train_examples": 0, "seed": 0}, {}, options, score
-    )
-    above, _ = outranked(score, options["label"].to_numpy(), options["instance"].to_numpy())
-    assert (right_by_item(system, options["instance"].to_numpy()) == above).all()
-    of_dialog = pd.Series(system.answer).groupby(options["instance"]).apply(sorted)
-    assert all(answers == ["#1", "#2", "#3", "#4"] for answers in of_dialog)
 
 
 # ---- What is refused, and what is told apart.
