@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.web.browser import browse
 from tests.web.keyboard import Keyboard
-from tests.web.test_page import browse, page  # noqa: F401 (a fixture)
 
 SEEN = """const seen = (root) => { let count = 0; const walker = root.ownerDocument.createTreeWalker(root, 4);
   while (walker.nextNode()) { const one = walker.currentNode.parentElement;
@@ -21,7 +21,7 @@ FOLDED = (
 
 
 @pytest.fixture
-def reader(page, tmp_path):  # noqa: F811
+def reader(page, tmp_path):
     """A browser with the page open, for who presses keys and follows links."""
     opened = Keyboard(page, tmp_path)
     yield opened
@@ -46,7 +46,7 @@ def test_a_link_opens_what_it_leads_to(reader):
             reader.value(f"for (const one of {folds}) one.open = false")
 
 
-def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_path):  # noqa: F811
+def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_path):
     """The page in frames, as a link from elsewhere opens it; the second runs no script, in the third no part is named."""
     parts = [
         ("#strided_sop_table", ""),
@@ -98,7 +98,7 @@ def test_a_fold_opens_by_key_and_its_table_keeps_its_first_column(reader):
     )
 
 
-def test_print_has_what_was_opened(page, tmp_path):  # noqa: F811
+def test_print_has_what_was_opened(page, tmp_path):
     if shutil.which("pdftotext") is None:
         pytest.skip("no pdftotext on this machine")
     texts = []

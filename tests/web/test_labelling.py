@@ -15,8 +15,8 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from scripts.publish.parts import policy_hash
 from tests.files import write_rows
+from tests.web.browser import CHROMIUM
 from tests.web.keyboard import Keyboard
-from tests.web.test_page import CHROMIUM
 
 HOSTILE = "</script><img src=x onerror=alert(1)> & \"'<b>é\u2028"
 WORDS = ["swapped", "in_order"]

@@ -7,13 +7,13 @@ from urllib.parse import unquote
 import pytest
 
 from tests.publish.publish_inputs import HOSTILE
+from tests.web.browser import browse
 from tests.web.keyboard import Keyboard
-from tests.web.test_page import browse, page  # noqa: F401 (a fixture)
 
 CARDS, MAIN = 40, '<main id="main">'
 
 
-def measured(page, folder, script: str, *options: str):  # noqa: F811
+def measured(page, folder, script: str, *options: str):
     """What a script that runs after the page's own finds: the value of `found`. The copy's policy lets it run beside ours."""
     html = page.read_text()
     html = re.sub(r"script-src [^;]*;", "script-src 'unsafe-inline';", html, count=1)
@@ -43,7 +43,7 @@ def in_order(values: list[str]) -> bool:
     return numbers == sorted(numbers)
 
 
-def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
+def test_a_table_sorts_by_click_and_back(page, tmp_path):
     found = measured(
         page,
         tmp_path,
@@ -73,7 +73,7 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F811
+def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):
     keyboard = Keyboard(page, tmp_path)
     try:
         keyboard.value(
@@ -103,7 +103,7 @@ def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F81
         keyboard.close()
 
 
-def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):  # noqa: F811
+def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):
     values = ["10", "9.5", "", "−3", "1,200", "55.0–60.1", "2e3"]
     html = page.read_text()
     table = (
@@ -134,7 +134,7 @@ def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):  # n
     )
 
 
-def test_rows_are_filtered_by_words(page, tmp_path):  # noqa: F811
+def test_rows_are_filtered_by_words(page, tmp_path):
     found = measured(
         page,
         tmp_path,
@@ -155,7 +155,7 @@ def test_rows_are_filtered_by_words(page, tmp_path):  # noqa: F811
     assert len(every) == count
 
 
-def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):  # noqa: F811
+def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):
     found = measured(
         page,
         tmp_path,
@@ -189,7 +189,7 @@ def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):  # no
     )
 
 
-def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
+def test_without_a_script_all_is_there_to_read(page, tmp_path):
     """The page in a frame that runs no script, and beside it in one that does; the page around both compares them."""
     outer = page.with_name("frames.html")
     frame = f'<iframe src="{page.name}" style="width:1280px;height:900px" '
@@ -221,7 +221,7 @@ def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
         "<a style='position: fixed'>x</a>",
     ],
 )
-def test_the_policy_stops_what_is_not_of_the_page(page, tmp_path, injected):  # noqa: F811
+def test_the_policy_stops_what_is_not_of_the_page(page, tmp_path, injected):
     """Were a text ever to stand on the page as markup, the browser would run none of it."""
     copy = page.with_name("injected.html")
     copy.write_text(page.read_text().replace(MAIN, f"{MAIN}{injected}"))
