@@ -2,7 +2,12 @@
 
 import json
 import yaml
+
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
 
 METHOD = yaml.safe_load("""
 columns: {example_id: pair_id, group_id: video_id}
@@ -63,3 +68,27 @@ def arguments(
             for part in (f"--{name.replace('_', '-')}", value)
         ),
     ]
+
+
+def pairs(videos: int, seed: int, positions: int = 4, words: int = 3) -> pa.Table:
+    """Pairs whose order can be learnt: `first` words come before `last` words, with noise; `positions` of each video."""
+    draw = np.random.default_rng(seed)
+    first, last = (text.split() for text in ("open take start man", "close eat end man"))
+    rows = []
+    for video in range(videos):
+        for position in range(positions):
+            label = int(draw.random() < 0.5)
+            texts = [" ".join(draw.choice(known, words)) for known in (first, last)]
+            rows.append(
+                {
+                    "pair_id": f"v{seed}-{video}:0:{position}",
+                    "video_id": f"v{seed}-{video}",
+                    "stride": 0,
+                    "first_position": position,
+                    "second_position": position + 1,
+                    "text_a": texts[1 - label],
+                    "text_b": texts[label],
+                    "label": label,
+                }
+            )
+    return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)

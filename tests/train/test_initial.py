@@ -15,8 +15,8 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.files import read_json
-from tests.training import arguments
-from tests.train.test_keep import TRAINING, pairs
+from tests.training import arguments, pairs
+from tests.train.test_keep import TRAINING
 
 pytestmark = pytest.mark.models
 BOTH = {"objectives": {"sop": 1.0, "mlm": 0.5}}

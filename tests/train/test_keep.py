@@ -14,7 +14,7 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.files import read_json
 from tests.train.decoders import write_decoder
-from tests.training import arguments
+from tests.training import arguments, pairs
 
 pytestmark = pytest.mark.models
 TRAINING = {"epochs": 2, "batch_size": 16, "held_out_fraction": 0.3, "max_length": 48}
@@ -25,31 +25,6 @@ licence: MIT
 sources:
   s: {title: A corpus, licence: CC0, citation: Me 2026}
 """)
-
-
-def pairs(videos: int, seed: int) -> pa.Table:
-    draw = np.random.default_rng(seed)
-    rows = []
-    for video in range(videos):
-        for position in range(4):
-            label = int(draw.random() < 0.5)
-            texts = [
-                " ".join(draw.choice(words, 3))
-                for words in (["open", "take", "man"], ["close", "eat", "man"])
-            ]
-            rows.append(
-                {
-                    "pair_id": f"v{seed}-{video}:{position}",
-                    "video_id": f"v{seed}-{video}",
-                    "stride": 0,
-                    "first_position": position,
-                    "second_position": position + 1,
-                    "text_a": texts[1 - label],
-                    "text_b": texts[label],
-                    "label": label,
-                }
-            )
-    return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
 
 
 @pytest.fixture(scope="module")

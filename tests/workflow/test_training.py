@@ -16,7 +16,7 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.files import read_json
-from tests.training import arguments
+from tests.training import arguments, pairs
 from tests.rows import rows_of
 
 
@@ -26,38 +26,13 @@ VIDEOS = {
 }  # of eight pairs each: seconds of learning, so that a run can be killed between its first step and its last
 
 
-def pairs(videos: int, seed: int) -> pa.Table:
-    """Pairs whose order can be learnt: `first` words come before `last` words, with noise."""
-    draw = np.random.default_rng(seed)
-    rows = []
-    for video in range(videos):
-        for position in range(8):
-            label = int(draw.random() < 0.5)
-            texts = [
-                " ".join(draw.choice(words, 6))
-                for words in (["open", "take", "start", "man"], ["close", "eat", "end", "man"])
-            ]
-            rows.append(
-                {
-                    "pair_id": f"v{seed}-{video}:0:{position}",
-                    "video_id": f"v{seed}-{video}",
-                    "stride": 0,
-                    "first_position": position,
-                    "second_position": position + 1,
-                    "text_a": texts[1 - label],
-                    "text_b": texts[label],
-                    "label": label,
-                }
-            )
-    return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
-
-
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory, program):
     """A dataset and a tiny model from scratch."""
     folder = tmp_path_factory.mktemp("training")
     for number, (split, videos) in enumerate(VIDEOS.items()):
-        write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
+        table = pairs(videos, number, positions=8, words=6)
+        write_table(table, folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     program(
         "scripts.fetch.model --model tiny_bert --models resources/models.yaml "
         f"--output {folder}/model --partial {folder}/partial"
