@@ -17,6 +17,11 @@ def rows_of(text: str) -> list[tuple]:
     ]
 
 
+def texts_of(text: str) -> list[tuple]:
+    """The rows of a table whose cells are texts, whatever stands in them but a |."""
+    return [tuple(map(str.strip, line.split("|"))) for line in text.strip().splitlines()]
+
+
 def each_row(names: str, rows: Iterable | str) -> Callable:
     """Like `pytest.mark.parametrize(names, rows)` for quick cases that leave nothing behind, counted as one test."""
     names = [name.strip() for name in names.split(",")]

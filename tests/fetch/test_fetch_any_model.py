@@ -17,6 +17,7 @@ from tests.files import read_json, write_json
 from tests.fetch.fetch_models import mend, weights
 from tests.fetch.test_fetch_hub import ENTRY, server_fixture
 from tests.fetch.test_fetch_model import here
+from tests.rows import rows_of
 
 INDEX = "model.safetensors.index.json"
 
@@ -73,14 +74,13 @@ def test_weights_in_shards(fetch, server, folder, tmp_path, place):
             {"more": "model-00001-of-00002.safetensors"},
             f"{INDEX} names more in model-00001-of-00002.safetensors, but that has no such tensor",
         ),
-        (
-            {"more": "model-00003-of-00002.safetensors"},
-            "model-00003-of-00002.safetensors could not be had",
-        ),
-        ({"more": "../model.safetensors"}, "does not name a .safetensors file beside it"),
-        ({"more": "model.bin"}, "does not name a .safetensors file beside it"),
-        (None, "does not name a .safetensors file beside it"),
-        ("00001", "the weights lack 21 of those that config.json promises, embeddings."),
+        *rows_of("""
+            {more: model-00003-of-00002.safetensors} | model-00003-of-00002.safetensors could not be had
+            {more: ../model.safetensors} | does not name a .safetensors file beside it
+            {more: model.bin} | does not name a .safetensors file beside it
+            null | does not name a .safetensors file beside it
+            '00001' | the weights lack 21 of those that config.json promises, embeddings.
+        """),
     ],
 )
 def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said):
@@ -238,29 +238,14 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
 
 @pytest.mark.parametrize(
     "config, said",
-    [
-        (
-            {"quantization_config": {"quant_method": "gptq", "bits": 4}},
-            "its weights are quantised ({'quant_method': 'gptq', 'bits': 4})",
-        ),
-        ({"quantization": {"group_size": 64, "bits": 4}}, "its weights are quantised"),
-        (
-            {"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}},
-            "has text_config, so it is a model of images or sounds beside text (gemma3)",
-        ),
-        (
-            {"model_type": "whisper"},
-            "is a whisper, which reads input_features, not text",
-        ),  # it stands among the causal models
-        (
-            {"model_type": "wav2vec2"},
-            "a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder",
-        ),
-        (
-            {"auto_map": {"AutoModelForCausalLM": "modeling_mine.Mine"}},
-            "has auto_map, so the model needs code from its own repository",
-        ),
-    ],
+    rows_of("""
+        {quantization_config: {quant_method: gptq, bits: 4}} | 'its weights are quantised ({''quant_method'': ''gptq'', ''bits'': 4})'
+        {quantization: {group_size: 64, bits: 4}} | its weights are quantised
+        {model_type: gemma3, text_config: {vocab_size: 9}, vision_config: {}} | has text_config, so it is a model of images or sounds beside text (gemma3)
+        {model_type: whisper} | is a whisper, which reads input_features, not text  # it stands among the causal models
+        {model_type: wav2vec2} | a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder
+        {auto_map: {AutoModelForCausalLM: modeling_mine.Mine}} | has auto_map, so the model needs code from its own repository
+    """),
 )
 def test_what_is_refused_by_its_configuration_before_anything_else_comes(
     refused, server, folder, config, said

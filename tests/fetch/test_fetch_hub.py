@@ -13,6 +13,7 @@ from huggingface_hub.utils.sha import git_hash
 
 from scripts.plan.models import DEFAULT_FILES
 from tests.files import read_json, write_json, write_yaml
+from tests.rows import rows_of
 
 COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
@@ -198,12 +199,14 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
             {"files": dict.fromkeys(DEFAULT_FILES) | {"config.json": "0" * 64}},
             "/config.json from",
         ),
-        ("", {"hub": "not a name"}, "(an id on huggingface.co, ORG/NAME)"),
-        ("silent", {}, "does not give it (RemoteProtocolError"),
-        ("wrong", {}, "is not what the hub names by its hash"),
-        ("endless", {}, "it was stopped and removed"),
-        ("pickled", {}, "me/mine has its weights as pytorch_model.bin only"),
-        ("away", {}, "http://127.0.0.1:9 does not answer and neither the mirror nor the cache"),
+        *rows_of("""
+            '' | {hub: not a name} | (an id on huggingface.co, ORG/NAME)
+            silent | {} | does not give it (RemoteProtocolError
+            wrong | {} | is not what the hub names by its hash
+            endless | {} | it was stopped and removed
+            pickled | {} | me/mine has its weights as pytorch_model.bin only
+            away | {} | http://127.0.0.1:9 does not answer and neither the mirror nor the cache
+        """),
     ],
 )
 def test_what_the_hub_refuses(refused, server, folder, tmp_path, state, change, said, monkeypatch):

@@ -18,7 +18,7 @@ from scripts.plan.schemas import check_entry
 from scripts.fetch import model
 from tests.conftest import ROOT
 from tests.files import read_json
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.fetch.fetch_models import MODELS, TINY, WORDS, weights
 
 # ---- entries
@@ -40,19 +40,12 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
     [
         (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
         (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
-        (
-            {"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"},
-            "fetch the model nowhere first",
-        ),
-        (
-            {"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"},
-            "made by an MLM stage, not fetched",
-        ),
-        ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
-        (
-            {"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"},
-            "no/words.txt: no such file",
-        ),
+        *rows_of("""
+            {esim: {hidden_size: 3}, encoder: nowhere, licence: MIT} | fetch the model nowhere first
+            {mlm: {model: minilm, experiment: mine}, licence: MIT} | made by an MLM stage, not fetched
+            {hub: me/mine, licence: MIT} | revision is missing
+            {init: {model_type: bert}, vocabulary: no/words.txt, licence: MIT} | 'no/words.txt: no such file'
+        """),
         (
             TINY | {"init": TINY["init"] | {"num_hiden_layers": 2}},
             "did you mean num_hidden_layers?",

@@ -139,11 +139,13 @@ def read(text) -> dict:
         *(
             ({"experiments": {"sample_sop": {"data": data}}}, said)
             for data, said in [
-                ({"stride": []}, "data: stride is an empty list; name one level or more"),
-                ({"stride": [1, 1.0]}, "stride is 1.0, not an integer; write `stride: 1`"),
-                ({"stride": [1, 2, 1]}, "data: stride names 1 twice"),
-                ({"stride": [[1]]}, "stride: [1] is not of type 'integer'"),
-                ({"source": [None]}, "source: None is not of type 'string'"),
+                *rows_of("""
+                    {stride: []}        | 'data: stride is an empty list; name one level or more'
+                    {stride: [1, 1.0]}  | 'stride is 1.0, not an integer; write `stride: 1`'
+                    {stride: [1, 2, 1]} | 'data: stride names 1 twice'
+                    {stride: [[1]]}     | 'stride: [1] is not of type ''integer'''
+                    {source: [null]}    | 'source: None is not of type ''string'''
+                """),
                 (
                     {"max_videos": list(range(1, 60_000))},
                     "data: max_videos has 59,999 levels, and 1,000 is the most",

@@ -8,7 +8,7 @@ import yaml
 from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
-from tests.rows import each_row
+from tests.rows import each_row, texts_of
 from tests.plan.test_configuration import (
     MODELS,
     SOURCES,
@@ -154,33 +154,14 @@ def test_a_stage_is_begun_with_like_any_run():
 
 @each_row(
     "change, said",
-    [
-        (
-            "second: {initial: frist}",
-            "experiments.second.initial: no experiment frist; did you mean first?",
-        ),
-        (
-            "{first: {initial: second}, second: {initial: first}}",
-            "second begins with first begins with second",
-        ),
-        (
-            "second: {models: [bert_base], initial: first}",
-            "first has no run of bert_base, but of tiny_bert",
-        ),
-        (
-            "second: {initial: first}",
-            "2 runs of first could be begun with, told apart by stride; tell which, as "
-            "`initial: {experiment: first, stride: 0}`",
-        ),
-        (
-            "second: {seeds: [3], initial: {experiment: first, stride: 0}}",
-            "first has no run of seed 3, stride 0 (it has seed 1, stride 0",
-        ),
-        (
-            "{first: {models: [esim_minilm]}, second: {initial: first}}",
-            "first trains no transformer, so it has no weights",
-        ),
-    ],
+    texts_of("""
+        second: {initial: frist} | experiments.second.initial: no experiment frist; did you mean first?
+        {first: {initial: second}, second: {initial: first}} | second begins with first begins with second
+        second: {models: [bert_base], initial: first} | first has no run of bert_base, but of tiny_bert
+        second: {initial: first} | 2 runs of first could be begun with, told apart by stride; tell which, as `initial: {experiment: first, stride: 0}`
+        second: {seeds: [3], initial: {experiment: first, stride: 0}} | first has no run of seed 3, stride 0 (it has seed 1, stride 0
+        {first: {models: [esim_minilm]}, second: {initial: first}} | first trains no transformer, so it has no weights
+    """),
 )
 def test_a_beginning_that_cannot_be_is_one_sentence(change, said):
     assert said in refused(

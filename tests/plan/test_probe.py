@@ -15,7 +15,7 @@ from scripts.running.program import UserError
 from scripts.plan.prompts import prompts_of
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
-from tests.rows import each_row
+from tests.rows import each_row, texts_of
 from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, VALUES, default, overlaid, read
 
 ENCODER, MASKED = ["encoder"], ["encoder", "mask_filler"]
@@ -197,18 +197,14 @@ def test_where_nothing_fits_the_others_run():
 @each_row(
     "change, said",
     [
-        (
-            "model: null",
-            "experiments.strided_sop probes a model, and none is named; give `--config model=ORG/NAME`",
-        ),
-        ("model: minilmm", "model: no model minilmm; did you mean minilm?"),
-        (
-            "model: ./nowhere",
-            "model ./nowhere is no folder that is there, and no ORG/NAME[@revision] of the hub",
-        ),
-        ("model: [minilm, sentence-transformers/all-MiniLM-L6-v2]", "model names minilm twice"),
-        ("limit: 0", "limit: 0 is less than the minimum of 1"),
-        ("limit: '1.5'", "limit is the text '1.5', not a number"),
+        *texts_of("""
+            model: null | experiments.strided_sop probes a model, and none is named; give `--config model=ORG/NAME`
+            model: minilmm | model: no model minilmm; did you mean minilm?
+            model: ./nowhere | model ./nowhere is no folder that is there, and no ORG/NAME[@revision] of the hub
+            model: [minilm, sentence-transformers/all-MiniLM-L6-v2] | model names minilm twice
+            limit: 0 | limit: 0 is less than the minimum of 1
+            limit: '1.5' | limit is the text '1.5', not a number
+        """),
         (
             {"run": ["sample_mctaco"], "experiments": default()["experiments"]},
             "model names minilm, but no experiment that runs says `models: probed`; give `--configfile presets/probe.yaml`",

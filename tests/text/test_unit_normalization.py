@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scripts.text.time_units import SECONDS
 from scripts.text.unit_normalization import normalize_units, quantities
 from tests.conftest import ROOT
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 # Written by hand from real answers: what a person holds to be right, equal where the answer must stay as it is.
 TABLE = pd.read_csv(ROOT / "tests/text/unit_normalization.csv", dtype=str, keep_default_na=False)
@@ -37,10 +37,12 @@ def test_the_tables(table):
 @each_row(
     "answer, expression, low, high, unit, days",
     [
-        ("it took 30 months", "30 months", 30, 30, "month", (912.5, 912.5)),  # 2.5 years
-        ("12 months", "12 months", 12, 12, "month", (365, 365)),
-        ("about two or three weeks ago", "two or three weeks", 2, 3, "week", (14, 21)),
-        ("100 to 30 years", "100 to 30 years", 30, 100, "year", (10950, 36500)),
+        *rows_of("""
+            it took 30 months            | 30 months          | 30 | 30  | month | [912.5, 912.5]  # 2.5 years
+            12 months                    | 12 months          | 12 | 12  | month | [365, 365]
+            about two or three weeks ago | two or three weeks | 2  | 3   | week  | [14, 21]
+            100 to 30 years              | 100 to 30 years    | 30 | 100 | year  | [10950, 36500]
+        """),
         (
             "1 hour and 15 minutes",
             "1 hour and 15 minutes",
@@ -50,12 +52,14 @@ def test_the_tables(table):
             (1.25 / 24, 1.25 / 24),
         ),
         ("an hour or two", "an hour or two", 1, 2, "hour", (1 / 24, 2 / 24)),
-        ("every 24 hours", "24 hours", 24, 24, "hour", (1, 1)),
-        ("every day", "day", 1, 1, "day", (1, 1)),
-        ("every other week", "other week", 2, 2, "week", (14, 14)),
-        ("once a week", "a week", 1, 1, "week", (7, 7)),
-        ("once per week", "week", 1, 1, "week", (7, 7)),
-        ("a millennium", "a millennium", 1, 1, "millennium", (365000, 365000)),
+        *rows_of("""
+            every 24 hours   | 24 hours     | 24 | 24 | hour       | [1, 1]
+            every day        | day          | 1  | 1  | day        | [1, 1]
+            every other week | other week   | 2  | 2  | week       | [14, 14]
+            once a week      | a week       | 1  | 1  | week       | [7, 7]
+            once per week    | week         | 1  | 1  | week       | [7, 7]
+            a millennium     | a millennium | 1  | 1  | millennium | [365000, 365000]
+        """),
     ],
 )
 def test_quantities(answer, expression, low, high, unit, days):

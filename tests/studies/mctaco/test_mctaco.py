@@ -70,9 +70,11 @@ def test_chance_is_the_mean_over_all_answers(questions):
 @each_row(
     "seconds, accepted, wanted",
     [
-        ([1, 2, 3, 4], [0, 1, 1, 0], 1.0),
-        ([1, 2, 3, 4], [1, 0, 0, 1], 0.0),  # "1 hour" and "9 hours" without the hours between
-        ([4, 1, 3, 2], [1, 0, 1, 1], 1.0),  # in any order
+        *rows_of("""
+            [1, 2, 3, 4] | [0, 1, 1, 0] | 1.0
+            [1, 2, 3, 4] | [1, 0, 0, 1] | 0.0  # "1 hour" and "9 hours" without the hours between
+            [4, 1, 3, 2] | [1, 0, 1, 1] | 1.0  # in any order
+        """),
         ([1, 2, 3, 4], [0, 1, 0, 0], np.nan),  # nothing can lie between
         ([1, np.nan, 3, 4], [1, 0, 1, 0], 1.0),  # what has no quantity does not count
         ([1, 2, 2, 3], [1, 0, 1, 1], 1.0),  # one wording of the same quantity is enough

@@ -394,14 +394,16 @@ def test_captions_without_pairs_are_refused(program, worded, change, options, sa
 @each_row(
     "options, said",
     [
-        ({"stride": 30}, ["no pair is left", "34 sentences"]),
-        ({"stride": 3, "same_videos": 2}, ["same_videos is 2", "stride 3"]),
-        ({"stride": 3, "same_videos": 40}, ["no pair is left", "44 sentences", "same_videos 40"]),
-        ({"stride": "up_to_0"}, ["strided_sop: stride: 'up_to_0' does not match"]),
-        ({"stride": "up_to_31"}, ["strided_sop: stride: "]),
-        ({"train_stride": "all"}, ["strided_sop: train_stride: "]),
-        ({"same_videos": 2, "train_stride": 4}, ["may have no pair of stride 4"]),
-        ({"stride": "up_to_25"}, ["stride up_to_25 mixes stride 25, which has no pairs"]),
+        *rows_of("""
+            {stride: 30}                      | [no pair is left, 34 sentences]
+            {stride: 3, same_videos: 2}       | [same_videos is 2, stride 3]
+            {stride: 3, same_videos: 40}      | [no pair is left, 44 sentences, same_videos 40]
+            {stride: up_to_0}                 | ['strided_sop: stride: ''up_to_0'' does not match']
+            {stride: up_to_31}                | ['strided_sop: stride: ']
+            {train_stride: all}               | ['strided_sop: train_stride: ']
+            {same_videos: 2, train_stride: 4} | [may have no pair of stride 4]
+            {stride: up_to_25}                | ['stride up_to_25 mixes stride 25, which has no pairs']
+        """),
         *(({"context": context}, [" context"]) for context in NO_WINDOWS),
         (PERMUTATIONS | {"span": 5}, ["5 units have 120 orders"]),
         (PERMUTATIONS, ["set span, and leave train_stride out"]),

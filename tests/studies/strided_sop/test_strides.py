@@ -26,7 +26,7 @@ from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a 
 )
 from tests.plan.test_configuration import plan
 from tests.publish.figure_faults import faults_in
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.plan.test_initial_configuration import SOP, configured
 
 LEARNT = "pair_id video_id text_a text_b label".split()  # what training reads
@@ -130,17 +130,11 @@ ACTIVITYNET, HOWTO100M = "sample_activitynet", "sample_howto100m"
 @each_row(
     "data, more, names",
     [
-        (
-            {"stride": "up_to_3", "train_stride": [0, None]},
-            {},
-            ["up_to_3-train_stride-0", "up_to_3"],
-        ),
-        (
-            {"context": [None, {"seconds": 10}, {"sentences": 3}]},
-            {},
-            ["stride-0", "stride-0-context-seconds-10", "stride-0-context-sentences-3"],
-        ),
-        ({"span": [3, 5], "order_by": ["pairs"]}, {}, ["stride-0-span-3", "stride-0-span-5"]),
+        *rows_of("""
+            {stride: up_to_3, train_stride: [0, null]} | {} | [up_to_3-train_stride-0, up_to_3]
+            {context: [null, {seconds: 10}, {sentences: 3}]} | {} | [stride-0, stride-0-context-seconds-10, stride-0-context-sentences-3]
+            {span: [3, 5], order_by: [pairs]} | {} | [stride-0-span-3, stride-0-span-5]
+        """),
         ({"span": 3, **PERMUTATIONS}, {"methods": ["packed"]}, ["stride-0-span-3-permutations"]),
         (
             {"source": [ACTIVITYNET, HOWTO100M], "learn_from": [ACTIVITYNET, HOWTO100M]},
@@ -165,14 +159,12 @@ def test_names_of_datasets(data, more, names):
 @each_row(
     "data, more, says",
     [
-        (
-            {"stride": "up_to_2", "predict": "stride"},
-            {"methods": ["train_symmetric"]},
-            "train_symmetric serves no data with predict: stride",
-        ),
-        ({"stride": 2, "predict": "stride"}, {}, "predict has no effect here"),
-        ({"learn_from": "nowhere"}, {}, "no source nowhere"),
-        ({"learn_from": "sample_mctaco"}, {}, "holds questions"),
+        *rows_of("""
+            {stride: up_to_2, predict: stride} | {methods: [train_symmetric]} | 'train_symmetric serves no data with predict: stride'
+            {stride: 2, predict: stride} | {} | predict has no effect here
+            {learn_from: nowhere} | {} | no source nowhere
+            {learn_from: sample_mctaco} | {} | holds questions
+        """),
         ({"span": 3} | PERMUTATIONS, {}, "train serves no data with order_by: permutations"),
         ({"span": 3}, {"methods": ["packed"]}, "packed serves no data with order_by"),
         *(({"context": context}, {}, "context") for context in NO_WINDOWS),

@@ -11,6 +11,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import content_digest, read_table
 from tests.conftest import ROOT
 from tests.temporal_nli_reader import check
+from tests.rows import rows_of
 
 EXPECT = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["event_templates"]["expect"]
 SETS = ["temp_order", "temp_duration", "cross_unit"]
@@ -287,14 +288,11 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
 @pytest.mark.parametrize(
     "challenge_set, mend, options, said",
     [
-        (
-            "temp_order",
-            None,
-            {"train_templates": 999},
-            "train_templates: 999 templates were asked for",
-        ),
-        ("temp_order", None, {"held_out": "unit"}, "held_out: unit has no meaning here"),
-        ("cross_unit", None, {"held_out": "spelling"}, "held_out: spelling has no meaning here"),
+        *rows_of("""
+            temp_order | null | {train_templates: 999} | 'train_templates: 999 templates were asked for'
+            temp_order | null | {held_out: unit}       | 'held_out: unit has no meaning here'
+            cross_unit | null | {held_out: spelling}   | 'held_out: spelling has no meaning here'
+        """),
         (
             "temp_duration",
             lambda table: table[::10],
