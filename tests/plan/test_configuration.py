@@ -18,7 +18,7 @@ from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
-from tests.rows import each_row, rows_of
+from tests.rows import each_row, rows_of, texts_of
 
 SOURCES = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
@@ -79,39 +79,20 @@ def read(text) -> dict:
 @each_row(
     "change, said",
     [
-        ("trainings: {}", "unknown key trainings at the top level; did you mean training?"),
-        (
-            "training: {learning_rat: 0.1}",
-            "unknown key learning_rat at training; did you mean learning_rate?",
-        ),
-        (
-            "training: {learning_rate: 3e-5}",
-            "YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`",
-        ),
-        ("training: {epochs: '3'}", "--config gives nested values as text"),
-        (
-            "experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}}",
-            "is the text 'false', not true or false: --config gives nested values as text",
-        ),
-        (
-            "run: [sample_sopp]",
-            "run names sample_sopp, which is no experiment; did you mean sample_sop?",
-        ),
-        (
-            "experiments: {sample_sop: {models: [tiny_bart]}}",
-            "no model tiny_bart; did you mean tiny_bert?",
-        ),
-        ("experiments: {sample_sop: {data: {source: activitynt}}}", "did you mean activitynet?"),
-        (
-            "experiments: {sample_sop: {data: {strid: 1}}}",
-            "unknown key strid; did you mean stride?",
-        ),
-        ("experiments: {sample_sop: {data: {stride: 1e0}}}", "is the text '1e0', not a number"),
-        (
-            "experiments: {sample_sop: {methods: [direct]}}",
-            "strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_blind, train_symmetric",
-        ),
-        ("experiments: {sample_nli: {data: {source: generate}}}", "did you mean generated?"),
+        *texts_of("""
+            trainings: {} | unknown key trainings at the top level; did you mean training?
+            training: {learning_rat: 0.1} | unknown key learning_rat at training; did you mean learning_rate?
+            training: {learning_rate: 3e-5} | YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`
+            training: {epochs: '3'} | --config gives nested values as text
+            experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}} | is the text 'false', not true or false: --config gives nested values as text
+            run: [sample_sopp] | run names sample_sopp, which is no experiment; did you mean sample_sop?
+            experiments: {sample_sop: {models: [tiny_bart]}} | no model tiny_bart; did you mean tiny_bert?
+            experiments: {sample_sop: {data: {source: activitynt}}} | did you mean activitynet?
+            experiments: {sample_sop: {data: {strid: 1}}} | unknown key strid; did you mean stride?
+            experiments: {sample_sop: {data: {stride: 1e0}}} | is the text '1e0', not a number
+            experiments: {sample_sop: {methods: [direct]}} | strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_blind, train_symmetric
+            experiments: {sample_nli: {data: {source: generate}}} | did you mean generated?
+        """),
         # What YAML can say and nobody means.
         (
             "training: {batch_size: 32.0}",
