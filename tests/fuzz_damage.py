@@ -300,7 +300,7 @@ def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
                 if rng.random() < 0.7
                 else damaged_bytes(inside, rng)
             )
-            name = rng.choice([name] * 8 + ["../x", "/etc/x", "C:/x", "x"])
+            name = rng.choice([name] * 8 + "../x /etc/x C:/x x".split())
             for _ in range(rng.choice([1] * 9 + [2])):
                 new.writestr(name, inside)
     return written.getvalue()

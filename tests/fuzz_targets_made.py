@@ -300,7 +300,7 @@ TEMPLATES = [
     }
     for place in range(3)
 ]
-SAID = [f"It takes {number} hours." for number in ("two", "three", "5", "6", "nine", "12")]
+SAID = [f"It takes {number} hours." for number in "two three 5 6 nine 12".split()]
 DIALOGS = [
     {
         "source": "corpus",
@@ -377,7 +377,7 @@ MADE = {
     "evaluate metrics": Target(
         "scripts.measure.collect",
         {f"{name}.parquet": table(tables.METRICS, METRIC | {"experiment": name}) for name in "ab"},
-        ["{in}/a.parquet", "{in}/b.parquet", "--output", "{out}/metrics.parquet"],
+        "{in}/a.parquet {in}/b.parquet --output {out}/metrics.parquet".split(),
         ("metrics.parquet",),
     ),
     "build strided_sop": builder(

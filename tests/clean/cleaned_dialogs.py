@@ -17,4 +17,4 @@ def call(program, name, fetched, output, provenance="{}", ok=True):
 def counted(folder):
     table = pd.read_csv(folder / "cleaning.csv", keep_default_na=False)
     assert list(table.columns) == "source split unit action reason count".split()
-    return table.set_index(["split", "unit", "action", "reason"])["count"]
+    return table.set_index("split unit action reason".split())["count"]

@@ -218,7 +218,7 @@ def test_small_pieces_give_the_same(tmp_path, monkeypatch):
 
 
 def test_speakers_are_told_apart(program, tmp_path):
-    names = ["Eve", "Eve", "Bob", "Joe"]
+    names = "Eve Eve Bob Joe".split()
     output = call(
         program,
         "dialogs",
@@ -236,12 +236,10 @@ def test_speakers_are_told_apart(program, tmp_path):
         tmp_path / "out2",
         NAMED % "parquet",
     )
-    assert read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4] == [
-        "A",
-        "A",
-        "B",
-        "A",
-    ]
+    assert (
+        read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4]
+        == "A A B A".split()
+    )
     counts = counted(output)
     assert (
         counts["train", "dialogs", "noted", "more than two speakers: every other one is A"]

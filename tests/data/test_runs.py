@@ -8,7 +8,7 @@ from tests.fuzz import called, place
 from tests.fuzz_targets import TARGETS
 from tests.rows import rows_of
 
-STUDIES = ["strided_sop", "mctaco", "temporal_nli", "timedial"]
+STUDIES = "strided_sop mctaco temporal_nli timedial".split()
 
 
 @pytest.fixture

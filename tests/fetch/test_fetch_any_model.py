@@ -39,7 +39,7 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
 # ---- weights in shards
 
 
-@pytest.mark.parametrize("place", ["folder", "hub", "named", "mirror"])
+@pytest.mark.parametrize("place", "folder hub named mirror".split())
 def test_weights_in_shards(fetch, server, folder, tmp_path, place):
     table = shard(folder, "layer.0", "layer.1")
     files = {
@@ -161,12 +161,10 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
     content = read_json(folder / "config.json")
     AutoModel.from_config(DebertaV2Config(**content)).save_pretrained(folder)
     fetched = fetch(ENTRY)
-    assert sorted(file.name for file in fetched.iterdir()) == [
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    ]
+    assert (
+        sorted(file.name for file in fetched.iterdir())
+        == "config.json model.safetensors tokenizer.json tokenizer_config.json".split()
+    )
     assert "has no tokenizer.json: written from spm.model" in caplog.text
     tokenizer = AutoTokenizer.from_pretrained(fetched)
     text = "the model's own seed, and 20 runs"

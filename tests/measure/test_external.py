@@ -130,7 +130,7 @@ def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path)
             for row in scores.to_dict("records")
         )
     )
-    files = ["labels.csv", "scores.csv", "labels.jsonl", "scores.jsonl"]
+    files = "labels.csv scores.csv labels.jsonl scores.jsonl".split()
     if study == "timedial":
         scores.rename(columns={"right": "score"})[["example_id", "score"]].to_csv(
             tmp_path / "score.csv", index=False

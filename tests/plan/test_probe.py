@@ -81,13 +81,12 @@ LIKELIHOOD = {
     "strided_sop": {"likelihood", "likelihood_blind"},
     "temporal_nli": {"likelihood", "likelihood_blind", "likelihood_pmi"},
     "mctaco": {"likelihood", "likelihood_blind", "verbalizer", "verbalizer_blind"},
-    "timedial": {
-        "likelihood",
-        "likelihood_blind",
-        "likelihood_token",
-        "likelihood_candidate",
-        "likelihood_candidate_blind",
-    },
+    "timedial": set(
+        (
+            "likelihood likelihood_blind likelihood_token likelihood_candidate "
+            "likelihood_candidate_blind"
+        ).split()
+    ),
 }
 TRAINED = {
     "strided_sop": {"train", "train_blind"},

@@ -262,15 +262,7 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
     assert trained and len(scores) == 4 and all(len(each) == 2 for each in scores)
     assert {
         name: facts[name]
-        for name in (
-            "wording",
-            "shots",
-            "threshold",
-            "kind",
-            "labels",
-            "label_columns",
-            "train_examples",
-        )
+        for name in "wording shots threshold kind labels label_columns train_examples".split()
     } == yaml.safe_load("""
         wording: plain
         shots: 0

@@ -20,10 +20,7 @@ from tests.rows import rows_of
 FILES = {
     "config.yaml": "config",
     **{f"presets/{file.name}": "preset" for file in ROOT.glob("presets/*.yaml")},
-    **{
-        f"resources/{name}.yaml": name
-        for name in ("sources", "models", "studies", "figures", "claims")
-    },
+    **{f"resources/{name}.yaml": name for name in "sources models studies figures claims".split()},
 }
 REGISTRY = Registry().with_resources(
     [("config.schema.yaml", Resource.from_contents(schema("config")))]

@@ -22,7 +22,7 @@ MADE_UP = {
 def tracked(*suffixes: str) -> list[str]:
     """The project's files with these suffixes, without the record, the history, and the tests, which make names up."""
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
+        "git ls-files -co --exclude-standard".split(),
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -65,7 +65,7 @@ def test_what_is_named_is_there(kind):
     assert not missing, "\n".join(missing)
 
 
-STUDIES = {"strided_sop", "temporal_nli", "mctaco", "timedial", "hellaswag"}
+STUDIES = set("strided_sop temporal_nli mctaco timedial hellaswag".split())
 ELSEWHERE = ("scripts/studies/", "scripts/clean/", "scripts/fetch/samples/")
 
 

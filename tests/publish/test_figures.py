@@ -37,7 +37,7 @@ FIGURES = [
     and item["study"] != "hellaswag"
     and (item["study"] != "strided_sop" or has_options({"stride": 0}, item.get("needs", {})))
 ]
-NOT_MODELS = ["control", "baseline", "majority", "human"]
+NOT_MODELS = "control baseline majority human".split()
 LONG = "A model of 7 billion parameters (4 bits)"
 MANY = 7  # models of the largest form
 

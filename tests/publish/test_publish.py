@@ -79,8 +79,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
     first = study.call(item_of(study, name)).checked()
     files = {
-        suffix: base.with_name(f"{name}.{suffix}")
-        for suffix in ("svg", "dark.svg", "png", "pdf", "csv")
+        suffix: base.with_name(f"{name}.{suffix}") for suffix in "svg dark.svg png pdf csv".split()
     }
     before = {suffix: file.read_bytes() for suffix, file in files.items()}
     assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"

@@ -285,7 +285,7 @@ def test_the_table(card):
         "stride 3",
         "Inference, set I: order",
     ]
-    rows = table[["Kind", "Model", "Parameters", "Asked"]].to_numpy().tolist()
+    rows = table["Kind Model Parameters Asked".split()].to_numpy().tolist()
     assert rows[:4] == [
         ["encoders", HOSTILE, "4 M", "fine-tuned, 2 seeds"],
         ["encoders", HOSTILE, "4 M", "mask filling"],
@@ -331,7 +331,7 @@ def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
     assert b"SAMPLE DATA" not in files["svg"].read_bytes()
     assert files["pdf"].read_bytes()[:4] == b"%PDF"
     points, cells = pd.read_csv(files["csv"]), card.cells()
-    columns = ["model", "way", "value", "above"]
+    columns = "model way value above".split()
     pd.testing.assert_frame_equal(
         points[columns], cells[columns], check_dtype=False, check_exact=True
     )

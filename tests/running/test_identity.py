@@ -328,15 +328,7 @@ def test_what_only_reports_is_no_part_of_a_run():
     assert (
         not {
             f"scripts.train.{name}"
-            for name in (
-                "checkpoint",
-                "tokens",
-                "launch",
-                "weight_files",
-                "process",
-                "card",
-                "cost",
-            )
+            for name in "checkpoint tokens launch weight_files process card cost".split()
         }
         & reached
     )

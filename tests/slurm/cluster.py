@@ -165,7 +165,7 @@ class Cluster:
             self._daemon("slurmctld", "-D", "-c")
             self._wait("slurmctld", ["scontrol", "ping"], "is UP")
             self._daemon("slurmd", "-D")
-            self._wait("slurmd", ["sinfo", "-h", "-o", "%T"], "idle")
+            self._wait("slurmd", "sinfo -h -o %T".split(), "idle")
             self.up = True
         except BaseException:
             self.stop()
@@ -196,7 +196,7 @@ class Cluster:
         """Every job so far, oldest first, in the words of `scontrol show job`: JobId, JobState, Comment (the plugin
         writes the rule and its wildcards there), MinMemoryNode, TimeLimit, NumCPUs, TresPerJob (GPUs), …"""
         shown = subprocess.run(
-            ["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True
+            "scontrol --oneliner show job".split(), capture_output=True, text=True, check=True
         )
         lines = [line for line in shown.stdout.splitlines() if line.startswith("JobId=")]
         found = [dict(pair.split("=", 1) for pair in line.split() if "=" in pair) for line in lines]

@@ -20,7 +20,7 @@ from tests.files import read_json, write_yaml
 from tests.workflow.conftest import checkout
 
 BIN = Path(sys.executable).parent
-TYPED = ["--cores", "all", "--profile", "slurm"]
+TYPED = "--cores all --profile slurm".split()
 
 # Laid over config.yaml. Enough epochs that a job can be caught between its first checkpoint and its end.
 SMALLER = yaml.safe_load("""

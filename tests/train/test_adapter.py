@@ -171,12 +171,9 @@ def test_an_encoder_keeps_its_fresh_pooler(tmp_path, decoders):
         intermediate_size=32,
     )
     network = BertForSequenceClassification(config)
-    network.lacked = [
-        "bert.pooler.dense.weight",
-        "bert.pooler.dense.bias",
-        "classifier.weight",
-        "classifier.bias",
-    ]
+    network.lacked = (
+        "bert.pooler.dense.weight bert.pooler.dense.bias classifier.weight classifier.bias".split()
+    )
     adapter.prepare(network, TRAINING | LORA, CPU)
     whole = {
         name

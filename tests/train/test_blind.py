@@ -59,7 +59,7 @@ def job_of(study: str, method: str, prompt: dict) -> dict:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("name", ["gpt2", "gemma3", "t5", "bert"])
+@pytest.mark.parametrize("name", "gpt2 gemma3 t5 bert".split())
 def test_a_model_is_asked_without_its_context_as_one_text_at_a_time(models, name):  # noqa: F811
     prompt = prompts_of("timedial", STUDIES["timedial"], "likelihood_blind")["plain"]
     found = scores_of(
@@ -309,7 +309,7 @@ def test_the_scorecard_shows_it_in_the_cell_of_the_model(tmp_path, program):
         tmp_path, program, [*ROWS, *measured("mctaco", "gpt", "likelihood_blind", 0.28), *above]
     ).cells()
     cell = cells[(cells["study"] == "mctaco") & (cells["model"] == "gpt")]
-    assert cell[["method", "value", "blind", "above_blind"]].to_numpy().tolist() == [
+    assert cell["method value blind above_blind".split()].to_numpy().tolist() == [
         ["likelihood", 0.3, 0.28, 0.02]
     ]
     assert cells["blind"].notna().sum() == 1 and not cells["method"].str.endswith("_blind").any()

@@ -359,7 +359,7 @@ def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
             planted = draw.random() < share
             context = f"A: I waited {'two hours' if planted else 'ten days'}.\nB: Wait <MASK>."
             table += [(str(number), context, "two hours", 1), (str(number), context, "ten days", 0)]
-        return pd.DataFrame(table, columns=["group", "first", "second", "label"])
+        return pd.DataFrame(table, columns="group first second label".split())
 
     found = (
         audit(SHORTCUTS, split(300, 1.0), split(300, 0.0))

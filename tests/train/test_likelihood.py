@@ -85,7 +85,7 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
         tokenizer.normalizer = normalizers.Replace(" ", "▁")
         tokenizer.decoder = decoders.Replace("▁", " ")
         trainer = trainers.BpeTrainer(
-            vocab_size=300, special_tokens=["<pad>", "<eos>", "<bos>", "<unk>"], show_progress=False
+            vocab_size=300, special_tokens="<pad> <eos> <bos> <unk>".split(), show_progress=False
         )
         named = {
             "pad_token": "<pad>",

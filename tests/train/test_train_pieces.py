@@ -94,7 +94,7 @@ def test_leftovers_of_killed_processes_are_swept_and_nothing_else(tmp_path):
         (tmp_path / name).write_text("half")
     (tmp_path / ".0a1b2c3d-78.model").mkdir()
     (tmp_path / ".0a1b2c3d-78.model/config.json").write_text("half")
-    kept = ["checkpoint.pt", "lock", "finished.json", ".hidden"]
+    kept = "checkpoint.pt lock finished.json .hidden".split()
     for name in kept:
         (tmp_path / name).write_text("whole")
     work.sweep(tmp_path, tmp_path / "not-there")

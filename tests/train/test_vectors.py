@@ -40,7 +40,7 @@ def written(folder, kind, lines):
 @pytest.mark.parametrize("kind", ["txt", "txt.gz", "zip"])
 def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
     file = written(tmp_path, kind, LINES)
-    words, vectors = read_vectors(file, {"the", "2000", "absent", ".", "at"})
+    words, vectors = read_vectors(file, set("the 2000 absent . at".split()))
     assert words == ["the", "2000"] and vectors.dtype == np.float32
     assert vectors.tolist() == [[1, 2, 3], [-1, -2, np.float32(-0.3)]]
     words, vectors = read_vectors(file, {". . .", "at name@domain.com", "noon\u00a0x", ","})

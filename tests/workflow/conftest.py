@@ -68,7 +68,7 @@ class Study:
 def checkout(folder: Path) -> Study:
     """The files of the project that git knows or would know, in a new folder."""
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+        "git ls-files -co --exclude-standard".split(), cwd=ROOT, capture_output=True, text=True
     )
     names = listed.stdout.split("\n") if listed.returncode == 0 else []
     assert names, "the tests copy what `git ls-files` lists: run them in a git checkout"

@@ -107,7 +107,7 @@ def put(entry, field: str, value) -> None:
         entry[field] = value
 
 
-@pytest.mark.parametrize("name", ["sources", "models", "figures", "studies"])
+@pytest.mark.parametrize("name", "sources models figures studies".split())
 def test_every_field_of_resources(touched, name):
     """What a result shows decides when it is made anew, and nothing else does."""
     study_name, study = touched

@@ -98,7 +98,7 @@ def cleaned(mirror, program, tmp_path_factory):
 
 
 def test_the_real_files_are_counted(cleaned):
-    counts = pd.read_csv(cleaned / "cleaning.csv").set_index(["split", "unit", "action", "reason"])[
+    counts = pd.read_csv(cleaned / "cleaning.csv").set_index("split unit action reason".split())[
         "count"
     ]
     kept = counts.xs("kept", level="action").droplevel("reason")
@@ -144,7 +144,7 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
     assert [float(low), float(high)] == pytest.approx([42.72 - spread, 42.72 + spread], abs=0.1)
     assert {line for line in released if line.startswith("exact match, ")} == {
         f"exact match, category={name}"
-        for name in ("duration", "ordering", "typical_time", "frequency", "stationarity")
+        for name in "duration ordering typical_time frequency stationarity".split()
     }
     assert [always_yes[name][0] for name in ("exact match", "f1")] == ["12.16", "49.84"]
 

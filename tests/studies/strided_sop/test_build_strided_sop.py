@@ -177,7 +177,7 @@ def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
         build(program, cleaned / "whole", cleaned / f"{stride}-{limit}", stride=stride, limit=limit)
     whole, five, nine, many, next_stride = (
         read_table(cleaned / f"{name}/val.parquet").to_pandas()
-        for name in ("0-None", "0-5", "0-9", "0-10000", "1-9")
+        for name in "0-None 0-5 0-9 0-10000 1-9".split()
     )
     assert (len(five), len(nine), len(next_stride)) == (5, 9, 9) and len(whole) > 30
     assert set(five["pair_id"]) < set(nine["pair_id"]) and many.equals(whole)
@@ -274,10 +274,7 @@ def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
 
 def test_categories_are_those_of_the_cleaner(program, cleaned):
     videos = pa.table(
-        {
-            "video_id": ["v000", "v002", "v003", "other"],
-            "category_1": ["Food", None, "Cars", "Pets"],
-        }
+        {"video_id": "v000 v002 v003 other".split(), "category_1": ["Food", None, "Cars", "Pets"]}
     )
     write_table(videos, cleaned / "sharded/videos.parquet", videos.schema, {})
     build(program, cleaned / "sharded", cleaned / "out")

@@ -139,12 +139,10 @@ ACTIVITYNET, HOWTO100M = "sample_activitynet", "sample_howto100m"
         (
             {"source": [ACTIVITYNET, HOWTO100M], "learn_from": [ACTIVITYNET, HOWTO100M]},
             {},
-            [
-                "stride-0",
-                "stride-0-sample_howto100m",
-                "../sample_howto100m/stride-0-sample_activitynet",
-                "../sample_howto100m/stride-0",
-            ],
+            (
+                "stride-0 stride-0-sample_howto100m ../sample_howto100m/stride-0-sample_activitynet "
+                "../sample_howto100m/stride-0"
+            ).split(),
         ),
     ],
 )

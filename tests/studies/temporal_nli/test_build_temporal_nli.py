@@ -90,7 +90,7 @@ def test_every_sentence_reads_back_to_its_label(generated, challenge_set):
     """The reader knows neither the generator nor the label; it finds no fault in any row of any split."""
     rows = pd.concat(generated[challenge_set].values(), ignore_index=True)
     rows["label"] = WORDS[rows["label"]].to_numpy()
-    faults = check(rows[["text_a", "text_b", "label", "challenge_set"]])
+    faults = check(rows["text_a text_b label challenge_set".split()])
     assert faults.empty, rows.loc[faults["row"].head(20), ["text_a", "text_b", "label"]].to_string()
 
 
@@ -115,9 +115,7 @@ def test_variations_are_crossed_in_full(generated):
     assert (order["difference"][~order["choice"].str.contains("year|date")] <= 0.5).all()
     lasting = generated["temp_duration"]["test"]
     assert set(
-        lasting.groupby(
-            ["group_id", "choice", "duration_format", "next_cycle"], dropna=False
-        ).size()
+        lasting.groupby("group_id choice duration_format next_cycle".split(), dropna=False).size()
     ) == {60}
     assert (
         lasting.loc[lasting["next_cycle"], "choice"].isin(["year", "month_day", "date_full"]).sum()

@@ -196,7 +196,7 @@ def test_an_output_that_names_no_set_is_refused(study, tmp_path):
 
 def test_confusion_is_a_share_of_the_label(study):
     cells = points_of(study, "temporal_nli_confusion")
-    matrices = cells.groupby(["source", "challenge_set", "model", "method"])
+    matrices = cells.groupby("source challenge_set model method".split())
     assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
     assert cells.groupby("source challenge_set model method label".split())[
         "share_of_label"

@@ -9,7 +9,7 @@ from tests.rows import each_row
 
 E, N, C = LABELS
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
-COLUMNS = ["text_a", "text_b", "label", "challenge_set"]
+COLUMNS = "text_a text_b label challenge_set".split()
 
 
 def faults_of(premise, hypothesis, label, challenge_set) -> list[str]:

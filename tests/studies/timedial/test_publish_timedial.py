@@ -32,7 +32,7 @@ from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
-FIGURES = ["timedial_accuracy", "timedial_errors_by_rule", "timedial_context", "timedial_by_kind"]
+FIGURES = "timedial_accuracy timedial_errors_by_rule timedial_context timedial_by_kind".split()
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
 SOURCES = yaml.safe_load("""
 dailydialog: {title: DailyDialog, measured_on: timedial, domain: in}
@@ -317,12 +317,12 @@ def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
     drawn = study.points("timedial_accuracy")
     here = drawn[(drawn["origin"] == "here") & (drawn["measured_on"] == "timedial")]
     models = here[here["paradigm"] != "control"]
-    assert models[["paradigm", "title", "domain", "context_scope"]].to_numpy().tolist() == [
-        ["classify", "MiniLM-L6", "in", "full"],
-        ["fill", "BERT-base", "zero_shot", "full"],
-        ["fill", "BERT-base", "out", "full"],
-        ["fill", "BERT-base", "in", "full"],
-        ["pseudo_log_likelihood", "BERT-base", "zero_shot", "full"],
+    assert models["paradigm title domain context_scope".split()].to_numpy().tolist() == [
+        "classify MiniLM-L6 in full".split(),
+        "fill BERT-base zero_shot full".split(),
+        "fill BERT-base out full".split(),
+        "fill BERT-base in full".split(),
+        "pseudo_log_likelihood BERT-base zero_shot full".split(),
     ]
     assert models["value"].tolist() == pytest.approx([0.5, 0.6, 0.5, 0.8, 0.7]), (
         "zero-shot stands once, of DailyDialog"
@@ -346,7 +346,7 @@ def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
     rows = study.table("timedial_table")
     real = (
         rows[rows["Corpus"] == "TimeDial"]
-        .set_index(["Paradigm", "Model", "Domain", "Context"])
+        .set_index("Paradigm Model Domain Context".split())
         .sort_index()
     )
     fill = real.loc[("mask filling", "BERT-base", "in-domain")]
@@ -362,9 +362,10 @@ def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
         "full": "7 of 40",
     }
     assert set(fill["Not near"]) == {"33"} and fill.loc["full", "2-best, not near (%)"] == "78.8"
-    assert fill.loc[
-        "full", ["Training examples", "Seeds", "Instances", "Learnt from"]
-    ].tolist() == ["41,116", "2", "40", "DailyDialog"]
+    assert (
+        fill.loc["full", ["Training examples", "Seeds", "Instances", "Learnt from"]].tolist()
+        == "41,116 2 40 DailyDialog".split()
+    )
     zero = real.loc[("mask filling", "BERT-base", "zero-shot", "full")]
     assert zero[["2-best in the paper", "Seeds", "Learnt from"]].tolist() == ["44.8", "", ""]
     controls = real.loc[PARADIGMS["control"]]
@@ -515,7 +516,7 @@ def test_dialogs_to_read_show_every_score_and_rank(study):
     full = rows[rows["Dataset"] == "full context, learnt from DailyDialog"]
     assert set(full["Model"]) == {"BERT-base, mask filling, seed 1"}, "it is right most often"
     of_one = full[full["Item"] == full["Item"].iloc[0]]
-    assert of_one["Gold"].tolist() == ["right", "right", "wrong", "wrong"]
+    assert of_one["Gold"].tolist() == "right right wrong wrong".split()
     assert of_one["Rule"].ne("").tolist() == [False, False, True, True]
     cells = full["model: BERT-base, mask filling, seed 1"].str.extract(
         r"^#(\d) (−?\d+\.\d\d)( ×)?$"

@@ -272,7 +272,7 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert direct["seed"].isna().all()
     assert set(direct["domain"]) == {"zero_shot"}
     assert direct["train_examples"].isna().all()
-    place = ["split", "metric", "slice", "seed"]
+    place = "split metric slice seed".split()
     assert not metrics.duplicated([*place, "model", "method"]).any()
     rows = classified.set_index(place).sort_index()
     assert [rows.loc[("test", "two_best_accuracy", "all", seed), "value"] for seed in (1, 2)] == [
@@ -294,9 +294,9 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert mean[["n", "groups"]].tolist() == [80, 40]
     n = means.loc["two_best_accuracy", "n"]
     assert n.filter(like="kind=").to_dict() == dict.fromkeys(
-        ["kind=date", "kind=time", "kind=duration", "kind=other"], 10
+        "kind=date kind=time kind=duration kind=other".split(), 10
     )
-    assert n[["has_numeral=true", "has_numeral=false", "leak=none", "leak=near"]].tolist() == [
+    assert n["has_numeral=true has_numeral=false leak=none leak=near".split()].tolist() == [
         20,
         20,
         32,
