@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import yaml
 
@@ -26,3 +27,8 @@ def write_yaml(file: Path, value) -> None:
 def write_rows(rows: list[dict], file: Path, schema: pa.Schema) -> None:
     """A table of this project with these rows."""
     write_table(pa.Table.from_pylist(rows, schema=schema), file, schema, {})
+
+
+def read_texts(file: Path) -> pd.DataFrame:
+    """A CSV whose cells are texts as they stand."""
+    return pd.read_csv(file, dtype=str, keep_default_na=False)

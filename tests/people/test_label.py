@@ -16,7 +16,7 @@ from scripts.running.program import UserError
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, read_complete, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
-from tests.files import read_json
+from tests.files import read_json, read_texts
 from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -105,7 +105,7 @@ QUESTIONS = rows_of("""
 
 
 def read_sheet(file):
-    return pd.read_csv(file, dtype=str, keep_default_na=False)
+    return read_texts(file)
 
 
 def questions_to_label(program, folder, rows, ok=True):

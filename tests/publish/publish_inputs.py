@@ -16,7 +16,7 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.measure.experiment import above_controls
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
-from tests.files import write_rows, write_yaml
+from tests.files import read_texts, write_rows, write_yaml
 from tests.runs import write_run
 
 HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <img src=x onerror=alert(1)>"
@@ -370,3 +370,12 @@ class Study:
 
 def item_of(study: Study, name: str) -> dict:
     return next(item for item in study.items() if item["name"] == name)
+
+
+def points_of(study, name: str) -> pd.DataFrame:
+    """The numbers beside a figure."""
+    return pd.read_csv(study.publish / f"figures/{name}.csv")
+
+
+def table_of(study, name: str) -> pd.DataFrame:
+    return read_texts(study.publish / f"tables/{name}.csv")

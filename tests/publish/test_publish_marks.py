@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from scripts.data.tables import read_table
+from tests.publish.publish_inputs import table_of
 from tests.publish import publish_inputs
 from tests.studies.mctaco import publish_inputs_mctaco
 from tests.studies.temporal_nli import publish_inputs_temporal_nli
@@ -52,10 +53,6 @@ def extended(rows: list[dict], model: str, method: str) -> list[dict]:
         ]
     )
     return [row | {"limit": 200} for row in every]
-
-
-def table_of(study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
 
 
 def check_table(study, name: str, source: str, systems: dict[str, tuple[str, str]]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from tests.conftest import ROOT
-from tests.files import write_json, write_rows, write_yaml
+from tests.files import read_texts, write_json, write_rows, write_yaml
 from tests.publish.publish_inputs import HOSTILE
 from tests.rows import rows_of
 
@@ -275,7 +275,7 @@ def test_a_probe_is_the_whole_test_of_a_study(card):
 
 def test_the_table(card):
     card.call("table").checked()
-    table = pd.read_csv(card.folder / "table.csv", dtype=str, keep_default_na=False)
+    table = read_texts(card.folder / "table.csv")
     assert [name.removeprefix("Order, ") for name in table][:7] == [
         "Kind",
         "Model",

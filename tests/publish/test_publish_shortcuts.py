@@ -1,6 +1,5 @@
 """The tables of what labels give away: counts by hand for each study, hostile text, and what is too rare to be told."""
 
-import pandas as pd
 import pytest
 
 from scripts.studies.mctaco.tables import ANSWERS
@@ -8,7 +7,7 @@ from scripts.data.tables import METRICS
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
-from tests.files import write_json, write_rows, write_yaml
+from tests.files import read_texts, write_json, write_rows, write_yaml
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -176,7 +175,7 @@ def test_a_cue_is_counted_in_training_and_in_evaluation_and_scored_alone(program
         sample=True,
     )
     assert done.returncode == 0 and len(done.stderr.splitlines()) == 1, done.stderr
-    table = pd.read_csv(output.with_name(f"{output.name}.csv"), dtype=str, keep_default_na=False)
+    table = read_texts(output.with_name(f"{output.name}.csv"))
     assert not table.duplicated(["Corpus", "Dataset", "Cue"]).any()
     row = table[table["Cue"] == cue].iloc[0]
     assert row[NUMBERS].tolist() == wanted

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from scripts.text.time_units import SECONDS
 from scripts.text.unit_normalization import normalize_units, quantities
+from tests.files import read_texts
 from tests.conftest import ROOT
 from tests.rows import each_row, rows_of
 
 # Written by hand from real answers: what a person holds to be right, equal where the answer must stay as it is.
-TABLE = pd.read_csv(ROOT / "tests/text/unit_normalization.csv", dtype=str, keep_default_na=False)
+TABLE = read_texts(ROOT / "tests/text/unit_normalization.csv")
 # Thought out: spellings of numbers and units, ranges, sums, and what is no amount of time.
-EDGES = pd.read_csv(
-    ROOT / "tests/text/unit_normalization_edges.csv", dtype=str, keep_default_na=False
-)
+EDGES = read_texts(ROOT / "tests/text/unit_normalization_edges.csv")
 MODULE = "scripts.text.unit_normalization"
 
 

@@ -3,11 +3,10 @@
 import copy
 import json
 
-import pandas as pd
 import pytest
 
 from scripts.data.tables import read_table
-from tests.files import read_json
+from tests.files import read_json, read_texts
 from tests.workflow.test_docs import DIALOGS
 
 TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
@@ -68,11 +67,7 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
         "n", "method", "slice"
     )
     assert (n.filter(like="leak=").sum(axis=1) == INSTANCES).all()
-    table = pd.read_csv(
-        (timedial / timedial.page).parent / "tables/timedial_table.csv",
-        dtype=str,
-        keep_default_na=False,
-    )
+    table = read_texts((timedial / timedial.page).parent / "tables/timedial_table.csv")
     count = (
         table.set_index("Paradigm")["2-best cut"]
         .str.extract(rf"^(\d+) of {INSTANCES}$")[0]

@@ -11,7 +11,7 @@ import yaml
 from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
-from tests.files import read_json, write_yaml
+from tests.files import read_json, read_texts, write_yaml
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
 EXPERIMENT, MODEL, WORDING, SOURCE, DIALOGS, EVENTS = (
@@ -150,7 +150,7 @@ def labelled(program, study, name, output, *arguments):
         program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder).checked()
 
     run("to_label", *arguments, "--output", "new")
-    rows = pd.read_csv(study / "new/labels.csv", dtype=str, keep_default_na=False)
+    rows = read_texts(study / "new/labels.csv")
     usual, second = {"timedial": ("wrong", "right"), "mctaco": ("likely", "unlikely")}[name]
     is_second = rows.groupby("instance_id" if name == "timedial" else "sentence").cumcount() == 1
     rows["label"] = rows["label"].where(

@@ -11,7 +11,7 @@ import yaml
 from scripts.data.tables import CAPTIONS, read_table
 from scripts.studies.hellaswag.tables import CHOICES
 from tests.conftest import ROOT
-from tests.files import write_json, write_rows
+from tests.files import read_texts, write_json, write_rows
 from tests.runs import write_run
 from tests.publish.figure_faults import faults_in
 
@@ -350,9 +350,7 @@ def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
 
 def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
     """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other items, which the note says."""
-    rows = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False).query(
-        "study == 'hellaswag'"
-    )
+    rows = read_texts(ROOT / "resources/published.csv").query("study == 'hellaswag'")
     rows.to_csv(tmp_path / "published.csv", index=False)
     (tmp_path / "claims.yaml").write_text((ROOT / "resources/claims.yaml").read_text())
     runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
@@ -363,10 +361,7 @@ def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
         publish("publish.published_tables", "published", *runs, "--cleaned", tmp_path),
         publish("publish.claims", "verdicts"),
     ]
-    cards, beside, verdicts = (
-        pd.read_csv(output.with_suffix(".csv"), dtype=str, keep_default_na=False)
-        for output, _ in outputs
-    )
+    cards, beside, verdicts = (read_texts(output.with_suffix(".csv")) for output, _ in outputs)
     of_video, of_article = (
         cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow")
     )

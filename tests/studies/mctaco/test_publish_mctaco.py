@@ -3,13 +3,12 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from scripts.studies.mctaco.figures.metrics import mctaco_metrics, published_beside, table_2
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
-from tests.publish.publish_inputs import of_one_group
+from tests.publish.publish_inputs import of_one_group, points_of, table_of
 from tests.studies.mctaco.publish_inputs_mctaco import (
     HOSTILE,
     MODELS,
@@ -58,14 +57,6 @@ def errors(tmp_path_factory, program) -> Study:
     return inputs
 
 
-def points(study: Study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"figures/{name}.csv")
-
-
-def table(study: Study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
-
-
 def test_a_figure_says_sample_on_its_face(study):
     for name in FIGURES:
         svg = (study.publish / f"figures/{name}.svg").read_text()
@@ -88,7 +79,7 @@ def test_one_question_has_no_interval(tmp_path, program):
 
 
 def test_the_table_holds_table_2_beside_the_published_numbers(study):
-    rows = table(study, "mctaco_table")
+    rows = table_of(study, "mctaco_table")
     real = rows[rows["Corpus"] == "MC-TACO"].set_index("System")
     controls = [
         f"{name}{way}"
@@ -135,17 +126,17 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
 
 
 def test_sample_numbers_never_stand_beside_published_ones(study):
-    rows = table(study, "mctaco_table")
+    rows = table_of(study, "mctaco_table")
     sample = rows[rows["Corpus"].str.contains("sample data")]
     assert len(sample) == 5 + 4
     assert (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
     for name, count in (("mctaco_by_category", 5), ("mctaco_em_against_f1", 18)):
-        published = points(study, name).query("origin == 'published'")
+        published = points_of(study, name).query("origin == 'published'")
         assert len(published) == count and set(published["source"]) == {"mctaco"}
 
 
 def test_every_model_and_random_has_a_point_in_each_category(study):
-    drawn = points(study, "mctaco_by_category")
+    drawn = points_of(study, "mctaco_by_category")
     here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
     assert here.groupby("system").size().to_dict() == {
         name: 5
@@ -171,7 +162,7 @@ def test_every_model_and_random_has_a_point_in_each_category(study):
 
 
 def test_the_curve_has_its_draws_their_mean_and_zero(study):
-    drawn = points(study, "mctaco_training_size")
+    drawn = points_of(study, "mctaco_training_size")
     mean = drawn[(drawn["origin"] == "mean over draws") & (drawn["metric"] == "f1")]
     assert set(mean["system"]) == {"BERT-base"}, "systems of one size are no curve"
     assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783]
@@ -207,16 +198,16 @@ def test_of_the_controls_the_best_is_drawn(study):
         svg = (study.publish / f"figures/{name}.svg").read_text()
         assert "answer and category" in svg and "bag of words" not in svg
     assert {"bag_of_words", "answer_and_category"} <= set(
-        points(study, "mctaco_by_category")["model"]
+        points_of(study, "mctaco_by_category")["model"]
     ), "all stand in the CSV"
-    assert set(points(study, "mctaco_training_size").query("model != 'bert_base'")["model"]) == {
+    assert set(points_of(study, "mctaco_training_size").query("model != 'bert_base'")["model"]) == {
         "random",
         "answer_and_category",
     }
 
 
 def test_consistency_and_ranges_have_models_and_the_labels(study):
-    drawn = points(study, "mctaco_consistency")
+    drawn = points_of(study, "mctaco_consistency")
     real = drawn[drawn["source"] == "mctaco"]
     assert list(real.drop_duplicates("system")["system"])[-2:] == [
         "the data's own labels",
@@ -225,7 +216,7 @@ def test_consistency_and_ranges_have_models_and_the_labels(study):
     bert = real[real["system"] == "BERT-base"].set_index("slice")
     assert bert["n"].to_dict() == {"category=duration": 205, "category=frequency": 216}
     assert bert["value"]["category=duration"] == pytest.approx(0.501)
-    drawn = points(study, "mctaco_ranges")
+    drawn = points_of(study, "mctaco_ranges")
     assert not {"random", "always yes"} & set(drawn["system"])
     of = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")].set_index(
         ["slice", "metric"]
@@ -272,7 +263,7 @@ def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tm
 
 
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
-    rows = table(errors, "mctaco_errors")
+    rows = table_of(errors, "mctaco_errors")
     assert set(rows["Corpus"]) == {"MC-TACO"}
     assert set(rows["Dataset"]) == {"as written"}
     assert (rows["Control"] == "").all()
@@ -322,7 +313,7 @@ def test_released_judgements_are_a_system_beside_the_papers_number(with_released
     for name in (*FIGURES, "mctaco_table"):
         with_released.call(name)
     row = (
-        table(with_released, "mctaco_table")
+        table_of(with_released, "mctaco_table")
         .set_index("System")
         .loc["BERT-base (released predictions) + unit normalization"]
     )
@@ -334,8 +325,8 @@ def test_released_judgements_are_a_system_beside_the_papers_number(with_released
         "",
     ]
     for name in set(FIGURES) - {"mctaco_training_size"}:
-        assert "told" in set(points(with_released, name)["model"]), name
-    drawn = points(with_released, "mctaco_by_category")
+        assert "told" in set(points_of(with_released, name)["model"]), name
+    drawn = points_of(with_released, "mctaco_by_category")
     assert not (drawn["origin"] == "published").any(), "the same judgements do not stand twice"
 
 
@@ -361,7 +352,7 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
     again = [row | {"experiment": "without_controls"} for row in rows]
     inputs = Study(tmp_path, program, metric_rows(curve=False) + rows + again + told)
     inputs.call("mctaco_table")
-    systems = table(inputs, "mctaco_table").set_index("System")
+    systems = table_of(inputs, "mctaco_table").set_index("System")
     assert systems.index.str.contains("released").sum() == 1
     assert "+17.0" in " ".join(
         map(str, systems.loc["BERT-base (released predictions) + unit normalization"])
@@ -370,7 +361,7 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
 
 def test_released_judgements_stand_beside_the_runs(with_released):
     with_released.call("mctaco_errors")
-    rows = table(with_released, "mctaco_errors")
+    rows = table_of(with_released, "mctaco_errors")
     released = rows["model: BERT-base (released predictions) + unit normalization"]
     assert set(released) == {"likely", "likely ×"}
     assert (released.eq("likely") == rows["Gold"].eq("likely")).all()
@@ -380,7 +371,7 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows(curve=False))
     inputs.write_cleaned()
     inputs.call("mctaco_statistics")
-    rows = table(inputs, "mctaco_statistics").set_index(["Of", "Number"])
+    rows = table_of(inputs, "mctaco_statistics").set_index(["Of", "Number"])
     assert (
         rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist()
         == "7 5 2 7".split()

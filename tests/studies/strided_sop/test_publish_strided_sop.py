@@ -12,6 +12,7 @@ from scripts.data.items import items_of
 from scripts.publish.table import ABOVE
 from scripts.studies.strided_sop.evaluate import SCHEMA as SOP_METRICS
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
+from tests.files import read_texts
 from tests.publish.figure_faults import faults_in
 from tests.publish.publish_inputs import HOSTILE, Study, item_of, metric_rows, of_one_group
 from tests.publish.test_transfer import given, rows_of  # noqa: F401 (a fixture)
@@ -58,16 +59,12 @@ def test_rows_of_other_studies_and_settings(study, tmp_path, program):
         == other.call(item_of(study, "accuracy_by_stride")).returncode
         == 0
     )
-    table = pd.read_csv(
-        other.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False
-    )
+    table = read_texts(other.publish / "tables/strided_sop_table.csv")
     assert set(table["95 % interval"]) == {"one group"} and set(table["Videos"]) == {"1"}
 
 
 def test_the_table_holds_every_number(study):
-    table = pd.read_csv(
-        study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False
-    )
+    table = read_texts(study.publish / "tables/strided_sop_table.csv")
     assert len(table) == 3 * (4 * 2 * 2 + 4)
     row = table[
         (table["Split"] == "validation 1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)

@@ -9,6 +9,7 @@ import yaml
 
 from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import content_digest, read_table
+from tests.files import read_texts
 from tests.conftest import ROOT
 from tests.temporal_nli_reader import check
 from tests.rows import rows_of
@@ -36,7 +37,7 @@ def generate(program, tmp_path_factory):
         folder = tmp_path_factory.mktemp("generated")
         shutil.copy(ROOT / "resources/templates.csv", folder)
         if mend:
-            table = pd.read_csv(folder / "templates.csv", dtype=str, keep_default_na=False)
+            table = read_texts(folder / "templates.csv")
             mend(table).to_csv(folder / "templates.csv", index=False)
         expect = [] if mend else ["--expect", json.dumps(EXPECT)]
         program(
@@ -356,7 +357,7 @@ def clean(program, folder, templates, expect: dict):
     ],
 )
 def test_a_wrong_list_is_refused(program, tmp_path, mend, said):
-    table = pd.read_csv(ROOT / "resources/templates.csv", dtype=str, keep_default_na=False)
+    table = read_texts(ROOT / "resources/templates.csv")
     names = table["template"].copy()
     mend(table).to_csv(tmp_path / "templates.csv", index=False)
     done = clean(program, tmp_path, tmp_path, EXPECT)

@@ -18,7 +18,7 @@ from scripts.publish.table import ABOVE
 from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
 from tests.files import read_json, write_rows
-from tests.publish.publish_inputs import HOSTILE
+from tests.publish.publish_inputs import HOSTILE, points_of, table_of
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
     CHOICES,
     NliStudy,
@@ -68,14 +68,6 @@ def claim(**columns) -> pd.Series:
         {"model": "", "setting": "", "metric": "accuracy", "value": "1", "unit": "%", "note": ""}
         | columns
     )
-
-
-def points_of(study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"figures/{name}.csv")
-
-
-def table_of(study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
 
 
 def test_the_rows_of_each_set(study):

@@ -5,7 +5,7 @@ import pytest
 
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.figures.memory import PARTS, times_said
-from tests.files import write_rows
+from tests.files import read_texts, write_rows
 from tests.temporal_nli_reader import lasting_sentence, order_sentence, span_sentence, unit_sentence
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 from tests.studies.temporal_nli.test_build_temporal_nli import generate, generated  # noqa: F401
@@ -80,9 +80,7 @@ def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
             NLI,
         )
     study.call("temporal_nli_memory")
-    table = pd.read_csv(
-        study.publish / "tables/temporal_nli_memory.csv", dtype=str, keep_default_na=False
-    )
+    table = read_texts(study.publish / "tables/temporal_nli_memory.csv")
     assert table[f"{PARTS[0]}: accuracy (%)"].str.fullmatch(r"\d+\.\d \(\d+\.\d–\d+\.\d\)|").all()
     assert (table[f"{PARTS[0]}: accuracy (%)"] != "").any()
     table = table.map(lambda cell: cell.split(" (")[0] if cell[:1].isdigit() else cell)

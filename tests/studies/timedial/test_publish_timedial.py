@@ -24,8 +24,8 @@ from scripts.studies.timedial.figures.metrics import (
 )
 from scripts.publish.selection import as_published
 from tests.conftest import ROOT
-from tests.files import read_json, write_json, write_rows, write_yaml
-from tests.publish.publish_inputs import of_one_group
+from tests.files import read_json, read_texts, write_json, write_rows, write_yaml
+from tests.publish.publish_inputs import of_one_group, points_of, table_of
 from tests.runs import write_run
 from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
 
@@ -230,12 +230,6 @@ class Study:
             f"scripts.studies.timedial.figures.{name.removeprefix('timedial_')}", *given
         )
 
-    def points(self, name: str) -> pd.DataFrame:
-        return pd.read_csv(self.publish / f"figures/{name}.csv")
-
-    def table(self, name: str) -> pd.DataFrame:
-        return pd.read_csv(self.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
-
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
@@ -304,17 +298,17 @@ def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_numbe
     part.write(rows + clean)
     for name in ("timedial_accuracy", "timedial_table"):
         assert part.call(name).returncode == 0
-    drawn = part.points("timedial_accuracy")
+    drawn = points_of(part, "timedial_accuracy")
     assert drawn.loc[
         (drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"
     ].tolist() == ["in", "contaminated"]
-    table = part.table("timedial_table").set_index(["Model", "Domain"])["2-best in the paper"]
+    table = table_of(part, "timedial_table").set_index(["Model", "Domain"])["2-best in the paper"]
     assert table["BERT-base", "in-domain"] == "67.4"
     assert table["BERT-base", "in-domain, contaminated"] == ""
 
 
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
-    drawn = study.points("timedial_accuracy")
+    drawn = points_of(study, "timedial_accuracy")
     here = drawn[(drawn["origin"] == "here") & (drawn["measured_on"] == "timedial")]
     models = here[here["paradigm"] != "control"]
     assert models["paradigm title domain context_scope".split()].to_numpy().tolist() == [
@@ -343,7 +337,7 @@ def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
 
 
 def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
-    rows = study.table("timedial_table")
+    rows = table_of(study, "timedial_table")
     real = (
         rows[rows["Corpus"] == "TimeDial"]
         .set_index("Paradigm Model Domain Context".split())
@@ -392,16 +386,16 @@ def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
 
 
 def test_sample_numbers_never_stand_beside_published_ones(study):
-    rows = study.table("timedial_table")
+    rows = table_of(study, "timedial_table")
     sample = rows[rows["Corpus"] == "Sample challenge [sample data]"]
     assert len(sample) == len(CONTROLS) + 2 and (sample["2-best in the paper"] == "").all()
     for name in FIGURES[:3]:
-        drawn = study.points(name)
+        drawn = points_of(study, name)
         assert set(drawn.loc[drawn["origin"] == "published", "measured_on"]) == {"timedial"}
 
 
 def test_errors_contexts_and_kinds_have_every_point(study):
-    drawn = study.points("timedial_errors_by_rule")
+    drawn = points_of(study, "timedial_errors_by_rule")
     metrics = read_table(study.metrics).to_pandas()
     here = drawn[(drawn["origin"] == "here") & (drawn["title"] == "MiniLM-L6")]
     wanted = metrics[
@@ -418,7 +412,7 @@ def test_errors_contexts_and_kinds_have_every_point(study):
     assert set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
     published = drawn[drawn["origin"] == "published"]
     assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
-    drawn = study.points("timedial_context")
+    drawn = points_of(study, "timedial_context")
     fill = drawn[
         (drawn["origin"] == "here") & (drawn["paradigm"] == "fill") & (drawn["domain"] == "in")
     ]
@@ -430,7 +424,9 @@ def test_errors_contexts_and_kinds_have_every_point(study):
         "measured with one context only"
     )
     assert len(drawn[drawn["origin"] == "published"]) == 36
-    counts = study.points("timedial_by_kind").query("title == 'MiniLM-L6'").set_index("slice")["n"]
+    counts = (
+        points_of(study, "timedial_by_kind").query("title == 'MiniLM-L6'").set_index("slice")["n"]
+    )
     assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
     assert counts[counts.index.str.startswith("turns=")].sum() == MANY
 
@@ -487,11 +483,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
         )
 
     call("timedial").checked()
-    real = (
-        pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)
-        .set_index("Number")
-        .drop(columns="Corpus")
-    )
+    real = read_texts(tmp_path / "table.csv").set_index("Number").drop(columns="Corpus")
     told = {
         "instances": "3 2 1 1,104",
         "turns of a dialog": "2.3 2.0 3.0 11.7",
@@ -512,7 +504,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
 
 
 def test_dialogs_to_read_show_every_score_and_rank(study):
-    rows = study.table("timedial_examples")
+    rows = table_of(study, "timedial_examples")
     full = rows[rows["Dataset"] == "full context, learnt from DailyDialog"]
     assert set(full["Model"]) == {"BERT-base, mask filling, seed 1"}, "it is right most often"
     of_one = full[full["Item"] == full["Item"].iloc[0]]
@@ -609,4 +601,4 @@ def test_less_than_the_full_dialog_is_said_and_one_instance_has_no_interval(tmp_
     inputs.write(of_one_group(read_table(inputs.metrics).to_pylist()))
     for name in ("timedial_accuracy", "timedial_table"):
         inputs.call(name).checked()
-    assert set(inputs.table("timedial_table")["2-best 95 % interval"]) <= {"one group", ""}
+    assert set(table_of(inputs, "timedial_table")["2-best 95 % interval"]) <= {"one group", ""}
