@@ -61,6 +61,13 @@ class Ended(subprocess.CompletedProcess):
         assert (self.returncode == 0) == ok, self.stdout + self.stderr
         return self
 
+    def refused(self, *said: str, code: int = 1, lines: int | None = None) -> None:
+        """It must have ended with this code, and have said these texts, without a traceback; in so many lines, where told."""
+        assert self.returncode == code, self.stderr
+        assert not [text for text in said if text not in self.stderr], self.stderr
+        assert "Traceback" not in self.stderr
+        assert lines in (None, len(self.stderr.splitlines())), self.stderr
+
 
 class ForkServer:
     """An interpreter that has imported some modules under an environment, and forks at each call. It ends with this process."""

@@ -391,9 +391,9 @@ def test_broken_input_through_the_program(program, tmp_path):
     ):
         assert said in refused(program, tmp_path, content)
     assert "columns video_id" in refused(program, tmp_path, listing="a,b\n1,2\n")
-    done = program(*command(tmp_path, tmp_path / "none"))
-    assert done.returncode == 1
-    assert "none of raw_caption.zip, raw_caption.json, caption.json" in done.stderr
+    program(*command(tmp_path, tmp_path / "none")).refused(
+        "none of raw_caption.zip, raw_caption.json, caption.json"
+    )
 
 
 @pytest.fixture

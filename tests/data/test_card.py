@@ -130,10 +130,7 @@ def test_croissant_names_every_file_with_its_hash(built):
 def test_what_is_damaged_is_one_sentence_and_the_card_stays(built, program, damage, said):
     before = (built / "README.md").read_text()
     damage(built / "corpus/stride-0/manifest.json")
-    done = card(program, built)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
+    card(program, built).refused(said, lines=1)
     assert (built / "README.md").read_text() == before
 
 
@@ -234,8 +231,5 @@ def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
 
 
 def test_two_numbers_for_one_name_are_refused(program, tmp_path):
-    done = leaderboard(program, tmp_path, metric_rows(value=0.7))
-    assert done.returncode == 1
-    assert "stands twice" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    leaderboard(program, tmp_path, metric_rows(value=0.7)).refused("stands twice", lines=1)
     assert not (tmp_path / "of").exists() or not list((tmp_path / "of").iterdir())

@@ -261,14 +261,12 @@ def test_wrong_arguments(program, dataset, tmp_path):
         (["--predictions", file], "--dataset is missing"),
         ([], "--experiment, --runs"),
     ):
-        done = program(f"scripts.studies.{study}.evaluate", *given)
-        assert done.returncode == 2 and said in done.stderr
+        program(f"scripts.studies.{study}.evaluate", *given).refused(said, code=2)
     if study in ("mctaco", "timedial"):
-        done = program(
+        program(
             f"scripts.studies.{study}.evaluate --predictions {file} --gold {file} "
             f"--dataset {folder}"
-        )
-        assert done.returncode == 2 and "--gold is given with --dataset or --name" in done.stderr
+        ).refused("--gold is given with --dataset or --name", code=2)
     assert not (tmp_path / "results/external").exists()
 
 

@@ -144,8 +144,7 @@ def test_the_points_beside_a_figure_are_the_metrics(study, name, slices):
 def test_a_figure_without_its_numbers_is_one_sentence(study, tmp_path, program, name, rows, said):
     empty = Study(tmp_path / f"empty_{name}", program)
     empty.write_metrics(rows)
-    done = empty.call(item_of(study, name))
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1
+    empty.call(item_of(study, name)).refused(said, lines=1)
     assert not (empty.publish / "figures").exists()
 
 
@@ -170,8 +169,7 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
         done = study.page_alone()
     finally:
         (study.folder / "resources/sources.yaml").write_text(kept)
-    assert done.returncode == 1 and "sources.yaml: activitynet: homepage" in done.stderr
-    assert "write https://" in done.stderr and len(done.stderr.splitlines()) == 1
+    done.refused("sources.yaml: activitynet: homepage", "write https://", lines=1)
 
 
 def test_hostile_text_stays_text(html):

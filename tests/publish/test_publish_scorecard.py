@@ -416,8 +416,7 @@ def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program)
 
 
 def test_without_a_model_it_is_refused(tmp_path, program):
-    done = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call("table")
-    assert done.returncode == 1
-    assert "no headline of a model" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call(
+        "table"
+    ).refused("no headline of a model", lines=1)
     assert not (tmp_path / "table.csv").exists()

@@ -70,5 +70,6 @@ def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     """),
 )
 def test_arguments_that_lack_a_key(program, argument, value, said):
-    done = program("scripts.train.run", argument, json.dumps(value))
-    assert done.returncode == 2 and f"argument {argument}: " in done.stderr and said in done.stderr
+    program("scripts.train.run", argument, json.dumps(value)).refused(
+        f"argument {argument}: ", said, code=2
+    )

@@ -199,13 +199,10 @@ GOLD = 'We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 "
 def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predictions, said):
     for name, content in (("gold.tsv", gold), ("predictions", predictions)):
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    done = program(
+    program(
         f"scripts.studies.mctaco.evaluate --gold {tmp_path}/gold.tsv "
         f"--predictions {tmp_path}/predictions"
-    )
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
+    ).refused(said, lines=1)
 
 
 def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
@@ -366,12 +363,9 @@ def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
         {draw: true}         | 'draw: True is not of type ''integer'''
         {drew: 1}            | 'mctaco: unknown key drew'
     """):
-        done = program(
+        program(
             f"scripts.studies.mctaco.build --cleaned {tmp_path} --splits train "
             f"--output {tmp_path}/out",
             "--options",
             json.dumps(options),
-        )
-        assert done.returncode == 2
-        assert said in done.stderr
-        assert len(done.stderr.splitlines()) == 1, done.stderr
+        ).refused(said, lines=1, code=2)

@@ -494,10 +494,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
     }
     assert list(real) == ["All", "test", "extras", "In the paper"]
     assert {name: " ".join(real.loc[name]) for name in told} == told
-    done = call("other")
-    assert done.returncode == 1
-    assert "no source other" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    call("other").refused("no source other", lines=1)
 
 
 # ---- Dialogs to read.
