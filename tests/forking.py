@@ -63,9 +63,10 @@ class Ended(subprocess.CompletedProcess):
 
     def refused(self, *said: str, code: int = 1, lines: int | None = None) -> None:
         """It must have ended with this code, and have said these texts, without a traceback; in so many lines, where told."""
-        assert self.returncode == code, self.stderr
-        assert not [text for text in said if text not in self.stderr], self.stderr
-        assert "Traceback" not in self.stderr
+        told = self.stdout + self.stderr
+        assert self.returncode == code, told
+        assert not [text for text in said if text not in told], told
+        assert "Traceback" not in told
         assert lines in (None, len(self.stderr.splitlines())), self.stderr
 
 

@@ -211,11 +211,9 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
 @pytest.mark.parametrize("name", ["a b", "../up", ""])
 def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
     write_yaml(tmp_path / "named.yaml", {"name": name})
-    done = project.snakemake(
+    project.snakemake(
         "--dry-run", "--directory", tmp_path, "--configfile", tmp_path / "named.yaml"
-    )
-    said = done.stdout + done.stderr
-    assert done.returncode != 0 and "the study's name" in said and "Traceback" not in said
+    ).refused("the study's name")
 
 
 def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
@@ -247,7 +245,7 @@ def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
         tmp_path / "people.yaml",
         {"run": ["sample_sop"], "experiments": {"sample_sop": {"people": ["answers/*.csv"]}}},
     )
-    done = snakemake(
+    snakemake(
         "-s",
         project / "Snakefile",
         "--directory",
@@ -258,11 +256,8 @@ def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
         "--configfile",
         tmp_path / "people.yaml",
         cwd=tmp_path,
-    )
-    assert done.returncode
-    assert (
+    ).refused(
         "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there"
-        in done.stdout + done.stderr
     )
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers/ann.csv").write_text("")
