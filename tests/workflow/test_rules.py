@@ -9,7 +9,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.files import write_yaml
-from tests.forking import snakemake
+from tests.forking import Ended, snakemake
 from tests.workflow.conftest import Study, checkout
 
 SMALL = yaml.safe_load("""
@@ -27,6 +27,12 @@ experiments:
 def project(tmp_path_factory) -> Study:
     """A checkout without results, at a path that a shell would trip over."""
     return checkout(tmp_path_factory.mktemp("project") / 'it\'s $HOME, ä "b"')
+
+
+def made_in(folder: Path, project: Study, *arguments) -> Ended:
+    """Snakemake, called in a folder on the rules of another."""
+    rules = ("-s", project / "Snakefile", "--directory", folder)
+    return snakemake("--cores", "2", *rules, *arguments, cwd=folder)
 
 
 @pytest.fixture(scope="module")
@@ -133,19 +139,7 @@ def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
             "run": ["sample_dialogs_classify"] if "spacy_pipeline" in configured else ["sample_sop"]
         },
     )
-    snakemake(
-        "-s",
-        project / "Snakefile",
-        "--directory",
-        tmp_path,
-        "--cores",
-        "2",
-        "build",
-        "--configfile",
-        base,
-        tmp_path / "hostile.yaml",
-        cwd=tmp_path,
-    )
+    made_in(tmp_path, project, "build", "--configfile", base, tmp_path / "hostile.yaml")
     assert not list(Path(tmp_path).rglob("HERE*"))
 
 
@@ -191,16 +185,8 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
         """),
     }
     write_yaml(tmp_path / "large.yaml", large)
-    done = snakemake(
-        "-s",
-        project / "Snakefile",
-        "--directory",
-        tmp_path,
-        "--dry-run",
-        "--printshellcmds",
-        "--configfile",
-        tmp_path / "large.yaml",
-        cwd=tmp_path,
+    done = made_in(
+        tmp_path, project, "--dry-run", "--printshellcmds", "--configfile", tmp_path / "large.yaml"
     )
     said = done.stdout + done.stderr
     assert done.returncode == 0 and said.count("Training ") == 2000, said[-2000:]
@@ -245,34 +231,11 @@ def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
         tmp_path / "people.yaml",
         {"run": ["sample_sop"], "experiments": {"sample_sop": {"people": ["answers/*.csv"]}}},
     )
-    snakemake(
-        "-s",
-        project / "Snakefile",
-        "--directory",
-        tmp_path,
-        "--cores",
-        "1",
-        "-n",
-        "--configfile",
-        tmp_path / "people.yaml",
-        cwd=tmp_path,
-    ).refused(
+    asked = ["-n", "--configfile", tmp_path / "people.yaml"]
+    made_in(tmp_path, project, *asked).refused(
         "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there"
     )
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers/ann.csv").write_text("")
-    done = snakemake(
-        "results/publish/default/tables/people.csv",
-        "-s",
-        project / "Snakefile",
-        "--directory",
-        tmp_path,
-        "--cores",
-        "1",
-        "-n",
-        "--configfile",
-        tmp_path / "people.yaml",
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0
+    done = made_in(tmp_path, project, "results/publish/default/tables/people.csv", *asked).checked()
     assert "Publishing people" in done.stdout + done.stderr, done.stdout + done.stderr
