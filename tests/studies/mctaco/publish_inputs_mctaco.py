@@ -3,14 +3,15 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import yaml
 
-from scripts.data.tables import PREDICTIONS
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import QUESTIONS as QUESTIONS_SCHEMA
 from scripts.measure.experiment import above_controls
 from scripts.studies.mctaco.evaluate import SCHEMA
-from tests.files import write_json, write_rows, write_yaml
+from tests.files import write_rows, write_yaml
+from tests.runs import write_run
 from tests.publish.publish_inputs import with_draws
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
@@ -288,55 +289,36 @@ QUESTIONS = {
 
 def make_run(results: Path, model: str, seed: int, turned: bool = False) -> str:
     """One run's outputs and its dataset; with `turned`, all judgements are the other way round."""
-    name, source, dataset = f"mctaco-default-{model}-seed-{seed}-0", "mctaco", "default"
-    folder = results / "train/mctaco" / name
-    answers, predictions = [], []
-    for group, (category, question, candidates, labels, likely) in QUESTIONS.items():
-        for candidate, label, probability in zip(candidates, labels, likely):
-            probability = 1 - probability if turned else probability
-            number = f"test:{len(answers)}"
-            answers.append(
-                {
-                    "example_id": number,
-                    "group_id": group,
-                    "text_a": f"{HOSTILE}. {question}",
-                    "text_b": candidate,
-                    "label": label,
-                    "category": category,
-                    "answer": candidate,
-                }
-            )
-            predictions.append(
-                {
-                    "run": name,
-                    "split": "test",
-                    "selection": "held_out",
-                    "epoch": 3,
-                    "label": label,
-                    "example_id": number,
-                    "group_id": group,
-                    "score": [float(np.log(1 - probability)), float(np.log(probability))],
-                }
-            )
-    write_rows(answers, results / f"build/mctaco/{source}/{dataset}/test.parquet", ANSWERS)
-    np.random.default_rng(seed).shuffle(predictions)
-    write_rows(predictions, folder / "predictions.parquet", PREDICTIONS)
-    write_json(
-        folder / "run.json",
+    answers = [
         {
-            "run": name,
-            "study": "mctaco",
-            "source": source,
-            "dataset": dataset,
-            "model": model,
-            "method": "train",
-            "seed": seed,
-            "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0},
-            "train_examples": 3400,
-            "held_out_examples": 383,
-        },
+            "group_id": group,
+            "text_a": f"{HOSTILE}. {question}",
+            "text_b": candidate,
+            "label": label,
+            "category": category,
+            "answer": candidate,
+        }
+        for group, (category, question, candidates, labels, _) in QUESTIONS.items()
+        for candidate, label in zip(candidates, labels)
+    ]
+    answers = [answer | {"example_id": f"test:{number}"} for number, answer in enumerate(answers)]
+    write_rows(answers, results / "build/mctaco/mctaco/default/test.parquet", ANSWERS)
+    likely = np.concatenate([question[-1] for question in QUESTIONS.values()])
+    scores = np.log(np.stack([likely, 1 - likely] if turned else [1 - likely, likely], axis=1))
+    return write_run(
+        results / "train/mctaco",
+        f"mctaco-default-{model}-seed-{seed}-0",
+        [("test", "held_out", pd.DataFrame(answers), scores)],
+        study="mctaco",
+        source="mctaco",
+        dataset="default",
+        model=model,
+        method="train",
+        seed=seed,
+        data_options={"unit_normalization": False, "train_questions": None, "draw": 0},
+        train_examples=3400,
+        held_out_examples=383,
     )
-    return name
 
 
 class Study:

@@ -5,17 +5,18 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import yaml
 
 from scripts.data.yaml_files import read_yaml
-from scripts.data.tables import HISTORY, PREDICTIONS, write_table
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.conftest import ROOT
-from tests.files import write_json, write_rows
-from tests.publish.publish_inputs import HOSTILE, with_draws
+from tests.files import write_rows
+from tests.publish.publish_inputs import HOSTILE, with_draws, write_history
+from tests.runs import write_run
 
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 SEEDS = [3, 5, 7]
@@ -200,6 +201,25 @@ def make_dataset(build: Path, source: str, challenge_set: str, dataset: str) -> 
     return pairs
 
 
+FACTS = yaml.safe_load("""
+study: temporal_nli
+splits: [train, test]
+train_examples: 15000
+held_out_examples: 1700
+epochs: 7
+best_epoch: 5
+seconds: 90.0
+tokens_per_second: 9000.0
+digest: d1
+code: scripts.train.loop 123
+hardware: {device: a machine, processes: 1, threads: 2, precision: bf16}
+versions: {torch: 2.13.0, transformers: 5.23.0}
+""")
+LEARNT = yaml.safe_load("""
+{epochs: 10, learning_rate: 2.0e-5, weight_decay: 0.1, batch_size: 16, early_stopping_patience: 2}
+""")
+
+
 def make_run(
     results: Path,
     source: str,
@@ -213,8 +233,11 @@ def make_run(
     """A run that is wrong on pairs 0 to 7, surest on pair 7, and right on the others; every other seed is always right."""
     dataset = challenge_set + (held_out != "template") * f"-{held_out}"
     pairs = make_dataset(results / "build/temporal_nli", source, challenge_set, dataset)
-    name = f"{source}-{dataset}-{model}-{method}-seed-{seed}"
-    folder, predictions = results / "train/temporal_nli" / name, []
+    name, trained = (
+        f"{source}-{dataset}-{model}-{method}-seed-{seed}",
+        results / "train/temporal_nli",
+    )
+    scores = []
     for number, pair in enumerate(pairs):
         right = min(pair["label"], len(labels) - 1)
         told = (right + 1) % len(labels) if number < 8 and seed in (0, SEEDS[0]) else right
@@ -222,66 +245,29 @@ def make_run(
             len(labels), np.log((0.4 - 0.04 * number) / (len(labels) - 1)) if number < 8 else -3.0
         )
         score[told] = np.log(0.6 + 0.04 * number) if number < 8 else -0.1
-        predictions.append(
-            {
-                "run": name,
-                "split": "test",
-                "selection": "direct" if method == "direct" else "held_out",
-                "epoch": 1,
-                "example_id": pair["example_id"],
-                "group_id": pair["group_id"],
-                "label": pair["label"],
-                "score": list(score),
-            }
-        )
-    write_rows(predictions[::-1], folder / "predictions.parquet", PREDICTIONS)
-    training = {"max_length": 128, "precision": "auto"}
-    if method != "direct":
-        training |= {
-            "epochs": 10,
-            "learning_rate": 2e-5,
-            "weight_decay": 0.1,
-            "batch_size": 16,
-            "early_stopping_patience": 2,
-        }
-    write_table(
-        HISTORY.empty_table(),
-        folder / "history.parquet",
-        HISTORY,
-        {"settings": {"training": training}},
-    )
-    write_json(
-        folder / "run.json",
-        {
-            "run": name,
-            "study": "temporal_nli",
+        scores.append(score)
+    selection = "direct" if method == "direct" else "held_out"
+    training = {"max_length": 128, "precision": "auto"} | (LEARNT if method != "direct" else {})
+    options = {"challenge_set": challenge_set, "test_templates": None, "held_out": held_out}
+    write_run(
+        trained,
+        name,
+        [("test", selection, pd.DataFrame(pairs), np.array(scores))],
+        **FACTS
+        | {
             "source": source,
             "dataset": dataset,
             "model": model,
             "method": method,
             "seed": seed,
-            "splits": ["train", "test"],
             "labels": labels,
             "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
-            "data_options": {
-                "challenge_set": challenge_set,
-                "test_templates": None,
-                "held_out": held_out,
-            },
+            "data_options": options,
             "training": training,
-            "train_examples": 15000,
-            "held_out_examples": 1700,
-            "epochs": 7,
-            "best_epoch": 5,
-            "seconds": 90.0,
-            "tokens_per_second": 9e3,
-            "digest": "d1",
-            "code": "scripts.train.loop 123",
             "data": {"test": f"digest of {source} {challenge_set}"},
-            "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "bf16"},
-            "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
         },
     )
+    write_history([], trained / name, {"training": training})
     return name
 
 
