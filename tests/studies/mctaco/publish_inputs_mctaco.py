@@ -369,31 +369,16 @@ class Study:
     def call(self, name: str, ok: bool = True):
         """Run the program of a figure or table, which must end well, or not."""
         kind = "table" if name in TABLES else "figure"
-        given = [
-            "--metrics",
-            self.metrics,
-            "--sources",
-            self.resources / "sources.yaml",
-            "--models",
-            self.resources / "models.yaml",
-            "--output",
-            self.publish / f"{kind}s" / name,
-            "--log",
-            self.results / f"logs/publish/{name}.log",
-        ]
+        typed = (
+            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')} --metrics {self.metrics} "
+            f"--sources {self.resources}/sources.yaml --models {self.resources}/models.yaml "
+            f"--output {self.publish}/{kind}s/{name} --log {self.results}/logs/publish/{name}.log"
+        )
         if name == "mctaco_errors":
-            given += [
-                "--train",
-                self.results / "train/mctaco",
-                "--runs",
-                *self.runs,
-                "--build",
-                self.results / "build/mctaco",
-                "--fetched",
-                self.results / "fetch",
-            ]
+            typed += (
+                f" --build {self.results}/build/mctaco --fetched {self.results}/fetch "
+                f"--train {self.results}/train/mctaco --runs {' '.join(self.runs)}"
+            )
         if name == "mctaco_statistics":
-            given += ["--cleaned", self.results / "clean"]
-        return self.program(
-            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given
-        ).checked(ok)
+            typed += f" --cleaned {self.results}/clean"
+        return self.program(typed).checked(ok)

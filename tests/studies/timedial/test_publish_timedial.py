@@ -212,23 +212,16 @@ class Study:
 
     def call(self, name: str):
         kind = "figures" if name in FIGURES else "tables"
-        given = [
-            "--metrics",
-            self.metrics,
-            "--sources",
-            self.resources / "sources.yaml",
-            "--models",
-            self.resources / "models.yaml",
-            "--output",
-            self.publish / kind / name,
-        ]
-        if name in ("timedial_examples", "timedial_table"):
-            given += ["--train", self.train, "--runs", *self.runs]
-        if name == "timedial_examples":
-            given += ["--build", self.build]
-        return self.program(
-            f"scripts.studies.timedial.figures.{name.removeprefix('timedial_')}", *given
+        typed = (
+            f"scripts.studies.timedial.figures.{name.removeprefix('timedial_')} "
+            f"--metrics {self.metrics} --sources {self.resources}/sources.yaml "
+            f"--models {self.resources}/models.yaml --output {self.publish}/{kind}/{name}"
         )
+        if name == "timedial_examples":
+            typed += f" --build {self.build}"
+        if name in ("timedial_examples", "timedial_table"):
+            typed += f" --train {self.train} --runs {' '.join(self.runs)}"
+        return self.program(typed)
 
 
 @pytest.fixture(scope="module")
