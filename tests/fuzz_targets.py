@@ -13,7 +13,7 @@ from scripts.data.items import items_of
 from scripts.data.keyed import keyed_uniform
 from tests.conftest import ROOT
 from tests.fuzz import Target
-from tests.fuzz_targets_made import MADE
+from tests.fuzz_targets_made import MADE, as_json
 from tests.fuzz_targets_models import MODELS
 from tests.rows import rows_of
 
@@ -49,10 +49,6 @@ def cleaner(
         ],
         (*(outputs or (f"{split}.parquet" for split in splits)), "cleaning.csv"),
     )
-
-
-def as_json(value: object) -> bytes:
-    return json.dumps(value).encode()
 
 
 def lines(*values: object) -> bytes:
@@ -382,20 +378,10 @@ TARGETS = {
         f"candidates ({name[2:]})": Target(
             "scripts.people.candidates",
             {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
-            [
-                "--questions",
-                f"{{in}}/{name}",
-                "--events",
-                "{in}/events.txt",
-                "--terms",
-                "{in}/terms.yaml",
-                "--candidates",
-                "6",
-                "--seed",
-                "1",
-                "--output",
-                "{out}/candidates.parquet",
-            ],
+            (
+                f"--questions {{in}}/{name} --events {{in}}/events.txt --terms {{in}}/terms.yaml "
+                "--candidates 6 --seed 1 --output {out}/candidates.parquet"
+            ).split(),
             ("candidates.parquet",),
             damaged=(name, name, "events.txt"),
         )

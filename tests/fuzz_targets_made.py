@@ -234,16 +234,7 @@ def external(study: str, form: str) -> Target:
     return Target(
         f"scripts.studies.{study}.evaluate",
         files,
-        [
-            "--predictions",
-            f"{{in}}/told.{form}",
-            "--dataset",
-            "{in}/corpus/d",
-            "--split",
-            "val",
-            "--resamples",
-            "10",
-        ],
+        f"--predictions {{in}}/told.{form} --dataset {{in}}/corpus/d --split val --resamples 10".split(),
         damaged=(f"told.{form}", f"told.{form}", "corpus/d/val.parquet"),
     )
 
@@ -348,15 +339,14 @@ MASKED = yaml.safe_load("""
 """)
 
 
-def builder(study: str, files: dict[str, bytes], options: dict, *more: str) -> Target:
-    """A builder of datasets; `more`: arguments in place of those that name one cleaned source."""
-    arguments = [
-        *(more or ("--cleaned", "{in}", "--splits", "train", "test")),
-        "--options",
-        json.dumps(options),
-        "--output",
-        "{out}",
-    ]
+def builder(
+    study: str,
+    files: dict[str, bytes],
+    options: dict,
+    given: str = "--cleaned {in} --splits train test",
+) -> Target:
+    """A builder of datasets; `given`: the arguments that name what was cleaned."""
+    arguments = [*given.split(), "--options", json.dumps(options), "--output", "{out}"]
     return Target(f"scripts.studies.{study}.build", files, arguments, ("train.parquet",))
 
 
@@ -411,19 +401,8 @@ MADE = {
             "masked/test.parquet": table(tables.SPANS, *MASKED),
         },
         {"negatives": 2},
-        "--cleaned",
-        "{in}/dialogs",
-        "--spans",
-        "{in}/spans",
-        "--splits",
-        "train",
-        "test",
-        "--challenge",
-        "{in}/challenge",
-        "--challenge-spans",
-        "{in}/masked",
-        "--measured",
-        "test",
+        "--cleaned {in}/dialogs --spans {in}/spans --splits train test "
+        "--challenge {in}/challenge --challenge-spans {in}/masked --measured test",
     ),
     **{
         f"temporal_spans ({name})": Target(

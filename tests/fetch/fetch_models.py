@@ -31,23 +31,11 @@ def fetch_fixture(tmp_path, caplog):
     def call(entry: dict, mirror: Path | str = "", manifest: Path | None = None) -> Path:
         write_yaml(tmp_path / "models.yaml", {"mine": entry})
         output = tmp_path / "out/mine"
-        model.main(
-            model.arguments().parse_args(
-                [
-                    "--model",
-                    "mine",
-                    "--models",
-                    str(tmp_path / "models.yaml"),
-                    "--output",
-                    str(output),
-                    "--mirror",
-                    str(mirror),
-                    "--partial",
-                    str(tmp_path / "partial"),
-                    *(["--manifest", str(manifest)] if manifest else []),
-                ]
-            )
+        given = (
+            f"--model mine --models {tmp_path}/models.yaml --output {output} --mirror={mirror} "
+            f"--partial {tmp_path}/partial" + (f" --manifest {manifest}" if manifest else "")
         )
+        model.main(model.arguments().parse_args(given.split()))
         return output
 
     return call

@@ -143,22 +143,11 @@ def fetch_corpus(tmp_path, caplog):
         sources = tmp_path / "sources.yaml"
         write_yaml(sources, {"corpus": {"downloads": list(downloads)}})
         output = tmp_path / "out/corpus"
-        source.main(
-            source.arguments().parse_args(
-                [
-                    "--source",
-                    "corpus",
-                    "--sources",
-                    str(sources),
-                    "--output",
-                    str(output),
-                    "--mirror",
-                    mirror,
-                    "--partial",
-                    str(tmp_path / "partial"),
-                ]
-            )
+        given = (
+            f"--source corpus --sources {sources} --output {output} --mirror={mirror} "
+            f"--partial {tmp_path}/partial"
         )
+        source.main(source.arguments().parse_args(given.split()))
         return {file.name: file.read_bytes() for file in output.iterdir()}
 
     return call

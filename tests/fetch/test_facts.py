@@ -42,26 +42,12 @@ def bert(kind=transformers.BertForMaskedLM, **changed):
 def read(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
     """The facts of an entry, as the program writes them."""
     write_yaml(tmp_path / "models.yaml", {"mine": entry})
-    facts.main(
-        facts.arguments().parse_args(
-            [
-                "--model",
-                "mine",
-                "--models",
-                str(tmp_path / "models.yaml"),
-                "--place",
-                "`model:` of the configuration (mine)",
-                "--mirror",
-                str(mirror),
-                "--root",
-                str(tmp_path),
-                "--fetched",
-                str(tmp_path / "fetched"),
-                "--output",
-                str(tmp_path / "mine.json"),
-            ]
-        )
-    )
+    given = (
+        f"--model mine --models {tmp_path}/models.yaml --mirror={mirror} --root {tmp_path} "
+        f"--fetched {tmp_path}/fetched --output {tmp_path}/mine.json"
+    ).split()
+    place = ["--place", "`model:` of the configuration (mine)"]
+    facts.main(facts.arguments().parse_args(given + place))
     return read_json(tmp_path / "mine.json")
 
 
