@@ -15,7 +15,7 @@ from scripts.studies.strided_sop.figures.metrics import strided_metrics
 from tests.files import read_texts
 from tests.publish.figure_faults import faults_in
 from tests.publish.publish_inputs import HOSTILE, Study, item_of, metric_rows, of_one_group
-from tests.publish.test_transfer import given, rows_of  # noqa: F401 (a fixture)
+from tests.publish.test_transfer import given, measured_rows  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -146,7 +146,7 @@ def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):  
                 "hard": False,
             }
             rows += [
-                rows_of(
+                measured_rows(
                     SOP_METRICS,
                     "strided_sop",
                     metric,
