@@ -132,7 +132,7 @@ def test_the_released_files(program, mirror, tmp_path):
     """)
     for split, numbers in expected.items():
         ids = "train_ids.json" if split == "train" else "val_ids.json"
-        assert numbers == tuple(
+        assert numbers == [
             found.get((split, *key))
             for key in [
                 ("videos", "kept", ""),
@@ -147,7 +147,7 @@ def test_the_released_files(program, mirror, tmp_path):
                 ("videos", "noted", f"listed in {ids} but has no captions"),
                 ("sentences", "noted", "occurs in train too (in upper or lower case)"),
             ]
-        )
+        ]
         assert not any(
             count for key, count in found.items() if key[0] == split and key[2] == "dropped"
         )
