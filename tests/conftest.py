@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.forking import LOOP, SHARED, TRAINING, WORDS, ForkServer
+from tests.forking import LOOP, SHARED, TRAINING, WORDS, Ended, ForkServer
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,30 +23,19 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # What pytest, and torch where a test itself learns, add to the environment of their process: no program needs to see it.
 OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
 
-# `make check` tries fewer examples of each property.
+# A busy machine fails no property. `make check` tries fewer examples of each.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 settings.register_profile("quick", max_examples=10)
 
 
 # By CPU seconds, from three hundred down to thirty: these begin first, so that no worker is left alone with one of them.
-LONGEST = [
-    "test_kills.py",
-    "test_rehearse.py",
-    "test_slurm.py",
-    "test_training.py",
-    "test_reruns.py",
-    "test_dialogs_and_questions.py",
-    "test_resources.py",
-    "test_docs.py",
-    "test_benchmarks.py",
-    "test_rules.py",
-    "test_probes.py",
-    "test_fuzz.py",
-    "test_temporal_nli.py",
-    "test_errors.py",
-    "test_build_temporal_nli.py",
-    "test_build_timedial.py",
-    "test_unit_normalization.py",
-]
+LONGEST = (
+    "test_kills.py test_rehearse.py test_slurm.py test_training.py test_reruns.py "
+    "test_dialogs_and_questions.py test_resources.py test_docs.py test_benchmarks.py "
+    "test_rules.py test_probes.py test_fuzz.py test_temporal_nli.py test_errors.py "
+    "test_build_temporal_nli.py test_build_timedial.py test_unit_normalization.py"
+).split()
 
 
 def pytest_collection_modifyitems(items) -> None:
@@ -90,8 +79,10 @@ def programs(shared: tuple[str, ...]):
         lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports)
     )
 
-    def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
-        command = [module, *map(str, arguments)]
+    def call(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
+        """typed: the module and options without spaces inside; arguments: further ones, each as it is."""
+        command = [*typed.split(), *map(str, arguments)]
+        module = command[0]
         imports = (
             shared
             if len(command) < 4
@@ -107,14 +98,15 @@ def programs(shared: tuple[str, ...]):
             name.startswith("HF_") and imports != LOOP for name in differs
         ):  # what is imported late may read it
             return server(imports).call(command, cwd, wanted)
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted
         )
+        return Ended(command, done.returncode, done.stdout, done.stderr)
 
     return call
 
 
 @pytest.fixture(scope="session")
 def program():
-    """Call `python -m <module> <arguments>` in the project; returns the finished process with its text."""
+    """Call `python -m <module> <arguments>` in the project, as typed; returns the finished process with its text."""
     return programs(SHARED)

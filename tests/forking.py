@@ -53,6 +53,23 @@ SNAKEMAKE = (
 )
 
 
+class Ended(subprocess.CompletedProcess):
+    """A program that has ended, with its text."""
+
+    def checked(self, ok: bool = True) -> "Ended":
+        """Itself, which must have ended well, or not."""
+        assert (self.returncode == 0) == ok, self.stdout + self.stderr
+        return self
+
+    def refused(self, *said: str, code: int = 1, lines: int | None = None) -> None:
+        """It must have ended with this code, and have said these texts, without a traceback; in so many lines, where told."""
+        told = self.stdout + self.stderr
+        assert self.returncode == code, told
+        assert not [text for text in said if text not in told], told
+        assert "Traceback" not in told
+        assert lines in (None, len(self.stderr.splitlines())), self.stderr
+
+
 class ForkServer:
     """An interpreter that has imported some modules under an environment, and forks at each call. It ends with this process."""
 
@@ -66,9 +83,7 @@ class ForkServer:
         )
         atexit.register(self.process.communicate)
 
-    def call(
-        self, command: list[str], cwd: Path, environment: dict[str, str]
-    ) -> subprocess.CompletedProcess:
+    def call(self, command: list[str], cwd: Path, environment: dict[str, str]) -> Ended:
         """`python -m <command>` with its text caught. `environment` differs only in what no imported module has read."""
         with tempfile.TemporaryDirectory() as folder:
             files = [f"{folder}/out", f"{folder}/err"]
@@ -80,7 +95,7 @@ class ForkServer:
             answer = self.process.stdout.readline()
             assert answer, "the server of programs ended"
             out, err = (Path(file).read_text() for file in files)
-        return subprocess.CompletedProcess(command, int(answer), out, err)
+        return Ended(command, int(answer), out, err)
 
 
 @cache
@@ -89,7 +104,7 @@ def snakemake_server() -> ForkServer:
     return ForkServer(dict(os.environ), SNAKEMAKE)
 
 
-def snakemake(*arguments, cwd: Path, **environment) -> subprocess.CompletedProcess:
+def snakemake(*arguments, cwd: Path, **environment) -> Ended:
     """`python -m snakemake …` in a folder, without a mirror unless `environment` names one."""
     kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
     return snakemake_server().call(["snakemake", *map(str, arguments)], cwd, kept | environment)

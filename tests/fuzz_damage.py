@@ -184,9 +184,7 @@ def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
     try:
         text = content.decode("utf-8")
         return (
-            text.encode(
-                rng.choice(["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "utf-8-sig"])
-            )
+            text.encode(rng.choice("utf-16 utf-16-le utf-16-be utf-32 utf-7 utf-8-sig".split()))
             if how == 12
             else text.replace("e", "é").encode("latin-1", "replace")
         )
@@ -302,7 +300,7 @@ def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
                 if rng.random() < 0.7
                 else damaged_bytes(inside, rng)
             )
-            name = rng.choice([name] * 8 + ["../x", "/etc/x", "C:/x", "x"])
+            name = rng.choice([name] * 8 + "../x /etc/x C:/x x".split())
             for _ in range(rng.choice([1] * 9 + [2])):
                 new.writestr(name, inside)
     return written.getvalue()

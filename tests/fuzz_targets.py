@@ -7,13 +7,15 @@ import zipfile
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from scripts.data.items import items_of
 from scripts.data.keyed import keyed_uniform
 from tests.conftest import ROOT
 from tests.fuzz import Target
-from tests.fuzz_targets_made import MADE
+from tests.fuzz_targets_made import MADE, as_json
 from tests.fuzz_targets_models import MODELS
+from tests.rows import rows_of
 
 
 def named(split: int, count: int, draw: tuple = ()) -> list[str]:
@@ -47,10 +49,6 @@ def cleaner(
         ],
         (*(outputs or (f"{split}.parquet" for split in splits)), "cleaning.csv"),
     )
-
-
-def as_json(value: object) -> bytes:
-    return json.dumps(value).encode()
 
 
 def lines(*values: object) -> bytes:
@@ -91,11 +89,11 @@ PROMPTS = {
     }
 }
 SPEECH = {
-    name: {
-        "start": [0, 1.5, 3],
-        "end": [2, 3, 4.5],
-        "text": ["so first", "so first you cut", 'and {then} "x"'],
-    }
+    name: yaml.safe_load("""
+        start: [0, 1.5, 3]
+        end: [2, 3, 4.5]
+        text: [so first, so first you cut, 'and {then} "x"']
+    """)
     for name in [*named(0, 3, (0,)), *named(1, 1, (0,))]
 }
 TALK = "Say , Jim , how about going at 5 p . m . ? __eou__ I can ' t . It ’ s late.But ok __eou__\nHello . __eou__ Hi __eou__\n"
@@ -109,16 +107,16 @@ TURNS = {
     "text": [text for _, said in DIALOGS for text in said],
     "speaker": ["x", "y"] * len(DIALOGS),
 }
-INSTANCE = {
-    "id": 1,
-    "conversation": ["A: How long ?", "B:It takes <MASK> . "],
-    "correct1": "two hours",
-    "correct2": "120 minutes",
-    "incorrect1": "two days",
-    "incorrect1_rule": "Rule 1",
-    "incorrect2": "9 hours",
-    "incorrect2_rule": "Rule 2",
-}
+INSTANCE = yaml.safe_load("""
+id: 1
+conversation: ['A: How long ?', 'B:It takes <MASK> . ']
+correct1: two hours
+correct2: 120 minutes
+incorrect1: two days
+incorrect1_rule: Rule 1
+incorrect2: 9 hours
+incorrect2_rule: Rule 2
+""")
 INSTANCES = [
     INSTANCE,
     INSTANCE | {"id": 2},
@@ -161,11 +159,11 @@ EVENTS = (
     "They met,they met,They will meet,they will meet,They stayed\n"
 )
 ANSWERS = "30 months\na few days\n1 hour and 15 minutes\nevery 24 hours\n\nsoft\u00adly 90 minutes\n12 to 72 hours\n"
-ASKED = [
-    ("She ate.", "How long?", "2 hours"),
-    ("She ate.", "How long?", "thirty minutes"),
-    ("He left.", "Then what?", "he quit the job"),
-]
+ASKED = rows_of("""
+    She ate. | How long?  | 2 hours
+    She ate. | How long?  | thirty minutes
+    He left. | Then what? | he quit the job
+""")
 QUESTIONS = {
     "q.tsv": (
         "sentence\tquestion\tanswer\n" + "".join("\t".join(row) + "\n" for row in ASKED)
@@ -179,19 +177,19 @@ SHEET = "study,source,dataset,split,item,person,answer,types\n" + "".join(
     f"strided_sop,corpus,stride-0,val,{item:016x},Ann,in_order,unrelated\n"
     for item in items_of(pd.Series(["p0", "p1"]))
 )
-RUN = {
-    "run": "r",
-    "study": "strided_sop",
-    "source": "corpus",
-    "dataset": "stride-0",
-    "model": "m",
-    "method": "train",
-    "seed": 1,
-    "labels": ["swapped", "in_order"],
-    "train_examples": 9,
-    "training": {},
-    "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False},
-}
+RUN = yaml.safe_load("""
+run: r
+study: strided_sop
+source: corpus
+dataset: stride-0
+model: m
+method: train
+seed: 1
+labels: [swapped, in_order]
+train_examples: 9
+training: {}
+data_options: {stride: 0, size_matched: null, same_videos: null, hard: false}
+""")
 PREDICTIONS = parquet(
     run=["r", "r"],
     split=["val"] * 2,
@@ -316,7 +314,7 @@ TARGETS = {
     "evaluate mctaco": Target(
         "scripts.studies.mctaco.evaluate",
         {"gold.tsv": TACO.encode(), "predictions.txt": b"yes\nno\nyes\n"},
-        ["--gold", "{in}/gold.tsv", "--predictions", "{in}/predictions.txt", "--resamples", "10"],
+        "--gold {in}/gold.tsv --predictions {in}/predictions.txt --resamples 10".split(),
     ),
     "evaluate timedial": Target(
         "scripts.studies.timedial.evaluate",
@@ -336,7 +334,7 @@ TARGETS = {
                 )
             ),
         },
-        ["--gold", "{in}/test.json", "--predictions", "{in}/scores.jsonl", "--resamples", "10"],
+        "--gold {in}/test.json --predictions {in}/scores.jsonl --resamples 10".split(),
     ),
     "answers of people": Target(
         "scripts.studies.strided_sop.evaluate",
@@ -347,24 +345,10 @@ TARGETS = {
             "corpus/stride-0/val.parquet": BUILT,
             "sources.yaml": b"corpus: {evaluate: [val]}\n",
         },
-        [
-            "--experiment",
-            "e",
-            "--runs",
-            "r",
-            "--trained",
-            "{in}",
-            "--build",
-            "{in}",
-            "--sources",
-            "{in}/sources.yaml",
-            "--people",
-            "{in}/ann.csv",
-            "--output",
-            "{out}/metrics.parquet",
-            "--resamples",
-            "10",
-        ],
+        (
+            "--experiment e --runs r --trained {in} --build {in} --sources {in}/sources.yaml "
+            "--people {in}/ann.csv --output {out}/metrics.parquet --resamples 10"
+        ).split(),
         ("metrics.parquet",),
         damaged=("ann.csv",),
     ),
@@ -384,38 +368,20 @@ TARGETS = {
                 label=pa.array([1, 0], pa.int8()),
             )
         },
-        [
-            "--dataset",
-            "{in}/strided_sop/corpus/stride-0",
-            "--split",
-            "val",
-            "--items",
-            "2",
-            "--seed",
-            "1",
-            "--output",
-            "{out}/page.html",
-        ],
+        (
+            "--dataset {in}/strided_sop/corpus/stride-0 --split val --items 2 --seed 1 --output "
+            "{out}/page.html"
+        ).split(),
         ("page.html",),
     ),
     **{
         f"candidates ({name[2:]})": Target(
             "scripts.people.candidates",
             {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
-            [
-                "--questions",
-                f"{{in}}/{name}",
-                "--events",
-                "{in}/events.txt",
-                "--terms",
-                "{in}/terms.yaml",
-                "--candidates",
-                "6",
-                "--seed",
-                "1",
-                "--output",
-                "{out}/candidates.parquet",
-            ],
+            (
+                f"--questions {{in}}/{name} --events {{in}}/events.txt --terms {{in}}/terms.yaml "
+                "--candidates 6 --seed 1 --output {out}/candidates.parquet"
+            ).split(),
             ("candidates.parquet",),
             damaged=(name, name, "events.txt"),
         )
@@ -424,16 +390,7 @@ TARGETS = {
     "mctaco_to_label": Target(
         "scripts.studies.mctaco.to_label",
         {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
-        [
-            "--questions",
-            "{in}/q.tsv",
-            "--terms",
-            "{in}/terms.yaml",
-            "--candidates",
-            "6",
-            "--output",
-            "{out}",
-        ],
+        "--questions {in}/q.tsv --terms {in}/terms.yaml --candidates 6 --output {out}".split(),
         ("test.parquet", "labels.csv"),
         damaged=("q.tsv",),
     ),
@@ -441,7 +398,7 @@ TARGETS = {
         f"{study}_labelled": Target(
             f"scripts.studies.{study}.labelled",
             {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
-            ["--sheets", "{in}/a.csv", "{in}/b.csv", "--output", "{out}/data"],
+            "--sheets {in}/a.csv {in}/b.csv --output {out}/data".split(),
             ("data",),
         )
         for study in ("timedial", "mctaco")

@@ -5,6 +5,7 @@ import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from scripts.data import tables
 from scripts.studies.mctaco import tables as mctaco_tables
@@ -187,21 +188,10 @@ def evaluation(study: str) -> Target:
             for key in ("example_id", "dialog_id" if study == "timedial" else "group_id", "label")
         ]
         files[f"{name}/predictions.parquet"] = predictions(*columns, len(labels))
-    arguments = [
-        "--experiment",
-        "e",
-        "--runs",
-        "r",
-        "s",
-        "--trained",
-        "{in}",
-        "--sources",
-        "{in}/sources.yaml",
-        "--output",
-        "{out}/metrics.parquet",
-        "--resamples",
-        "10",
-    ]
+    arguments = (
+        "--experiment e --runs r s --trained {in} --sources {in}/sources.yaml --output "
+        "{out}/metrics.parquet --resamples 10"
+    ).split()
     if schema:
         files |= {
             f"corpus/d/{split}.parquet": table(schema, *examples) for split in ("val", "train")
@@ -244,32 +234,15 @@ def external(study: str, form: str) -> Target:
     return Target(
         f"scripts.studies.{study}.evaluate",
         files,
-        [
-            "--predictions",
-            f"{{in}}/told.{form}",
-            "--dataset",
-            "{in}/corpus/d",
-            "--split",
-            "val",
-            "--resamples",
-            "10",
-        ],
+        f"--predictions {{in}}/told.{form} --dataset {{in}}/corpus/d --split val --resamples 10".split(),
         damaged=(f"told.{form}", f"told.{form}", "corpus/d/val.parquet"),
     )
 
 
-METRIC = {
-    "study": "s",
-    "model": "m",
-    "source": "corpus",
-    "dataset": "d",
-    "split": "val",
-    "slice": "all",
-    "metric": "accuracy",
-    "value": 0.5,
-    "n": 9,
-    "sample": False,
-}
+METRIC = yaml.safe_load("""
+{study: s, model: m, source: corpus, dataset: d, split: val, slice: all, metric: accuracy, value: 0.5,
+  n: 9, sample: false}
+""")
 
 
 # ---- Builders
@@ -318,7 +291,7 @@ TEMPLATES = [
     }
     for place in range(3)
 ]
-SAID = [f"It takes {number} hours." for number in ("two", "three", "5", "6", "nine", "12")]
+SAID = [f"It takes {number} hours." for number in "two three 5 6 nine 12".split()]
 DIALOGS = [
     {
         "source": "corpus",
@@ -360,31 +333,20 @@ CHALLENGE = [
     }
     for place, option in enumerate(["two hours", "120 minutes", "2 days", "9 years"])
 ]
-MASKED = [
-    {
-        "source": "challenge",
-        "split": "test",
-        "dialog_id": "1",
-        "turn": 1,
-        "start": 4,
-        "end": 13,
-        "text": "two hours",
-        "kind": "duration",
-        "has_numeral": True,
-        "value": "7200 s",
-    }
-]
+MASKED = yaml.safe_load("""
+- {source: challenge, split: test, dialog_id: '1', turn: 1, start: 4, end: 13, text: two hours, kind: duration,
+  has_numeral: true, value: 7200 s}
+""")
 
 
-def builder(study: str, files: dict[str, bytes], options: dict, *more: str) -> Target:
-    """A builder of datasets; `more`: arguments in place of those that name one cleaned source."""
-    arguments = [
-        *(more or ("--cleaned", "{in}", "--splits", "train", "test")),
-        "--options",
-        json.dumps(options),
-        "--output",
-        "{out}",
-    ]
+def builder(
+    study: str,
+    files: dict[str, bytes],
+    options: dict,
+    given: str = "--cleaned {in} --splits train test",
+) -> Target:
+    """A builder of datasets; `given`: the arguments that name what was cleaned."""
+    arguments = [*given.split(), "--options", json.dumps(options), "--output", "{out}"]
     return Target(f"scripts.studies.{study}.build", files, arguments, ("train.parquet",))
 
 
@@ -405,7 +367,7 @@ MADE = {
     "evaluate metrics": Target(
         "scripts.measure.collect",
         {f"{name}.parquet": table(tables.METRICS, METRIC | {"experiment": name}) for name in "ab"},
-        ["{in}/a.parquet", "{in}/b.parquet", "--output", "{out}/metrics.parquet"],
+        "{in}/a.parquet {in}/b.parquet --output {out}/metrics.parquet".split(),
         ("metrics.parquet",),
     ),
     "build strided_sop": builder(
@@ -439,21 +401,14 @@ MADE = {
             "masked/test.parquet": table(tables.SPANS, *MASKED),
         },
         {"negatives": 2},
-        "--cleaned",
-        "{in}/dialogs",
-        "--spans",
-        "{in}/spans",
-        "--splits",
-        "train",
-        "test",
-        "--beside",
-        '{"challenge": {"cleaned": "{in}/challenge", "spans": "{in}/masked", "train": null, "evaluate": ["test"]}}',
+        "--cleaned {in}/dialogs --spans {in}/spans --splits train test --beside "
+        '{"challenge":{"cleaned":"{in}/challenge","spans":"{in}/masked","train":null,"evaluate":["test"]}}',
     ),
     **{
         f"temporal_spans ({name})": Target(
             "scripts.text.temporal_spans",
             {"train.parquet": table(schema, *rows)},
-            ["--cleaned", "{in}", "--splits", "train", "--output", "{out}"],
+            "--cleaned {in} --splits train --output {out}".split(),
             ("train.parquet",),
         )
         for name, schema, rows in (

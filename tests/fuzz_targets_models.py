@@ -96,16 +96,7 @@ MODELS = {
             "b.txt": TEXT,
             "c.txt": TEXT,
         },
-        [
-            "--source",
-            "corpus",
-            "--sources",
-            "{in}/sources.yaml",
-            "--output",
-            "{out}",
-            "--partial",
-            "{in}/partial",
-        ],
+        "--source corpus --sources {in}/sources.yaml --output {out} --partial {in}/partial".split(),
     ),
     "fetch model": Target(
         "scripts.fetch.model",
@@ -114,16 +105,7 @@ MODELS = {
             for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
         }
         | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
-        [
-            "--model",
-            "m",
-            "--models",
-            "{in}/models.yaml",
-            "--output",
-            "{out}",
-            "--partial",
-            "{in}/partial",
-        ],
+        "--model m --models {in}/models.yaml --output {out} --partial {in}/partial".split(),
         ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"),
     ),
     "train": Target(

@@ -1,7 +1,6 @@
 """Tiny models of the project's entries, and what a paradigm scores with one."""
 
-import subprocess
-import sys
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -9,28 +8,17 @@ import pyarrow as pa
 import torch
 from transformers import AutoConfig
 
+from scripts.fetch import model
 from scripts.train.batches import Examples, collate, sorted_batches
 from tests.conftest import ROOT
 
 
 def fetched(entry: str, folder: Path, kind=None) -> Path:
     """The folder with the model of an entry; kind: the class of transformers whose random weights it has."""
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "scripts.fetch.model",
-            "--model",
-            entry,
-            "--output",
-            folder,
-            "--partial",
-            folder.parent / "partial",
-        ],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
+    partial = folder.parent / "partial"
+    given = f"--model {entry} --output {folder} --partial {partial}"
+    with contextlib.chdir(ROOT):
+        model.main(model.arguments().parse_args(given.split()))
     if kind:
         torch.manual_seed(0)
         kind.from_config(AutoConfig.from_pretrained(folder)).save_pretrained(folder)

@@ -1,15 +1,31 @@
-"""A table of cases as one test: every row is tried, and all rows that fail are told together."""
+"""A table of cases as one test: every row is tried, and all rows that fail are told together. And tables as text."""
 
 import functools
 import inspect
 from collections.abc import Callable, Iterable
 
 import pytest
+import yaml
 
 
-def each_row(names: str, rows: Iterable) -> Callable:
+def rows_of(text: str) -> list[tuple]:
+    """The rows of a table, a line each; its cells stand between | and are YAML: words, numbers, null, [a, list]."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [
+        tuple(yaml.load(cell, loader) for cell in line.split("|"))
+        for line in text.strip().splitlines()
+    ]
+
+
+def texts_of(text: str) -> list[tuple]:
+    """The rows of a table whose cells are texts, whatever stands in them but a |."""
+    return [tuple(map(str.strip, line.split("|"))) for line in text.strip().splitlines()]
+
+
+def each_row(names: str, rows: Iterable | str) -> Callable:
     """Like `pytest.mark.parametrize(names, rows)` for quick cases that leave nothing behind, counted as one test."""
-    names, rows = [name.strip() for name in names.split(",")], list(rows)
+    names = [name.strip() for name in names.split(",")]
+    rows = rows_of(rows) if isinstance(rows, str) else list(rows)
     assert rows, "a table without rows tests nothing"
 
     def decorate(test: Callable) -> Callable:

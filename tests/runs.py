@@ -1,6 +1,5 @@
 """Runs as training leaves them, with scores that a test gives."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.tables import PREDICTIONS, write_table
+from tests.files import write_json
 
 
 def write_run(
@@ -30,5 +30,5 @@ def write_run(
     rows = pd.concat(tables).sample(frac=1, random_state=0)
     table = pa.Table.from_pandas(rows, schema=PREDICTIONS, preserve_index=False)
     write_table(table, trained / name / "predictions.parquet", PREDICTIONS, {})
-    (trained / name / "run.json").write_text(json.dumps({"run": name, "training": {}} | facts))
+    write_json(trained / name / "run.json", {"run": name, "training": {}} | facts)
     return name

@@ -35,24 +35,14 @@ from functools import lru_cache
 from math import inf
 
 import pandas as pd
+import yaml
 
 LABELS = ["entailment", "neutral", "contradiction"]
-FULL = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+FULL = (
+    "January February March April May June July August September October November December"
+).split()
 MONTHS = {spelling: number for number, name in enumerate(FULL) for spelling in (name, name[:3])}
-WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 
 # Kinds of time: the longer expression first, since a date holds a month, a year and a day of the month.
@@ -65,24 +55,13 @@ KINDS = {
     "hours": r"(?:(?P<hour_12>1[0-2]|[1-9]) (?P<half>[AP]M)|(?P<hour_24>[01]\d|2[0-3]):00)",
     "year": r"(?P<year>\d{4})",
 }
-PREPOSITION = {
-    "hours": "at",
-    "weekday": "on",
-    "month_day": "on",
-    "date_dmy": "on",
-    "month": "in",
-    "year": "in",
-    "date_my": "in",
-}
+PREPOSITION = yaml.safe_load("""
+{hours: at, weekday: 'on', month_day: 'on', date_dmy: 'on', month: in, year: in, date_my: in}
+""")
 # Set II: the unit in which positions differ, and the length of the lists that start again.
-UNIT = {
-    "hours": "hour",
-    "weekday": "day",
-    "month_day": "day",
-    "month": "month",
-    "year": "year",
-    "date_my": "month",
-}
+UNIT = yaml.safe_load("""
+{hours: hour, weekday: day, month_day: day, month: month, year: year, date_my: month}
+""")
 CYCLE = {"hours": 24, "weekday": 7, "month": 12}
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "month": 2.628e6, "year": 3.154e7}
 UNITS = list(SECONDS)
@@ -122,24 +101,8 @@ PARTS = re.compile(rf"(\d+) ({'|'.join(UNITS)})(s*)")
 
 # An event must not end in one of these: a preposition and a time follow it, or it ends its sentence. The rule is strict
 # on purpose, a particle ("rolled in in May") reads no better; only before "from" and "for" it is fine ("went on for").
-ENDS_NO_EVENT = {"at", "on", "in", "before", "after", "from", "to", "for", "until"}
-NOT_NAMES = {
-    "The",
-    "A",
-    "An",
-    "This",
-    "That",
-    "We",
-    "They",
-    "He",
-    "She",
-    "It",
-    "My",
-    "Our",
-    "His",
-    "Her",
-    "Their",
-}
+ENDS_NO_EVENT = set("at on in before after from to for until".split())
+NOT_NAMES = set("The A An This That We They He She It My Our His Her Their".split())
 
 
 @dataclass(frozen=True)

@@ -1,41 +1,38 @@
 """The arguments of scripts.train.run, as tests give them."""
 
 import json
+import yaml
+
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from pathlib import Path
 
-METHOD = {
-    "columns": {"example_id": "pair_id", "group_id": "video_id"},
-    "labels": ["swapped", "in_order"],
-    "merged_labels": None,
-    "held_out": None,
-    "peak": True,
-    "paradigm": "classify",
-    "learns": True,
-    "makes_model": False,
-    "inputs": ["text_a", "text_b"],
-}
-TRAINING = {
-    "epochs": 3,
-    "learning_rate": 1e-3,
-    "batch_size": 32,
-    "weight_decay": 0.01,
-    "warmup_ratio": 0.1,
-    "gradient_clip": 1.0,
-    "early_stopping_patience": 3,
-    "held_out_fraction": 0.2,
-    "max_length": 32,
-    "dropout": None,
-    "precision": "fp32",
-}
-SETTINGS = {
-    "study": "strided_sop",
-    "source": "s",
-    "dataset": "d",
-    "data": {},
-    "model": "m",
-    "method": "train",
-    "seed": 1,
-}
+import numpy as np
+import pyarrow as pa
+
+METHOD = yaml.safe_load("""
+columns: {example_id: pair_id, group_id: video_id}
+labels: [swapped, in_order]
+merged_labels: null
+held_out: null
+peak: true
+paradigm: classify
+learns: true
+makes_model: false
+inputs: [text_a, text_b]
+""")
+TRAINING = yaml.safe_load("""
+{epochs: 3, learning_rate: 0.001, batch_size: 32, weight_decay: 0.01, warmup_ratio: 0.1, gradient_clip: 1.0,
+  early_stopping_patience: 3, held_out_fraction: 0.2, max_length: 32, dropout: null, precision: fp32}
+""")
+SETTINGS = yaml.safe_load("""
+study: strided_sop
+source: s
+dataset: d
+data: {}
+model: m
+method: train
+seed: 1
+""")
 
 
 def arguments(
@@ -71,3 +68,27 @@ def arguments(
             for part in (f"--{name.replace('_', '-')}", value)
         ),
     ]
+
+
+def pairs(videos: int, seed: int, positions: int = 4, words: int = 3) -> pa.Table:
+    """Pairs whose order can be learnt: `first` words come before `last` words, with noise; `positions` of each video."""
+    draw = np.random.default_rng(seed)
+    first, last = (text.split() for text in ("open take start man", "close eat end man"))
+    rows = []
+    for video in range(videos):
+        for position in range(positions):
+            label = int(draw.random() < 0.5)
+            texts = [" ".join(draw.choice(known, words)) for known in (first, last)]
+            rows.append(
+                {
+                    "pair_id": f"v{seed}-{video}:0:{position}",
+                    "video_id": f"v{seed}-{video}",
+                    "stride": 0,
+                    "first_position": position,
+                    "second_position": position + 1,
+                    "text_a": texts[1 - label],
+                    "text_b": texts[label],
+                    "label": label,
+                }
+            )
+    return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)

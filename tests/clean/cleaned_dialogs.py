@@ -5,17 +5,10 @@ import pandas as pd
 
 def call(program, name, fetched, output, provenance="{}", ok=True):
     done = program(
-        f"scripts.clean.{name}",
-        "--source",
-        name,
-        "--fetched",
-        fetched,
-        "--output",
-        output,
+        f"scripts.clean.{name} --source {name} --fetched {fetched} --output {output}",
         "--provenance",
         provenance,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     assert ok or done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
     assert ok or not list(output.glob("*")), "nothing half done is left"
     return output if ok else done.stderr
@@ -23,5 +16,5 @@ def call(program, name, fetched, output, provenance="{}", ok=True):
 
 def counted(folder):
     table = pd.read_csv(folder / "cleaning.csv", keep_default_na=False)
-    assert list(table.columns) == ["source", "split", "unit", "action", "reason", "count"]
-    return table.set_index(["split", "unit", "action", "reason"])["count"]
+    assert list(table.columns) == "source split unit action reason count".split()
+    return table.set_index("split unit action reason".split())["count"]

@@ -9,10 +9,12 @@ import zipfile
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from scripts.clean import dailydialog
 from scripts.data.tables import CHALLENGE, DIALOGS, provenance_of, read_table
-from tests.rows import each_row
+from tests.files import read_json, write_json
+from tests.rows import each_row, rows_of
 from tests.clean.cleaned_dialogs import call, counted
 
 DAILYDIALOG = "yanran.li/files/ijcnlp_dailydialog.zip"
@@ -182,17 +184,17 @@ def broken(file, how):
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ("truncated", "not a whole zip"),
-        ("missing", "no such file; fetch"),
-        ("absolute", "/etc/x leads out"),
-        ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"),
-        ("latin", "not UTF-8 text at byte 3"),
-        ("empty", "holds no dialog"),
-        ("twice", "has 2 members train/dialogues_train.txt, and nothing tells which"),
-        ("large", "opens to more than 200,000,000 bytes"),
-    ],
+    "how, said",
+    rows_of("""
+        truncated | not a whole zip
+        missing   | no such file; fetch
+        absolute  | /etc/x leads out
+        other     | has no train/dialogues_train.txt, but test/dialogues_train.txt
+        latin     | not UTF-8 text at byte 3
+        empty     | holds no dialog
+        twice     | has 2 members train/dialogues_train.txt, and nothing tells which
+        large     | opens to more than 200,000,000 bytes
+    """),
 )
 def test_a_wrong_archive_is_refused(program, tmp_path, how, said):
     fetched = archived(tmp_path / "in")
@@ -213,10 +215,8 @@ def timedial(mirror, program, tmp_path_factory):
 
 def test_timedial_is_counted(timedial):
     counts = counted(timedial)
-    assert (
-        counts["test", "instances", "kept", ""] == 1104
-        and counts["extras", "instances", "kept", ""] == 342
-    )
+    assert counts["test", "instances", "kept", ""] == 1104
+    assert counts["extras", "instances", "kept", ""] == 342
     both = counts.groupby(level=["unit", "action", "reason"]).sum()
     assert both["options", "changed", "white space at an end: removed"] == 898
     assert both["turns", "dropped", "text is empty, at the end of the dialog"] == 1056
@@ -238,22 +238,20 @@ def bare(text):
 
 
 def test_timedial_as_rows(timedial, mirror):
-    raw = {str(one["id"]): one for one in json.loads((mirror / TIMEDIAL / "test.json").read_text())}
+    raw = {str(one["id"]): one for one in read_json(mirror / TIMEDIAL / "test.json")}
     for split, right in (("test", 2), ("extras", 1)):
         table = read_table(timedial / f"{split}.parquet")
         assert table.schema.names == CHALLENGE.names
         rows = table.to_pandas()
         each = rows.groupby("instance_id", sort=False)
         assert (each["label"].sum() == right).all() and (each["label"].size() == right + 2).all()
-        assert (each["is_original"].sum() == 1).all() and rows.loc[rows["is_original"], "label"].eq(
-            1
-        ).all()
+        assert (each["is_original"].sum() == 1).all()
+        assert rows.loc[rows["is_original"], "label"].eq(1).all()
         assert rows.loc[rows["is_original"], "option"].tolist() == [
             raw[name]["correct1"].strip() for name in each.groups
         ]
-        assert (rows["dialog"].str.count("<MASK>") == 1).all() and (
-            rows["option"] == rows["option"].str.strip()
-        ).all()
+        assert (rows["dialog"].str.count("<MASK>") == 1).all()
+        assert (rows["option"] == rows["option"].str.strip()).all()
         assert rows["dialog"].str.fullmatch(r"[AB]: \S.*(\n[AB]: \S.*)*").all()
         assert ((rows["rule"] == "") == (rows["label"] == 1)).all()
         # Spacing is repaired, but no other sign of a turn is lost: "’" and full-width signs are made plain.
@@ -282,16 +280,16 @@ def test_the_original_option_is_dailydialogs(timedial, daily):
     assert found == {True: 1402, False: 0}
 
 
-INSTANCE = {
-    "conversation": ["A:How long ?", "B: About <MASK> .", ""],
-    "id": 7,
-    "correct1": "two hours ",
-    "correct2": "none",
-    "incorrect1": "two years",
-    "incorrect1_rule": "Rule 1",
-    "incorrect2": "ten days",
-    "incorrect2_rule": "Rule 3",
-}
+INSTANCE = yaml.safe_load("""
+conversation: ['A:How long ?', 'B: About <MASK> .', '']
+id: 7
+correct1: 'two hours '
+correct2: none
+incorrect1: two years
+incorrect1_rule: Rule 1
+incorrect2: ten days
+incorrect2_rule: Rule 3
+""")
 
 
 def test_timedial_in_small(program, tmp_path):
@@ -300,17 +298,13 @@ def test_timedial_in_small(program, tmp_path):
         "conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "],
         "correct2": "3 hours",
     }
-    (tmp_path / "test.json").write_text(json.dumps([one, INSTANCE | {"id": "x"}]))
+    write_json(tmp_path / "test.json", [one, INSTANCE | {"id": "x"}])
     output = call(program, "timedial", tmp_path, tmp_path / "out")
     rows = read_table(output / "test.parquet").to_pandas()
     assert rows["dialog"].unique().tolist() == ["A: How long?\nA: About <MASK>."]
     assert rows["option"].tolist() == ["two hours", "3 hours", "two years", "ten days"]
-    assert rows["rule"].tolist() == ["", "", "phrase", "open_ended"] and rows["label"].tolist() == [
-        1,
-        1,
-        0,
-        0,
-    ]
+    assert rows["rule"].tolist() == ["", "", "phrase", "open_ended"]
+    assert rows["label"].tolist() == [1, 1, 0, 0]
     assert read_table(output / "extras.parquet")["instance_id"].to_pylist() == ["x"] * 3
     counts = counted(output)
     assert counts["test", "turns", "dropped", "text is empty, before the end of the dialog"] == 1
@@ -319,34 +313,25 @@ def test_timedial_in_small(program, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (
-            {"conversation": ["A:<MASK> ?", "B: About <MASK> ."]},
-            "instance 7: its dialog has more than one <MASK>",
-        ),
-        (
-            {"conversation": ["A:<MASK> ?", "Well ."]},
-            "instance 7: the turn 'Well .' opens with neither A: nor B:",
-        ),
-        ({"incorrect1": " two hours"}, "instance 7: the option 'two hours' repeats"),
-        ({"correct2": None}, "instance 7: Object missing required field `correct2`"),
-        (
-            {"incorrect2_rule": "Rule 4"},
-            "instance 7: incorrect2_rule is 'Rule 4', not one of Rule 1",
-        ),
-        ({"id": 8}, "instance 8: its id occurs a second time"),
-    ],
+    "change, said",
+    rows_of("""
+        {conversation: [A:<MASK> ?, 'B: About <MASK> .']} | 'instance 7: its dialog has more than one <MASK>'
+        {conversation: [A:<MASK> ?, Well .]} | 'instance 7: the turn ''Well .'' opens with neither A: nor B:'
+        {incorrect1: ' two hours'} | 'instance 7: the option ''two hours'' repeats'
+        {correct2: null} | 'instance 7: Object missing required field `correct2`'
+        {incorrect2_rule: Rule 4} | 'instance 7: incorrect2_rule is ''Rule 4'', not one of Rule 1'
+        {id: 8} | 'instance 8: its id occurs a second time'
+    """),
 )
 def test_a_wrong_instance_is_refused(program, tmp_path, change, said):
     wrong = {key: value for key, value in (INSTANCE | change).items() if value is not None}
-    (tmp_path / "test.json").write_text(json.dumps([wrong, INSTANCE | {"id": 8}]))
+    write_json(tmp_path / "test.json", [wrong, INSTANCE | {"id": 8}])
     error = call(program, "timedial", tmp_path, tmp_path / "out", ok=False)
     assert said in error and "test.json" in error and "fetch the file again" in error
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    "content, said",
     [
         (None, "no such file; fetch"),
         (b"[]", "holds no list of instances"),

@@ -94,7 +94,7 @@ def test_the_released_files(program, mirror, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    "broken, said",
     [
         ('{"P": {"x.mp4": {"v_duration": 1.0', "in or just behind video x.mp4"),
         (

@@ -12,7 +12,9 @@ import yaml
 from scripts.clean import dialogs
 from scripts.data.tables import DIALOGS, read_table
 from tests.conftest import ROOT
+from tests.files import write_json
 from tests.clean.cleaned_dialogs import call, counted
+from tests.rows import rows_of
 
 # Schema-Guided Dialogue
 
@@ -33,7 +35,7 @@ def schema_guided(number, said=TALK):
 
 def schema_guided_files(folder, train, dev):
     for name, dialogs_said in (("train_001", train), ("dev_001", dev)):
-        (folder / f"{name}.json").write_text(json.dumps(dialogs_said))
+        write_json(folder / f"{name}.json", dialogs_said)
     return folder
 
 
@@ -84,24 +86,21 @@ def test_schema_guided_in_small(program, tmp_path):
         for split in ("train", "validation")
     )
     talk = train[train["dialog_id"] == "train:1_00001"]
-    assert talk["text"].tolist() == ["A table for 5 pm.", "Today?", "Yes."] and talk[
-        "turn"
-    ].tolist() == [0, 1, 2]
+    assert talk["text"].tolist() == ["A table for 5 pm.", "Today?", "Yes."]
+    assert talk["turn"].tolist() == [0, 1, 2]
     assert talk["speaker"].tolist() == ["A", "B", "A"] and train["dialog_id"].nunique() == 2
     assert validation.drop_duplicates("dialog_id").set_index("dialog_id")[
         "duplicate_of"
     ].to_dict() == {"validation:1_00001": "train:1_00001", "validation:1_00002": ""}
     counts = counted(output)
-    assert (
-        counts["train", "dialogs", "dropped", "no turn is left"] == 1
-        and counts["train", "turns", "dropped", "text is empty"] == 2
-    )
+    assert counts["train", "dialogs", "dropped", "no turn is left"] == 1
+    assert counts["train", "turns", "dropped", "text is empty"] == 2
     assert counts["train", "turns", "changed", "several spaces in a row in the text: made one"] == 1
     assert counts["validation", "dialogs", "noted", "the same words as one before"] == 1
 
 
 @pytest.mark.parametrize(
-    ("train", "said"),
+    "train, said",
     [
         ("{}", "holds no list of dialogs"),
         (
@@ -219,7 +218,7 @@ def test_small_pieces_give_the_same(tmp_path, monkeypatch):
 
 
 def test_speakers_are_told_apart(program, tmp_path):
-    names = ["Eve", "Eve", "Bob", "Joe"]
+    names = "Eve Eve Bob Joe".split()
     output = call(
         program,
         "dialogs",
@@ -237,12 +236,10 @@ def test_speakers_are_told_apart(program, tmp_path):
         tmp_path / "out2",
         NAMED % "parquet",
     )
-    assert read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4] == [
-        "A",
-        "A",
-        "B",
-        "A",
-    ]
+    assert (
+        read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4]
+        == "A A B A".split()
+    )
     counts = counted(output)
     assert (
         counts["train", "dialogs", "noted", "more than two speakers: every other one is A"]
@@ -254,7 +251,7 @@ GOOD = json.dumps({"dialog_id": 1, "dialog": ["Hi ."]}) + "\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text, said",
     [
         (GOOD + '{"dialog": ["Hi ."\n', "line 2: "),
         (GOOD + '{"dialog": "Hi ."}\n', "line 2: Expected `array`, got `str`"),
@@ -272,22 +269,23 @@ def test_wrong_lines_are_refused(program, tmp_path, text, said):
     assert said in error and "own.jsonl" in error
 
 
-ROWS = {"dialog_id": ["a", "a", "b"], "turn": [0, 1, 0], "text": ["x", "y", "z"]}
+ROWS = yaml.safe_load("""
+dialog_id: [a, a, b]
+turn: [0, 1, 0]
+text: [x, y, z]
+""")
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        (None, "own.parquet: not a Parquet file"),
-        ({"text": None}, "no column text; it has dialog_id, turn: rename or add it"),
-        ({"dialog_id": ["a", None, "b"]}, "row 2 has no dialog_id"),
-        ({"turn": [0, 0, 0]}, "row 2: dialog a has turn 0 a second time"),
-        (
-            {"text": [["x"], ["y"], ["z"]]},
-            "column text cannot be read: it holds list<element: string>, not text",
-        ),
-        ({"dialog_id": ["a", "b", "a"]}, "row 3: dialog_id a was there before"),
-    ],
+    "columns, said",
+    rows_of("""
+        null | 'own.parquet: not a Parquet file'
+        {text: null} | 'no column text; it has dialog_id, turn: rename or add it'
+        {dialog_id: [a, null, b]} | row 2 has no dialog_id
+        {turn: [0, 0, 0]} | 'row 2: dialog a has turn 0 a second time'
+        {text: [[x], [y], [z]]} | 'column text cannot be read: it holds list<element: string>, not text'
+        {dialog_id: [a, b, a]} | 'row 3: dialog_id a was there before'
+    """),
 )
 def test_wrong_columns_are_refused(program, tmp_path, columns, said):
     if columns is None:

@@ -24,6 +24,7 @@ from tests.registers import STUDIES
 from scripts.measure.tally import metrics_schema
 from scripts.data.studies import beside
 from scripts.data.yaml_files import read_yaml
+from tests.files import read_json, write_rows
 
 COLUMNS = read_yaml(ROOT / "resources/columns.yaml")
 OWN = {study: beside(study, "columns.yaml") for study in STUDIES}
@@ -56,28 +57,20 @@ def built(tmp_path, program):
             write_table(pairs(rows), folder / f"{split}.parquet", STRIDED_PAIRS, terms)
         (folder / "leakage.csv").write_text("a\n")
         program(
-            "scripts.data.manifest",
+            f"scripts.data.manifest --output {folder}/manifest.json",
             "--folder",
             folder,
             *(f"{split}.parquet" for split in ROWS),
             "leakage.csv",
-            "--output",
-            folder / "manifest.json",
         )
-    done = card(program, tmp_path)
-    assert done.returncode == 0, done.stderr
+    card(program, tmp_path).checked()
     return tmp_path
 
 
 def card(program, folder):
     return program(
-        "scripts.data.card",
-        "--build",
-        folder,
-        "--output",
-        folder,
-        "--columns",
-        ROOT / "scripts/studies/strided_sop/columns.yaml",
+        f"scripts.data.card --build {folder} --output {folder} "
+        f"--columns {ROOT}/scripts/studies/strided_sop/columns.yaml",
         "--study",
         json.dumps(STUDY),
         "corpus/stride-0",
@@ -100,41 +93,33 @@ def test_every_split_is_itself_and_labels_have_names(built):
         assert found == ROWS
     for one in told["dataset_info"]:
         features = {feature["name"]: feature["dtype"] for feature in one["features"]}
-        assert list(features) == STRIDED_PAIRS.names and features["label"] == {
-            "class_label": {"names": {"0": "swapped", "1": "in_order"}}
-        }
+        assert list(features) == STRIDED_PAIRS.names
+        assert features["label"] == {"class_label": {"names": {"0": "swapped", "1": "in_order"}}}
         assert {split["name"]: split["num_examples"] for split in one["splits"]} == ROWS
     assert told["license"] == "other", "one of the two states none"
-    assert (
-        "SAMPLE DATA" in text
-        and "Me 2026" in text
-        and "unstated" in text
-        and "<b>" not in text
-        and r"MIT \| &lt;b>" in text
-    )
-    assert (
-        "| val_1 | 3 |" in text
-        and f"| stride | int32 | {OWN['strided_sop']['dataset']['stride']} |" in text
-    )
+    assert "SAMPLE DATA" in text
+    assert "Me 2026" in text
+    assert "unstated" in text
+    assert "<b>" not in text
+    assert r"MIT \| &lt;b>" in text
+    assert "| val_1 | 3 |" in text
+    assert f"| stride | int32 | {OWN['strided_sop']['dataset']['stride']} |" in text
 
 
 def test_croissant_names_every_file_with_its_hash(built):
-    told = json.loads((built / "croissant.json").read_text())
-    manifest = json.loads((built / "corpus/stride-0/manifest.json").read_text())["files"]
+    told = read_json(built / "croissant.json")
+    manifest = read_json(built / "corpus/stride-0/manifest.json")["files"]
     files = {file["contentUrl"]: file["sha256"] for file in told["distribution"]}
-    assert (
-        len(files) == 6
-        and files["corpus/stride-0/val_1.parquet"] == manifest["val_1.parquet"]["sha256"]
-    )
+    assert len(files) == 6
+    assert files["corpus/stride-0/val_1.parquet"] == manifest["val_1.parquet"]["sha256"]
     named = {file["@id"] for file in told["distribution"]}
     assert all(
         field["source"]["fileObject"]["@id"] in named
         for one in told["recordSet"]
         for field in one["field"]
     )
-    assert len(told["recordSet"]) == 6 and all(
-        len(one["field"]) == len(STRIDED_PAIRS) for one in told["recordSet"]
-    )
+    assert len(told["recordSet"]) == 6
+    assert all(len(one["field"]) == len(STRIDED_PAIRS) for one in told["recordSet"])
 
 
 @pytest.mark.parametrize(
@@ -150,10 +135,7 @@ def test_croissant_names_every_file_with_its_hash(built):
 def test_what_is_damaged_is_one_sentence_and_the_card_stays(built, program, damage, said):
     before = (built / "README.md").read_text()
     damage(built / "corpus/stride-0/manifest.json")
-    done = card(program, built)
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
-        done.stderr
-    )
+    card(program, built).refused(said, lines=1)
     assert (built / "README.md").read_text() == before
 
 
@@ -188,24 +170,11 @@ def test_every_column_is_told():
 
 
 def metric_rows(**changed) -> list[dict]:
-    row = {
-        "experiment": "one",
-        "study": "mctaco",
-        "model": "bert",
-        "source": "corpus",
-        "dataset": "default",
-        "method": "train",
-        "seed": None,
-        "split": "test",
-        "slice": "all",
-        "metric": "exact_match",
-        "value": 0.5,
-        "sd": None,
-        "ci_low": 0.402,
-        "ci_high": 0.598,
-        "n": 20,
-        "sample": False,
-    }
+    row = yaml.safe_load("""
+        {experiment: one, study: mctaco, model: bert, source: corpus, dataset: default, method: train, seed: null,
+          split: test, slice: all, metric: exact_match, value: 0.5, sd: null, ci_low: 0.402, ci_high: 0.598,
+          n: 20, sample: false}
+    """)
     return [
         row,
         row | {"metric": "f1", "ci_low": None, "ci_high": None},
@@ -223,35 +192,28 @@ def leaderboard(program, folder, rows):
     schema = METRICS
     for name in {"method", "scoring", "wording"} - set(METRICS.names):
         schema = schema.append(pa.field(name, pa.string()))
-    write_table(pa.Table.from_pylist(rows, schema=schema), folder / "metrics.parquet", schema, {})
-    told = {
-        "models": {"bert": {"hub": "someone/bert", "revision": "abc"}, "other": {}},
-        "headlines": {"mctaco": "exact_match"},
-    }
+    write_rows(rows, folder / "metrics.parquet", schema)
+    told = yaml.safe_load("""
+        models:
+          bert: {hub: someone/bert, revision: abc}
+          other: {}
+        headlines: {mctaco: exact_match}
+    """)
     return program(
-        "scripts.publish.leaderboard",
-        "--metrics",
-        folder / "metrics.parquet",
+        f"scripts.publish.leaderboard --metrics {folder}/metrics.parquet --output {folder}/of",
         "--told",
         json.dumps(told),
-        "--output",
-        folder / "of",
     )
 
 
 def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
-    done = leaderboard(program, tmp_path, metric_rows(scoring="binary"))
-    assert done.returncode == 0, done.stderr
-    told = json.loads((tmp_path / "of/bert.json").read_text())
+    leaderboard(program, tmp_path, metric_rows(scoring="binary")).checked()
+    told = read_json(tmp_path / "of/bert.json")
     task = told["results"]["mctaco:one:corpus:default:train:test"]
-    assert (
-        task["exact_match,none"] == task["exact_match,binary"] == 0.5
-        and task["f1_stderr,none"] == "N/A"
-    )
-    assert (
-        abs(task["exact_match_stderr,none"] - 0.05) < 1e-9
-        and task["exact_match_ci_low,none"] == 0.402
-    )
+    assert task["exact_match,none"] == task["exact_match,binary"] == 0.5
+    assert task["f1_stderr,none"] == "N/A"
+    assert abs(task["exact_match_stderr,none"] - 0.05) < 1e-9
+    assert task["exact_match_ci_low,none"] == 0.402
     assert not [name for name in task if "above_control" in name] and "f1_ci_low,none" not in task
     assert (
         set(told["results"])
@@ -268,14 +230,9 @@ def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
         "effective": 20,
     }
     assert told["config"]["model_name"] == "someone/bert" and told["config"]["model_sha"] == "abc"
-    assert json.loads((tmp_path / "of/other.json").read_text())["config"]["model_name"] == "other"
+    assert read_json(tmp_path / "of/other.json")["config"]["model_name"] == "other"
 
 
 def test_two_numbers_for_one_name_are_refused(program, tmp_path):
-    done = leaderboard(program, tmp_path, metric_rows(value=0.7))
-    assert (
-        done.returncode == 1
-        and "stands twice" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
+    leaderboard(program, tmp_path, metric_rows(value=0.7)).refused("stands twice", lines=1)
     assert not (tmp_path / "of").exists() or not list((tmp_path / "of").iterdir())

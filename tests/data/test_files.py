@@ -67,9 +67,8 @@ def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"] and (
-        tmp_path / "a.txt"
-    ).read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "new"
 
 
 def test_what_other_hosts_and_living_processes_write_stays(tmp_path):
@@ -103,9 +102,8 @@ def test_a_set_of_files_appears_together_or_not_at_all(tmp_path):
         (place / "shards/b").write_text("two")
     with whole_set(folder) as place:
         (place / "shards").mkdir()
-    assert sorted(path.name for path in folder.iterdir()) == ["a", "shards"] and not list(
-        (folder / "shards").iterdir()
-    )
+    assert sorted(path.name for path in folder.iterdir()) == ["a", "shards"]
+    assert not list((folder / "shards").iterdir())
     (folder / "c").mkdir()
     with pytest.raises(IsADirectoryError) as error, whole_set(folder) as place:
         (place / "a").write_text("new")
@@ -154,11 +152,9 @@ def test_an_error_is_one_sentence(code, tmp_path):
             text=True,
         )
     assert done.returncode == wanted and said in done.stderr, done.stderr
-    assert (
-        len(done.stderr.splitlines()) == 1
-        and len(done.stderr) < 2000
-        and done.stderr.isprintable() is False
-    )
+    assert len(done.stderr.splitlines()) == 1
+    assert len(done.stderr) < 2000
+    assert done.stderr.isprintable() is False
     assert "\x1b" not in done.stderr and (tmp_path / "log").read_text() == done.stderr
 
 
@@ -204,9 +200,8 @@ def test_a_flipped_bit_in_a_table_is_told(tmp_path):
         )
         try:
             read = read_table(file, table.column_names)
-            assert read["text"] == table["text"] and read["score"] == table["score"], (
-                f"byte {place} was read as data"
-            )
+            assert read["text"] == table["text"]
+            assert read["score"] == table["score"], f"byte {place} was read as data"
         except UserError as error:
             assert str(error).startswith(str(file))
             refused += 1

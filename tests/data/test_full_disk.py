@@ -51,11 +51,9 @@ def call(program):
 def refused(done: subprocess.CompletedProcess, folder) -> None:
     """One sentence on the full disk; no output, whole or half, and nothing left beside one."""
     last = done.stderr.splitlines()[-1]
-    assert (
-        done.returncode == 1
-        and last.startswith("error: ")
-        and "no space left on the device" in last
-    ), done.stderr
+    assert done.returncode == 1
+    assert last.startswith("error: ")
+    assert "no space left on the device" in last, done.stderr
     assert "free some, then give the same command again" in last and "Traceback" not in done.stderr
     assert not [path for path in folder.rglob(".*") if path.is_file()]
 
@@ -110,13 +108,11 @@ def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
                 or "/out/" in done.stderr
             )
         resize(disk, "8m")
-        done = call(
+        call(
             "train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log"
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         found = read_table(output / "predictions.parquet").to_pandas()
-        assert found["example_id"].equals(wanted["example_id"]) and np.array_equal(
-            np.stack(found["score"]), np.stack(wanted["score"])
-        )
+        assert found["example_id"].equals(wanted["example_id"])
+        assert np.array_equal(np.stack(found["score"]), np.stack(wanted["score"]))
         subprocess.run(["rm", "-rf", disk / "tokens"], check=True)
     assert len(said) >= 2, "the disk filled up at one place only"

@@ -1,15 +1,14 @@
 """What a run left and a user then broke: told with the file and what to do, by the programs that measure and publish."""
 
-import json
-
-import pyarrow as pa
 import pytest
 
-from scripts.data.tables import PREDICTIONS, read_table, write_table
+from scripts.data.tables import PREDICTIONS, read_table
+from tests.files import read_json, write_json, write_rows
 from tests.fuzz import called, place
 from tests.fuzz_targets import TARGETS
+from tests.rows import rows_of
 
-STUDIES = ["strided_sop", "mctaco", "temporal_nli", "timedial"]
+STUDIES = "strided_sop mctaco temporal_nli timedial".split()
 
 
 @pytest.fixture
@@ -35,10 +34,8 @@ def changed(file: str, **values):
     """A change of an object of JSON; None takes the key away."""
 
     def change(folder):
-        facts = json.loads((folder / file).read_text()) | values
-        (folder / file).write_text(
-            json.dumps({key: value for key, value in facts.items() if value is not None})
-        )
+        facts = read_json(folder / file) | values
+        write_json(folder / file, {key: value for key, value in facts.items() if value is not None})
 
     return change
 
@@ -49,7 +46,7 @@ def written(file: str, text: str):
 
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change, said",
     [
         (written("r/run.json", ""), "r/run.json: broken JSON at line 1, column 1"),
         (written("r/run.json", '{"run": "r", "run": "s"}'), "r/run.json: the key run occurs twice"),
@@ -74,12 +71,12 @@ def test_broken_facts_and_sources(evaluated, study, change, said):
 
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize(
-    ("column", "values", "said"),
-    [
-        ("score", [[0.1], [0.1, 0.2, 0.3]], "do not all have the same number of scores"),
-        ("split", [None], "column split has 1 missing values"),
-        ("selection", ["best"], "selection 'best' is none of held_out, last, peak, direct"),
-    ],
+    "column, values, said",
+    rows_of("""
+        score     | [[0.1], [0.1, 0.2, 0.3]] | do not all have the same number of scores
+        split     | [null]                   | column split has 1 missing values
+        selection | [best]                   | selection 'best' is none of held_out, last, peak, direct
+    """),
 )
 def test_broken_predictions(evaluated, study, column, values, said):
     def change(folder):
@@ -88,12 +85,10 @@ def test_broken_predictions(evaluated, study, column, values, said):
         rows = table.to_pylist()
         for row, value in zip(rows, values):
             row[column] = value
-        write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), file, PREDICTIONS, {})
+        write_rows(rows, file, PREDICTIONS)
 
     code, line = evaluated(study, change)
-    assert (
-        code == 1
-        and "r/predictions.parquet: " in line
-        and said in line
-        and "remove it and run again" in line
-    )
+    assert code == 1
+    assert "r/predictions.parquet: " in line
+    assert said in line
+    assert "remove it and run again" in line

@@ -1,6 +1,5 @@
 """What tests of fetched models share: calling the program, and a small model with weights, made without torch."""
 
-import json
 from pathlib import Path
 
 import numpy
@@ -11,6 +10,7 @@ from safetensors.numpy import save_file
 from scripts.running.program import UserError
 from scripts.fetch import model, web
 from tests.conftest import ROOT
+from tests.files import read_json, write_json, write_yaml
 from tests.tiny_weights import bert_weights
 
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
@@ -29,25 +29,13 @@ def fetch_fixture(tmp_path, caplog):
     caplog.set_level("INFO")
 
     def call(entry: dict, mirror: Path | str = "", manifest: Path | None = None) -> Path:
-        (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
+        write_yaml(tmp_path / "models.yaml", {"mine": entry})
         output = tmp_path / "out/mine"
-        model.main(
-            model.arguments().parse_args(
-                [
-                    "--model",
-                    "mine",
-                    "--models",
-                    str(tmp_path / "models.yaml"),
-                    "--output",
-                    str(output),
-                    "--mirror",
-                    str(mirror),
-                    "--partial",
-                    str(tmp_path / "partial"),
-                    *(["--manifest", str(manifest)] if manifest else []),
-                ]
-            )
+        given = (
+            f"--model mine --models {tmp_path}/models.yaml --output {output} --mirror={mirror} "
+            f"--partial {tmp_path}/partial" + (f" --manifest {manifest}" if manifest else "")
         )
+        model.main(model.arguments().parse_args(given.split()))
         return output
 
     return call
@@ -97,5 +85,5 @@ def hub_fixture(folder, tmp_path) -> tuple[dict, Path, Path]:
 
 def mend(file: Path, **changes) -> None:
     """Change keys of a JSON file; None takes a key out."""
-    value = json.loads(file.read_text()) | changes
-    file.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))
+    value = read_json(file) | changes
+    write_json(file, {key: kept for key, kept in value.items() if kept is not None})

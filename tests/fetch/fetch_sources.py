@@ -9,9 +9,9 @@ import threading
 import zipfile
 
 import pytest
-import yaml
 
 from scripts.fetch import source
+from tests.files import write_yaml
 from tests.fetch.fetch_models import refusing
 
 BODY = random.Random(1).randbytes(600_000)
@@ -141,24 +141,13 @@ def fetch_corpus(tmp_path, caplog):
 
     def call(*downloads: dict, mirror: str = "") -> dict[str, bytes]:
         sources = tmp_path / "sources.yaml"
-        sources.write_text(yaml.safe_dump({"corpus": {"downloads": list(downloads)}}))
+        write_yaml(sources, {"corpus": {"downloads": list(downloads)}})
         output = tmp_path / "out/corpus"
-        source.main(
-            source.arguments().parse_args(
-                [
-                    "--source",
-                    "corpus",
-                    "--sources",
-                    str(sources),
-                    "--output",
-                    str(output),
-                    "--mirror",
-                    mirror,
-                    "--partial",
-                    str(tmp_path / "partial"),
-                ]
-            )
+        given = (
+            f"--source corpus --sources {sources} --output {output} --mirror={mirror} "
+            f"--partial {tmp_path}/partial"
         )
+        source.main(source.arguments().parse_args(given.split()))
         return {file.name: file.read_bytes() for file in output.iterdir()}
 
     return call

@@ -1,6 +1,5 @@
 """scripts.fetch.facts: what a model is, by its configuration and the headers of its weights, wherever it lies."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from scripts.plan.model_facts import facts_reader, identity, cached_facts
 from scripts.running.program import UserError
 from scripts.fetch import facts
 from tests.conftest import ROOT
+from tests.files import read_json, write_json, write_yaml
 from tests.fetch.test_fetch_hub import Hub, serving
 
 SMALL = {
@@ -41,28 +41,14 @@ def bert(kind=transformers.BertForMaskedLM, **changed):
 
 def read(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
     """The facts of an entry, as the program writes them."""
-    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
-    facts.main(
-        facts.arguments().parse_args(
-            [
-                "--model",
-                "mine",
-                "--models",
-                str(tmp_path / "models.yaml"),
-                "--place",
-                "`model:` of the configuration (mine)",
-                "--mirror",
-                str(mirror),
-                "--root",
-                str(tmp_path),
-                "--fetched",
-                str(tmp_path / "fetched"),
-                "--output",
-                str(tmp_path / "mine.json"),
-            ]
-        )
-    )
-    return json.loads((tmp_path / "mine.json").read_text())
+    write_yaml(tmp_path / "models.yaml", {"mine": entry})
+    given = (
+        f"--model mine --models {tmp_path}/models.yaml --mirror={mirror} --root {tmp_path} "
+        f"--fetched {tmp_path}/fetched --output {tmp_path}/mine.json"
+    ).split()
+    place = ["--place", "`model:` of the configuration (mine)"]
+    facts.main(facts.arguments().parse_args(given + place))
+    return read_json(tmp_path / "mine.json")
 
 
 def refused(tmp_path: Path, entry: dict, mirror: Path | str = "") -> str:
@@ -77,7 +63,7 @@ def of_folder(folder: Path) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("network", "kind", "abilities"),
+    "network, kind, abilities",
     [
         (lambda: bert(), "encoder", ["encoder", "mask_filler"]),
         (lambda: bert(transformers.BertLMHeadModel, is_decoder=True), "decoder", ["decoder"]),
@@ -121,20 +107,15 @@ def test_kinds_and_sizes(tmp_path, network, kind, abilities):
     """all-mpnet-base-v2 says MPNetForMaskedLM and has lost that head: the weights tell."""
     whole = network()
     folder = saved(tmp_path / "model", whole)
-    config = json.loads((folder / "config.json").read_text()) | {
-        "architectures": ["SomethingForMaskedLM"]
-    }
-    (folder / "config.json").write_text(json.dumps(config))
+    config = read_json(folder / "config.json") | {"architectures": ["SomethingForMaskedLM"]}
+    write_json(folder / "config.json", config)
     known = read(tmp_path, of_folder(folder))
     tensors = load_file(folder / "model.safetensors")
     assert (known["kind"], known["abilities"]) == (kind, abilities)
-    assert (
-        known["parameters"] == sum(tensor.numel() for tensor in tensors.values())
-        and known["bytes"] == 4 * known["parameters"]
-    )
-    assert known["model_type"] == whole.config.model_type and known["weights"] == [
-        "model.safetensors"
-    ]
+    assert known["parameters"] == sum(tensor.numel() for tensor in tensors.values())
+    assert known["bytes"] == 4 * known["parameters"]
+    assert known["model_type"] == whole.config.model_type
+    assert known["weights"] == ["model.safetensors"]
 
 
 def test_a_head_of_old_names_and_one_that_is_half_lost(tmp_path):
@@ -175,7 +156,7 @@ def test_a_model_from_scratch(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    "file, content, said",
     [
         ("config.json", None, "mine/config.json could not be had"),
         (
@@ -221,10 +202,8 @@ def server(tmp_path, monkeypatch):
 
 def test_of_the_hub_only_headers_are_read(tmp_path, server):
     known = read(tmp_path, ENTRY)
-    assert (
-        known["abilities"] == ["encoder", "mask_filler"]
-        and known["bytes"] == 4 * known["parameters"] > 1_280_000
-    )
+    assert known["abilities"] == ["encoder", "mask_filler"]
+    assert known["bytes"] == 4 * known["parameters"] > 1_280_000
     assert 0 < server.given <= 100_001
 
 
@@ -274,10 +253,8 @@ def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_p
         == first
     )
     saved(folder, transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL)))
-    assert (
-        cached_facts("mine", entry, tmp_path) is None
-        and identity(entry, tmp_path) != first["identity"]
-    )
+    assert cached_facts("mine", entry, tmp_path) is None
+    assert identity(entry, tmp_path) != first["identity"]
     assert cached_facts("mine", ENTRY, tmp_path) is None
     (tmp_path / "results/fetch/facts/mine.json").write_text("{")
     assert cached_facts("mine", entry, tmp_path) is None

@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy
 import pytest
 import sentencepiece
+import yaml
 from safetensors.numpy import load_file, save_file
 
 from scripts.fetch import web
 from tests.conftest import ROOT
+from tests.files import read_json, write_json
 from tests.fetch.fetch_models import mend, weights
 from tests.fetch.test_fetch_hub import ENTRY, server_fixture
 from tests.fetch.test_fetch_model import here
+from tests.rows import rows_of
 
 INDEX = "model.safetensors.index.json"
 
@@ -29,14 +32,14 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
         taken = {name: tensors.pop(name) for name in list(tensors) if part in name}
         save_file(taken, folder / file)
         table |= dict.fromkeys(taken, file)
-    (folder / INDEX).write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": table}))
+    write_json(folder / INDEX, {"metadata": {"total_size": 1}, "weight_map": table})
     return table
 
 
 # ---- weights in shards
 
 
-@pytest.mark.parametrize("place", ["folder", "hub", "named", "mirror"])
+@pytest.mark.parametrize("place", "folder hub named mirror".split())
 def test_weights_in_shards(fetch, server, folder, tmp_path, place):
     table = shard(folder, "layer.0", "layer.1")
     files = {
@@ -51,31 +54,33 @@ def test_weights_in_shards(fetch, server, folder, tmp_path, place):
         tmp_path / "mirror" if place == "mirror" else "",
         manifest=tmp_path / "manifest.json",
     )
-    listed = json.loads((tmp_path / "manifest.json").read_text())["files"]
-    assert (
-        set(listed)
-        == {"config.json", "tokenizer.json", "tokenizer_config.json", INDEX, *table.values()}
-        and len(set(table.values())) == 3
-    )
+    listed = read_json(tmp_path / "manifest.json")["files"]
+    assert set(listed) == {
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        INDEX,
+        *table.values(),
+    }
+    assert len(set(table.values())) == 3
     assert {file.name for file in fetched.iterdir()} == set(listed)
     assert all((fetched / name).read_bytes() == (folder / name).read_bytes() for name in listed)
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    "changed, said",
     [
         (
             {"more": "model-00001-of-00002.safetensors"},
             f"{INDEX} names more in model-00001-of-00002.safetensors, but that has no such tensor",
         ),
-        (
-            {"more": "model-00003-of-00002.safetensors"},
-            "model-00003-of-00002.safetensors could not be had",
-        ),
-        ({"more": "../model.safetensors"}, "does not name a .safetensors file beside it"),
-        ({"more": "model.bin"}, "does not name a .safetensors file beside it"),
-        (None, "does not name a .safetensors file beside it"),
-        ("00001", "the weights lack 21 of those that config.json promises, embeddings."),
+        *rows_of("""
+            {more: model-00003-of-00002.safetensors} | model-00003-of-00002.safetensors could not be had
+            {more: ../model.safetensors} | does not name a .safetensors file beside it
+            {more: model.bin} | does not name a .safetensors file beside it
+            null | does not name a .safetensors file beside it
+            '00001' | the weights lack 21 of those that config.json promises, embeddings.
+        """),
     ],
 )
 def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said):
@@ -92,7 +97,7 @@ def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said)
 # ---- room
 
 
-@pytest.mark.parametrize(("place", "copies"), [("folder", 1), ("hub", 2)])
+@pytest.mark.parametrize("place, copies", [("folder", 1), ("hub", 2)])
 def test_a_disk_that_is_too_small(refused, server, folder, monkeypatch, place, copies):
     """It is refused before the weights come; those of the hub are in its cache and here."""
     needed = copies * (folder / "model.safetensors").stat().st_size
@@ -123,34 +128,27 @@ def pieces(place: Path, **options) -> None:
     )
 
 
-DEBERTA = {
-    "pad_id": 0,
-    "bos_id": 1,
-    "eos_id": 2,
-    "unk_id": 3,
-    "pad_piece": "[PAD]",
-    "bos_piece": "[CLS]",
-    "eos_piece": "[SEP]",
-    "unk_piece": "[UNK]",
-}
+DEBERTA = yaml.safe_load("""
+{pad_id: 0, bos_id: 1, eos_id: 2, unk_id: 3, pad_piece: '[PAD]', bos_piece: '[CLS]', eos_piece: '[SEP]',
+  unk_piece: '[UNK]'}
+""")
 
 
 def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -> None:
     """Turn a folder's configuration into another one's, and take its tokenizer away."""
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text("{}")
-    (folder / "config.json").write_text(
-        json.dumps(
-            {
-                "model_type": model_type,
-                "num_hidden_layers": 1,
-                "hidden_size": 8,
-                "num_attention_heads": 2,
-                "intermediate_size": 8,
-                "vocab_size": vocab_size,
-                "type_vocab_size": 0,
-            }
-        )
+    write_json(
+        folder / "config.json",
+        {
+            "model_type": model_type,
+            "num_hidden_layers": 1,
+            "hidden_size": 8,
+            "num_attention_heads": 2,
+            "intermediate_size": 8,
+            "vocab_size": vocab_size,
+            "type_vocab_size": 0,
+        },
     )
 
 
@@ -160,15 +158,13 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
 
     older(folder)
     pieces(folder / "spm.model", **DEBERTA)
-    content = json.loads((folder / "config.json").read_text())
+    content = read_json(folder / "config.json")
     AutoModel.from_config(DebertaV2Config(**content)).save_pretrained(folder)
     fetched = fetch(ENTRY)
-    assert sorted(file.name for file in fetched.iterdir()) == [
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    ]
+    assert (
+        sorted(file.name for file in fetched.iterdir())
+        == "config.json model.safetensors tokenizer.json tokenizer_config.json".split()
+    )
     assert "has no tokenizer.json: written from spm.model" in caplog.text
     tokenizer = AutoTokenizer.from_pretrained(fetched)
     text = "the model's own seed, and 20 runs"
@@ -179,7 +175,7 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    "file, content, said",
     [
         ("spm.model", b"no sentence pieces", "its tokenizer (spm.model) cannot be read"),
         (
@@ -239,30 +235,15 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
-    [
-        (
-            {"quantization_config": {"quant_method": "gptq", "bits": 4}},
-            "its weights are quantised ({'quant_method': 'gptq', 'bits': 4})",
-        ),
-        ({"quantization": {"group_size": 64, "bits": 4}}, "its weights are quantised"),
-        (
-            {"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}},
-            "has text_config, so it is a model of images or sounds beside text (gemma3)",
-        ),
-        (
-            {"model_type": "whisper"},
-            "is a whisper, which reads input_features, not text",
-        ),  # it stands among the causal models
-        (
-            {"model_type": "wav2vec2"},
-            "a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder",
-        ),
-        (
-            {"auto_map": {"AutoModelForCausalLM": "modeling_mine.Mine"}},
-            "has auto_map, so the model needs code from its own repository",
-        ),
-    ],
+    "config, said",
+    rows_of("""
+        {quantization_config: {quant_method: gptq, bits: 4}} | 'its weights are quantised ({''quant_method'': ''gptq'', ''bits'': 4})'
+        {quantization: {group_size: 64, bits: 4}} | its weights are quantised
+        {model_type: gemma3, text_config: {vocab_size: 9}, vision_config: {}} | has text_config, so it is a model of images or sounds beside text (gemma3)
+        {model_type: whisper} | is a whisper, which reads input_features, not text  # it stands among the causal models
+        {model_type: wav2vec2} | a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder
+        {auto_map: {AutoModelForCausalLM: modeling_mine.Mine}} | has auto_map, so the model needs code from its own repository
+    """),
 )
 def test_what_is_refused_by_its_configuration_before_anything_else_comes(
     refused, server, folder, config, said

@@ -5,15 +5,15 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 
 from tests.conftest import ROOT
+from tests.files import write_yaml
 from tests.fetch.fetch_sources import BODY, OTHER, sized, zipped
 
 
 def corpus(item: dict, tmp_path) -> tuple:
     """The command that fetches a corpus of one download."""
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"corpus": {"downloads": [item]}}))
+    write_yaml(tmp_path / "sources.yaml", {"corpus": {"downloads": [item]}})
     return (
         "scripts.fetch.source",
         "--source",
@@ -38,9 +38,7 @@ def small_device_fixture(tmp_path, full, size):
     subprocess.run(["umount", tmp_path / full], check=True)
 
 
-@pytest.mark.parametrize(
-    ("full", "size"), [("partial", "800k"), ("out", "800k"), ("partial", "400k")]
-)
+@pytest.mark.parametrize("full, size", [("partial", "800k"), ("out", "800k"), ("partial", "400k")])
 def test_no_space_on_the_device(program, archive, server, small_device, tmp_path, full, size):
     """Downloads or results lie on a device that is full, or fills up: with room, it works."""
     if size == "800k":
@@ -51,8 +49,7 @@ def test_no_space_on_the_device(program, archive, server, small_device, tmp_path
         server.files["/captions.json"], server.script = BODY, ["no length", "no length"]
         command = corpus(sized(f"{server.url}/captions.json"), tmp_path)
     done = program(*command)
-    assert done.returncode == 1 and "no space left on the device" in done.stderr
-    assert str(tmp_path / full) in done.stderr
+    done.refused("no space left on the device", str(tmp_path / full))
     assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
     small_device()
     assert program(*command).returncode == 0
@@ -63,11 +60,8 @@ def test_no_space_on_the_device(program, archive, server, small_device, tmp_path
 
 def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
     (tmp_path / "partial").write_text("")
-    done = program(*corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path))
-    assert (
-        done.returncode == 1
-        and "Traceback" not in done.stderr
-        and str(tmp_path / "partial") in done.stderr
+    program(*corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path)).refused(
+        str(tmp_path / "partial")
     )
 
 
@@ -99,9 +93,7 @@ def test_a_folder_of_another_user(archive, tmp_path, place):
         capture_output=True,
         text=True,
     )
-    assert (
-        done.returncode == 1
-        and "permission denied" in done.stderr
-        and str(tmp_path / place) in done.stderr
-    )
+    assert done.returncode == 1
+    assert "permission denied" in done.stderr
+    assert str(tmp_path / place) in done.stderr
     assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) <= 2

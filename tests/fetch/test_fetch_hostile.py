@@ -13,12 +13,13 @@ import requests
 from scripts.running.program import UserError
 from scripts.fetch import web
 from tests.fetch.fetch_sources import BODY, OTHER, kept, sha256, single, sized, zipped
+from tests.rows import rows_of
 
 # ---- hostile and failing servers
 
 
 @pytest.mark.parametrize(
-    ("step", "size", "said"),
+    "step, size, said",
     [
         (f"length {10**9}", 600_000, "is more than the 600,000 bytes that"),
         ("endless", 600_000, "is more than the 600,000 bytes that"),
@@ -30,27 +31,23 @@ from tests.fetch.fetch_sources import BODY, OTHER, kept, sha256, single, sized, 
         ("endless", None, "is more than 1,000,000 bytes, with none declared"),
         (f"length {10**12}", None, "is more than 20,000,000,000 bytes, with none declared"),
         (f"length {10**15}", 10**15, "needs 1,000,000,000,000,000 bytes more"),
-        ("", 600_001, "and 600,001 bytes, found"),
-        ("endless headers", None, "no answer (ConnectionError) 4 times"),
-        ("length 700000", None, "the connection ended early 4 times"),
-        (
-            "redirect file:///etc/passwd",
-            None,
-            "it redirects to file:///etc/passwd, which is not followed",
-        ),
-        (
-            "redirect ftp://127.0.0.1/captions.json",
-            None,
-            "it redirects to ftp://127.0.0.1/captions.json, which is not followed",
-        ),
-        ("redirect data:,x", None, "it redirects to data:,x, which is not followed"),
-        ("redirect /captions.json", None, "Exceeded 5 redirects"),
-        ("wait 3600", None, "it asks to wait for 3,600 s, more than 120 s"),
+        *rows_of("""
+            '' | 600001 | and 600,001 bytes, found
+            endless headers | null | no answer (ConnectionError) 4 times
+            length 700000 | null | the connection ended early 4 times
+            redirect file:///etc/passwd | null | it redirects to file:///etc/passwd, which is not followed
+            redirect ftp://127.0.0.1/captions.json | null | it redirects to ftp://127.0.0.1/captions.json, which is not followed
+            redirect data:,x | null | it redirects to data:,x, which is not followed
+            redirect /captions.json | null | Exceeded 5 redirects
+            wait 3600 | null | it asks to wait for 3,600 s, more than 120 s
+        """),
         (f"wait {formatdate(time.time() + 7200, usegmt=True)}", None, "more than 120 s"),
-        ("silent", None, "no answer (ReadTimeout) 4 times"),
-        ("stall", None, "no byte came for 0.2 s 4 times"),
-        ("drip", None, "fewer than 1,000 bytes a second came"),
-        ("cut", None, "the connection ended early 4 times"),
+        *rows_of("""
+            silent | null | no answer (ReadTimeout) 4 times
+            stall  | null | no byte came for 0.2 s 4 times
+            drip   | null | fewer than 1,000 bytes a second came
+            cut    | null | the connection ended early 4 times
+        """),
     ],
 )
 def test_what_a_server_must_not_do(refused_corpus, server, tmp_path, monkeypatch, step, size, said):
@@ -79,9 +76,8 @@ def test_a_wait_is_logged_and_kept(fetch_corpus, server, caplog, monkeypatch):
         ["wait 7", "wait soon", "wait Mon, 01 Jan 2001 00:00:00 GMT"],
     )
     assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
-    assert (
-        waited == [7, 0, 0] and "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
-    )
+    assert waited == [7, 0, 0]
+    assert "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
 
 
 def test_https_does_not_lead_to_http():
@@ -132,7 +128,7 @@ def with_entry(name: str, mode: int = 0) -> bytes:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
-    ("content", "members", "said"),
+    "content, members, said",
     [
         (lambda: WHOLE[:-4000], {"train": BODY}, "truncated or damaged"),
         (lambda: WHOLE[: len(WHOLE) // 2], {"train": BODY}, "truncated or damaged"),

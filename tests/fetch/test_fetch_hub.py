@@ -1,7 +1,6 @@
 """scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the mirror and the user's cache."""
 
 import hashlib
-import json
 import http.server
 import shutil
 import threading
@@ -9,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from huggingface_hub import constants
 from huggingface_hub.utils.sha import git_hash
 
 from scripts.plan.models import DEFAULT_FILES
+from tests.files import read_json, write_json, write_yaml
+from tests.rows import rows_of
 
 COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
@@ -137,15 +137,11 @@ def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
     assert {file.name: file.read_bytes() for file in fetched.iterdir()} == {
         file.name: file.read_bytes() for file in folder.iterdir()
     }
-    assert (
-        f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text
-        and "pin it in" in caplog.text
-    )
+    assert f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text
+    assert "pin it in" in caplog.text
     assert f"revision main is commit {COMMIT} now: pin it in" in caplog.text
-    assert (
-        f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text
-        and spare(tmp_path) == []
-    )
+    assert f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text
+    assert spare(tmp_path) == []
     assert not any(file.is_symlink() for file in fetched.iterdir())
 
 
@@ -188,7 +184,7 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(
-    ("state", "change", "said"),
+    "state, change, said",
     [
         ("forbidden", {}, "refuses me/mine (HTTP 403)"),
         ("", {"hub": "you/yours"}, "shows no model you/yours: correct hub in"),
@@ -203,12 +199,14 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
             {"files": dict.fromkeys(DEFAULT_FILES) | {"config.json": "0" * 64}},
             "/config.json from",
         ),
-        ("", {"hub": "not a name"}, "(an id on huggingface.co, ORG/NAME)"),
-        ("silent", {}, "does not give it (RemoteProtocolError"),
-        ("wrong", {}, "is not what the hub names by its hash"),
-        ("endless", {}, "it was stopped and removed"),
-        ("pickled", {}, "me/mine has its weights as pytorch_model.bin only"),
-        ("away", {}, "http://127.0.0.1:9 does not answer and neither the mirror nor the cache"),
+        *rows_of("""
+            '' | {hub: not a name} | (an id on huggingface.co, ORG/NAME)
+            silent | {} | does not give it (RemoteProtocolError
+            wrong | {} | is not what the hub names by its hash
+            endless | {} | it was stopped and removed
+            pickled | {} | me/mine has its weights as pytorch_model.bin only
+            away | {} | http://127.0.0.1:9 does not answer and neither the mirror nor the cache
+        """),
     ],
 )
 def test_what_the_hub_refuses(refused, server, folder, tmp_path, state, change, said, monkeypatch):
@@ -247,22 +245,19 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
 def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
     """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its weights are said to be out of reach."""
     entry, told = pinned(folder), tmp_path / "told.json"
-    told.write_text(json.dumps({"models": {"mine": entry}, "sources": {}, "fetched": []}))
+    write_json(told, {"models": {"mine": entry}, "sources": {}, "fetched": []})
 
     def ask(place: object) -> list[str]:
-        done = program(
-            "scripts.fetch.reachable",
+        program(
+            f"scripts.fetch.reachable --output {tmp_path}/found.json",
             "--study",
             told,
             f"--mirror={place}",
-            "--output",
-            tmp_path / "found.json",
             HF_ENDPOINT="http://127.0.0.1:9",
             HF_HUB_OFFLINE="1",
             HF_HOME=str(tmp_path / "home"),
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads((tmp_path / "found.json").read_text())["missing"]
+        ).checked()
+        return read_json(tmp_path / "found.json")["missing"]
 
     assert ask(mirror) == []
     (mirror / "huggingface.co/me/mine/resolve/main/model.safetensors").unlink()
@@ -276,20 +271,12 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
 
 def test_the_environment_is_honoured(program, server, folder, tmp_path):
     """HF_HOME, HF_TOKEN and HF_ENDPOINT; then offline, from the cache. No message has the token."""
-    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": ENTRY}))
+    write_yaml(tmp_path / "models.yaml", {"mine": ENTRY})
     for offline in ("0", "1"):
         before = len(server.asked)
         done = program(
-            "scripts.fetch.model",
-            "--model",
-            "mine",
-            "--models",
-            tmp_path / "models.yaml",
-            "--output",
-            tmp_path / "out/mine",
-            "--partial",
-            tmp_path / "partial",
-            "--mirror=",
+            f"scripts.fetch.model --model mine --models {tmp_path}/models.yaml "
+            f"--output {tmp_path}/out/mine --partial {tmp_path}/partial --mirror=",
             HF_HUB_OFFLINE=offline,
             HF_HOME=str(tmp_path / "home"),
             HF_TOKEN="hf_secret",
@@ -302,6 +289,5 @@ def test_the_environment_is_honoured(program, server, folder, tmp_path):
         for (_, path, _), token in zip(server.asked, server.tokens, strict=True)
         if path.startswith("/me/mine/")
     }
-    assert tokens == {"Bearer hf_secret"} and list(
-        (tmp_path / "home/hub").glob("models--me--mine/snapshots/*")
-    )
+    assert tokens == {"Bearer hf_secret"}
+    assert list((tmp_path / "home/hub").glob("models--me--mine/snapshots/*"))

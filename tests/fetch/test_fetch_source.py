@@ -6,6 +6,7 @@ import pytest
 
 from scripts.fetch import web
 from tests.fetch.fetch_sources import BODY, CUT, OTHER, kept, sha256, single, zipped
+from tests.rows import rows_of
 
 # ---- downloads
 
@@ -30,13 +31,13 @@ def test_a_second_start_goes_on_where_the_first_stopped(
 
 
 @pytest.mark.parametrize(
-    ("steps", "ranged"),
-    [
-        (["busy", "busy"], [False, False, False]),
-        (["redirect /captions.json"], [False, False]),
-        (["cut", "no ranges"], [False, True]),
-        (["cut, no version", ""], [False, False]),  # pieces of no known version are thrown away
-    ],
+    "steps, ranged",
+    rows_of("""
+        [busy, busy]              | [false, false, false]
+        [redirect /captions.json] | [false, false]
+        [cut, no ranges]          | [false, true]
+        ['cut, no version', '']   | [false, false]  # pieces of no known version are thrown away
+    """),
 )
 def test_what_servers_do(fetch_corpus, server, steps, ranged):
     server.files["/captions.json"], server.script = BODY, steps
@@ -45,7 +46,7 @@ def test_what_servers_do(fetch_corpus, server, steps, ranged):
 
 
 @pytest.mark.parametrize(
-    ("new", "step"),
+    "new, step",
     [
         (OTHER, ""),
         (OTHER, "no conditions"),
@@ -138,25 +139,16 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"urls": None}, "corpus: 0.urls: None is not of type 'array'"),
-        (
-            {"members": {}},
-            "an archive lists its members; a single file has file, sha256 and bytes itself",
-        ),
-        (
-            {"urls": ["ftp://example.invalid/captions.json"]},
-            "(an address: https://…, http://… or file:///…)",
-        ),
-        (
-            {"urls": ["https://[example.invalid/captions.json"]},
-            "(an address: https://…, http://… or file:///…)",
-        ),
-        ({"file": ".."}, "is called '..', which is no name"),
-        ({"bytes": -1}, "0.bytes: -1 is less than the minimum"),
-        ({"sha256": "0"}, "sixty-four hexadecimal digits"),
-    ],
+    "change, said",
+    rows_of("""
+        {urls: null} | 'corpus: 0.urls: None is not of type ''array'''
+        {members: {}} | an archive lists its members; a single file has file, sha256 and bytes itself
+        {urls: [ftp://example.invalid/captions.json]} | '(an address: https://…, http://… or file:///…)'
+        {urls: ['https://[example.invalid/captions.json']} | '(an address: https://…, http://… or file:///…)'
+        {file: ..} | is called '..', which is no name
+        {bytes: -1} | '0.bytes: -1 is less than the minimum'
+        {sha256: '0'} | sixty-four hexadecimal digits
+    """),
 )
 def test_entries_that_are_refused(refused_corpus, change, said):
     assert said in refused_corpus(single("https://example.invalid/captions.json") | change)
@@ -171,33 +163,23 @@ def test_files_of_one_name(refused_corpus, archive):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    "source, said",
     [
         ("activitynt", "did you mean activitynet?"),
         ("sample_activitynet", "scripts.fetch.samples.captions"),
     ],
 )
 def test_what_cannot_be_fetched(program, tmp_path, source, said):
-    done = program("scripts.fetch.source", "--source", source, "--output", tmp_path / "out")
-    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+    program(f"scripts.fetch.source --source {source} --output {tmp_path}/out").refused(said)
     assert not (tmp_path / "out").exists()
 
 
 def test_the_real_corpora(program, mirror, tmp_path):
     for name, count in {"activitynet": 5, "hirest": 2}.items():
-        done = program(
-            "scripts.fetch.source",
-            "--source",
-            name,
-            "--mirror",
-            mirror,
-            "--output",
-            tmp_path / name,
-            "--partial",
-            tmp_path / "partial",
-            "--log",
-            tmp_path / f"{name}.log",
-        )
-        assert done.returncode == 0, done.stderr
+        program(
+            f"scripts.fetch.source --source {name} --mirror {mirror} "
+            f"--output {tmp_path}/{name} --partial {tmp_path}/partial "
+            f"--log {tmp_path}/{name}.log"
+        ).checked()
         assert len(list((tmp_path / name).iterdir())) == count
         assert "files" in (tmp_path / f"{name}.log").read_text()

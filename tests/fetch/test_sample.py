@@ -9,6 +9,7 @@ from functools import cache
 
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.files import sha256_of
 from scripts.data.yaml_files import entries_of
@@ -16,6 +17,8 @@ from scripts.fetch.samples.dialogs import LONGEST, MASK, SPLITS, Time, challenge
 from scripts.fetch.samples.files import texts_of
 from scripts.train.control import classifier
 from tests.conftest import ROOT
+from tests.files import read_json
+from tests.rows import rows_of
 
 SOURCES = entries_of(ROOT / "resources/sources.yaml")
 # Of the default study's samples. They change with the texts, and must be the same on every machine.
@@ -27,45 +30,44 @@ PINNED = {
     "sample_mctaco": "96034fc0c506ebfe",
 }
 # What the cleaners count, beside white space.
-QUIRKS = {
-    "sample_activitynet": [
-        "not in the order of start times: sorted",
-        "line break in the text: made a space",
-        "several spaces in a row in the text: made one",
-        "start is after end",
-        "start equals end",
-        "end is past the duration of the video",
-        "listed in train_ids.json but has no captions",
-        "listed in val_ids.json but has no captions",
-        "occurs in train too (in upper or lower case)",
-    ],
-    "sample_howto100m": [
-        "lists of different lengths: cut to the shortest",
-        "text is missing (null or NaN)",
-        "text is not text",
-        "text is empty",
-        "of these, text on several lines",
-        "not in the order of start times: sorted",
-        "the next caption repeats it or goes on from it",
-        "begins before the one in front ends",
-        "not in HowTo100M_v1.csv",
-        "in HowTo100M_v1.csv but without captions",
-    ],
-    "sample_dialogs": [
-        "full-width characters: made plain",
-        "no space after a full stop between words: put in",
-        "a spaced apostrophe in a contraction: closed",
-        "the same words as one of an earlier split",
-    ],
-    "sample_challenge": [
-        "text is empty, at the end of the dialog",
-        "white space at an end: removed",
-        "wrong by rule: phrase",
-        "wrong by rule: numeral",
-        "wrong by rule: open_ended",
-    ],
-    "sample_mctaco": ["a soft hyphen in a text", "a wide space in a text", 'a " in a text'],
-}
+QUIRKS = yaml.safe_load("""
+sample_activitynet:
+- 'not in the order of start times: sorted'
+- 'line break in the text: made a space'
+- 'several spaces in a row in the text: made one'
+- start is after end
+- start equals end
+- end is past the duration of the video
+- listed in train_ids.json but has no captions
+- listed in val_ids.json but has no captions
+- occurs in train too (in upper or lower case)
+sample_howto100m:
+- 'lists of different lengths: cut to the shortest'
+- text is missing (null or NaN)
+- text is not text
+- text is empty
+- of these, text on several lines
+- 'not in the order of start times: sorted'
+- the next caption repeats it or goes on from it
+- begins before the one in front ends
+- not in HowTo100M_v1.csv
+- in HowTo100M_v1.csv but without captions
+sample_dialogs:
+- 'full-width characters: made plain'
+- 'no space after a full stop between words: put in'
+- 'a spaced apostrophe in a contraction: closed'
+- the same words as one of an earlier split
+sample_challenge:
+- text is empty, at the end of the dialog
+- 'white space at an end: removed'
+- 'wrong by rule: phrase'
+- 'wrong by rule: numeral'
+- 'wrong by rule: open_ended'
+sample_mctaco:
+- a soft hyphen in a text
+- a wide space in a text
+- a " in a text
+""")
 RIGHT, WRONG = ("correct1", "correct2"), ("incorrect1", "incorrect2")
 
 
@@ -95,8 +97,7 @@ def samples(program, tmp_path_factory):
                 "{}",
             ),
         ):
-            done = program(f"scripts.{name}", *rest)
-            assert done.returncode == 0, done.stderr
+            program(f"scripts.{name}", *rest).checked()
         assert {file.name for file in (folder / "fetch").iterdir()} == set(entry["files"])
         return folder
 
@@ -122,14 +123,10 @@ def test_every_quirk_of_the_real_files(samples, source):
 def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
     """The list that tiny models are made with is that of today's texts, and has every word of captions and dialogs."""
     file = ROOT / "resources/sample_vocabulary.txt"
-    done = program(
-        "scripts.fetch.samples.vocabulary",
-        "--templates",
-        ROOT / "resources/templates.csv",
-        "--output",
-        tmp_path / "words",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.fetch.samples.vocabulary --templates {ROOT}/resources/templates.csv "
+        f"--output {tmp_path}/words"
+    ).checked()
     assert (tmp_path / "words").read_text() == file.read_text(), (
         "write it anew: python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output "
         "resources/sample_vocabulary.txt"
@@ -170,18 +167,14 @@ def pairs(program, samples):
             "hard": False,
             "label_seed": 0,
         }
-        done = program(
-            "scripts.studies.strided_sop.build",
-            "--cleaned",
-            folder / "clean",
+        program(
+            f"scripts.studies.strided_sop.build --cleaned {folder}/clean "
+            f"--output {folder}/stride-{stride}",
             "--splits",
             *splits,
             "--options",
             json.dumps(options),
-            "--output",
-            folder / f"stride-{stride}",
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         return [
             pd.read_parquet(folder / f"stride-{stride}/{split}.parquet").rename(
                 columns={"text_a": "first", "text_b": "second"}
@@ -199,7 +192,12 @@ def accuracy(train, measured, features):
 
 
 @pytest.mark.parametrize(
-    "stride, of_words, of_lifts", [(0, 0.65, 0.5), (1, 0.75, 0.6), (3, 0.85, 0.75)]
+    "stride, of_words, of_lifts",
+    rows_of("""
+        0 | 0.65 | 0.5
+        1 | 0.75 | 0.6
+        3 | 0.85 | 0.75
+    """),
 )
 def test_what_says_the_order(pairs, stride, of_words, of_lifts):
     """Words do so in the format of ActivityNet. In that of HowTo100M only way and floor together do, never words alone."""
@@ -230,24 +228,20 @@ def test_what_says_the_order(pairs, stride, of_words, of_lifts):
 def test_unzipped_and_with_more_videos_than_bodies(program, samples, tmp_path):
     def speech(folder, **changed):
         options = SOURCES["sample_howto100m"]["sample"] | changed
-        done = program(
-            "scripts.fetch.samples.captions",
-            "--unzipped",
+        program(
+            "scripts.fetch.samples.captions --unzipped",
             "--output",
             tmp_path / folder,
             *(part for name, value in options.items() for part in (f"--{name}", value)),
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         return (tmp_path / folder / "raw_caption.json").read_bytes()
 
     with zipfile.ZipFile(samples("sample_howto100m") / "fetch/raw_caption.zip") as archive:
         assert archive.read("raw_caption.json") == speech("same")
     bodies = [repr(video) for video in json.loads(speech("many", videos=4500)).values()]
-    assert (
-        len(bodies) == 4500
-        and bodies[:2000] != bodies[2000:4000]
-        and sorted(bodies[:2000]) == sorted(bodies[2000:4000])
-    )
+    assert len(bodies) == 4500
+    assert bodies[:2000] != bodies[2000:4000]
+    assert sorted(bodies[:2000]) == sorted(bodies[2000:4000])
 
 
 # ---- Dialogs and questions
@@ -290,7 +284,7 @@ def test_every_instance_is_sound(samples, dialogs):
         with zipfile.ZipFile(samples("sample_dialogs") / f"fetch/{split}.zip") as archive:
             lines = archive.read(f"{split}/dialogues_{split}.txt").decode().splitlines()
         where |= {plain(line.replace("__eou__", "")): split for line in lines}
-    instances = json.loads((samples("sample_challenge") / "fetch/test.json").read_text())
+    instances = read_json(samples("sample_challenge") / "fetch/test.json")
     assert instances == dialogs[1] and [one["id"] for one in instances] == list(range(1, 181))
     assert sum(one["correct2"] == "none" for one in instances) == 30
     found = Counter()
@@ -323,37 +317,20 @@ def test_answers_follow_from_the_activity(samples):
     rows = pd.concat([train, test])
     rows = rows[rows["category"].str.lower().str.contains("duration|order|station")]
     labels = rows.groupby(["question", "answer"])["label"].agg(["nunique", "size"])
-    assert (
-        (labels["nunique"] == 1).all()
-        and (labels["size"] > 1).sum() > 100
-        and set(rows["label"]) == {0, 1}
-    )
+    assert (labels["nunique"] == 1).all()
+    assert (labels["size"] > 1).sum() > 100
+    assert set(rows["label"]) == {0, 1}
 
 
 @pytest.mark.parametrize(
     "kind, options, code, said",
-    [
-        (
-            "captions",
-            ["--format", "howto100m", "--videos", 2],
-            2,
-            "argument --videos: '2' is not a whole number from 10 to",
-        ),
-        (
-            "captions",
-            ["--format", "activitynet", "--videos", 20, "--unzipped"],
-            1,
-            "leave them out, or give --format howto100m",
-        ),
-        (
-            "dialogs",
-            ["--format", "timedial", "--dialogs", 47],
-            2,
-            "'47' is not a whole number from 48 to 20000",
-        ),
-        ("questions", ["--questions", 1001], 2, "'1001' is not a whole number from 10 to 1000"),
-    ],
+    rows_of("""
+        captions | [--format, howto100m, --videos, 2] | 2 | 'argument --videos: ''2'' is not a whole number from 10 to'
+        captions | [--format, activitynet, --videos, 20, --unzipped] | 1 | leave them out, or give --format howto100m
+        dialogs | [--format, timedial, --dialogs, 47] | 2 | '''47'' is not a whole number from 48 to 20000'
+        questions | [--questions, 1001] | 2 | '''1001'' is not a whole number from 10 to 1000'
+    """),
 )
 def test_what_is_refused(program, tmp_path, kind, options, code, said):
-    done = program(f"scripts.fetch.samples.{kind}", *options, "--seed", 1, "--output", tmp_path)
+    done = program(f"scripts.fetch.samples.{kind} --seed 1 --output {tmp_path}", *options)
     assert done.returncode == code and said in done.stderr and not list(tmp_path.iterdir())

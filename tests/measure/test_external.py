@@ -13,6 +13,7 @@ from scripts.studies.temporal_nli.tables import NLI
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
+from tests.files import write_rows, write_yaml
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import told
 from tests.studies.mctaco.test_mctaco import printed
@@ -20,12 +21,12 @@ from tests.studies.timedial.test_timedial_metrics import cloze
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
-SETS = {
-    "strided_sop": ("swapped", "in_order"),
-    "temporal_nli": ("entailment", "neutral", "contradiction"),
-    "mctaco": ("unlikely", "likely"),
-    "timedial": ("wrong", "right"),
-}
+SETS = yaml.safe_load("""
+strided_sop: [swapped, in_order]
+temporal_nli: [entailment, neutral, contradiction]
+mctaco: [unlikely, likely]
+timedial: [wrong, right]
+""")
 HEADLINE = {
     "strided_sop": "accuracy",
     "temporal_nli": "accuracy (ternary)",
@@ -89,11 +90,9 @@ def dataset(request, tmp_path):
 def measure(program, study: str, folder, *files, ok=True, **options):
     more = [word for name, value in options.items() for word in (f"--{name}", value)]
     done = program(
-        f"scripts.studies.{study}.evaluate",
+        f"scripts.studies.{study}.evaluate --dataset {folder}",
         "--predictions",
         *files,
-        "--dataset",
-        folder,
         "--resamples",
         50,
         *more,
@@ -131,7 +130,7 @@ def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path)
             for row in scores.to_dict("records")
         )
     )
-    files = ["labels.csv", "scores.csv", "labels.jsonl", "scores.jsonl"]
+    files = "labels.csv scores.csv labels.jsonl scores.jsonl".split()
     if study == "timedial":
         scores.rename(columns={"right": "score"})[["example_id", "score"]].to_csv(
             tmp_path / "score.csv", index=False
@@ -236,10 +235,8 @@ def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
     for name, content, said in wrong_files(study, list(table["example_id"])):
         (tmp_path / name).write_text(content)
         done = measure(program, study, folder, tmp_path / name, ok=False)
-        assert done.stderr.startswith(f"error: {tmp_path / name}: ") and said in done.stderr, (
-            name,
-            done.stderr,
-        )
+        assert done.stderr.startswith(f"error: {tmp_path / name}: ")
+        assert said in done.stderr, (name, done.stderr)
         assert len(done.stderr.splitlines()) == 1 and not done.stdout and done.returncode == 1
 
 
@@ -264,19 +261,12 @@ def test_wrong_arguments(program, dataset, tmp_path):
         (["--predictions", file], "--dataset is missing"),
         ([], "--experiment, --runs"),
     ):
-        done = program(f"scripts.studies.{study}.evaluate", *given)
-        assert done.returncode == 2 and said in done.stderr
+        program(f"scripts.studies.{study}.evaluate", *given).refused(said, code=2)
     if study in ("mctaco", "timedial"):
-        done = program(
-            f"scripts.studies.{study}.evaluate",
-            "--predictions",
-            file,
-            "--gold",
-            file,
-            "--dataset",
-            folder,
-        )
-        assert done.returncode == 2 and "--gold is given with --dataset or --name" in done.stderr
+        program(
+            f"scripts.studies.{study}.evaluate --predictions {file} --gold {file} "
+            f"--dataset {folder}"
+        ).refused("--gold is given with --dataset or --name", code=2)
     assert not (tmp_path / "results/external").exists()
 
 
@@ -288,25 +278,11 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     )
     table, labels = pd.DataFrame(examples(study)[0]).rename(columns=names), list(SETS[study])
     right = np.eye(len(labels))[table["label"]][:, -1 if study == "timedial" else 0 :]
-    options = {
-        "limit": 200,
-        "stride": 0,
-        "size_matched": None,
-        "same_videos": None,
-        "hard": False,
-        "held_out": "template",
-        "test_templates": None,
-        "unit_normalization": False,
-        "train_questions": None,
-        "draw": 0,
-        "context_scope": "full",
-        "negatives": 3,
-        "negatives_from": "pool",
-        "negatives_of": "any_kind",
-        "negatives_by": "text",
-        "negative_seed": 0,
-        "max_dialogs": None,
-    }
+    options = yaml.safe_load("""
+        {limit: 200, stride: 0, size_matched: null, same_videos: null, hard: false, held_out: template, test_templates: null,
+          unit_normalization: false, train_questions: null, draw: 0, context_scope: full, negatives: 3, negatives_from: pool,
+          negatives_of: any_kind, negatives_by: text, negative_seed: 0, max_dialogs: null}
+    """)
     for name, method, scores in (
         ("run", "fill_zero_shot", right),
         ("control", "control", 0 * right),
@@ -328,28 +304,16 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
             **facts,
         )
     sources = {folder.parent.name: {"evaluate": ["test"], "domain": "in"}}
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
+    write_yaml(tmp_path / "sources.yaml", sources)
     beside = ["--external", *external] if external else []
     done = program(
-        f"scripts.studies.{study}.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        "run",
-        "control",
+        f"scripts.studies.{study}.evaluate --experiment e --runs run control "
+        f"--build {tmp_path}/results/build/{study} --sources {tmp_path}/sources.yaml "
+        f"--resamples 50 --output {tmp_path}/metrics.parquet",
         "--trained",
         trained,
         *beside,
-        "--build",
-        tmp_path / "results/build" / study,
-        "--sources",
-        tmp_path / "sources.yaml",
-        "--resamples",
-        50,
-        "--output",
-        tmp_path / "metrics.parquet",
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     return read_table(tmp_path / "metrics.parquet").to_pandas() if ok else done.stderr
 
 
@@ -364,35 +328,28 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     ).to_csv(file, index=False)
     done = measure(program, study, folder, file, name="GPT-5.2_of.us")
     kept = tmp_path / "results/external" / study / folder.parent.name / "default/test/GPT-5.2_of.us"
-    assert (
-        sorted(path.name for path in kept.iterdir()) == ["predictions.parquet", "run.json"]
-        and str(kept) in done.stderr
-    )
+    assert sorted(path.name for path in kept.iterdir()) == ["predictions.parquet", "run.json"]
+    assert str(kept) in done.stderr
     metrics = experiment_of(program, study, folder, tmp_path, [kept])
     ours, theirs = (
         metrics[(metrics["method"] == method) & (metrics["slice"] == "all")]
         for method in ("fill_zero_shot", "external")
     )
-    assert (
-        set(theirs["model"]) == {"GPT-5.2_of.us"}
-        and theirs["seed"].isna().all()
-        and set(theirs["limit"]) == {200}
-    )
+    assert set(theirs["model"]) == {"GPT-5.2_of.us"}
+    assert theirs["seed"].isna().all()
+    assert set(theirs["limit"]) == {200}
     name = HEADLINE[study].split(" (")[0].replace(" ", "_")
     value = theirs[
         (theirs["metric"] == name) & (theirs.get("scoring", "ternary") == "ternary")
     ].iloc[0]
     said = printed(done.stdout)[HEADLINE[study]]
-    assert value["value"] == 0.5 and f"{value['value'] * 100:.2f}" == said[0], (
-        "what was printed is what is published"
-    )
+    assert value["value"] == 0.5
+    assert f"{value['value'] * 100:.2f}" == said[0], "what was printed is what is published"
     assert f"{value['ci_low'] * 100:.2f}" == said[1] and value["seeds"] == 0
     above = theirs[theirs["metric"] == f"{name}_above_control"]
-    assert (
-        len(above) == (2 if study == "temporal_nli" else 1)
-        and above["control"].notna().all()
-        and (ours["value"] == 1).any()
-    )
+    assert len(above) == (2 if study == "temporal_nli" else 1)
+    assert above["control"].notna().all()
+    assert (ours["value"] == 1).any()
     without = experiment_of(program, study, folder, tmp_path, [])
     columns = [column for column in without if column != "draws"]
     rest = metrics[metrics["method"] != "external"].reset_index(drop=True)
@@ -401,19 +358,17 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     rows[3] |= (
         {"label": 1 - min(rows[3]["label"], 1)} if study != "timedial" else {"candidate": "never"}
     )
-    write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test.parquet", schema, {})
+    write_rows(rows, folder / "test.parquet", schema)
     said = experiment_of(program, study, folder, tmp_path, [kept], ok=False)
-    assert (
-        "its predictions are not of" in said
-        and "GPT-5.2_of.us: " in said
-        and len(said.splitlines()) == 1
-    )
+    assert "its predictions are not of" in said
+    assert "GPT-5.2_of.us: " in said
+    assert len(said.splitlines()) == 1
 
 
 def test_two_labels_of_three_are_measured_as_two(program, tmp_path):
     rows, schema = examples("temporal_nli")
     folder = tmp_path / "results/build/temporal_nli/sample/default"
-    write_table(pa.Table.from_pylist(rows, schema=schema), folder / "test.parquet", schema, {})
+    write_rows(rows, folder / "test.parquet", schema)
     told_labels = ["entailment" if row["label"] == 0 else "not_entailment" for row in rows]
     pd.DataFrame({"example_id": [row["example_id"] for row in rows], "label": told_labels}).to_csv(
         tmp_path / "two.csv", index=False

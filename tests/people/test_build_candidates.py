@@ -26,7 +26,7 @@ from scripts.people.candidates_perturbation import perturbed
 from scripts.people.candidates_rules import TERMS, is_event, load_terms, mentions
 from scripts.running.program import UserError
 from scripts.data.tables import read_table
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 LISTS = load_terms(TERMS)
 
@@ -40,40 +40,37 @@ def variations(text: str, attempts: int = 3000) -> set[str]:
 
 @each_row(
     "text, wanted",
-    [
-        ("2 a.m.", ["3 p.m.", "2 p.m.", "12 a.m."]),  # the paper's three examples
-        ("1 day", ["10 days", "1 century", "2 hours"]),
-        ("once a week", ["twice a month", "three times a week", "once an hour"]),
-        ("5 times a week", ["1 time a week", "10 times a week", "5 times a century"]),
-        ("an hour", ["a week", "10 hours", "2 days"]),
-        ("half an hour", ["half a century"]),
-        ("a few minutes", ["several minutes", "a couple of centuries", "a few hours"]),
-        ("twenty seconds", ["ten seconds", "two minutes"]),
-        ("0.5 years", ["5 years", "0.1 years", "0.5 months"]),
-        ("1 years", ["2 years", "1 hour"]),  # crowd grammar is mended where it changes
-        ("1,500 years", ["15,000 years", "1,499 years", "1,500 days"]),
-        ("a two-hour meeting", ["a two-minute meeting", "a four-hour meeting"]),
-        ("in 1990", ["in 1995", "in 1890"]),
-        ("1990 times", ["995 times", "1991 times"]),
-        ("in the 1880s", ["in the 1840s"]),
-        ("400 ad", ["350 ad", "500 ad"]),
-        ("may 5, 1983", ["june 5, 1983", "may 7, 1983", "may 5, 1984"]),
-        ("april 5th 670", ["april 6th 670", "april 5th 680"]),
-        ("the 19th century", ["the 21st century", "the 22nd century"]),
-        ("14:00", ["23:00"]),
-        ("8:00 PM", ["8:00 AM", "11:00 PM"]),
-        ("he starts work at 4 : am", ["he starts work at 5 : pm"]),
-        ("around 5 o'clock", ["around 12 o'clock"]),
-        ("in the afternoon", ["in the morning"]),
-        ("MONDAYS", ["TUESDAYS"]),
-        ("it never works", ["it always works"]),
-        (
-            "the second friday of each month",
-            ["the third friday of each month", "the second monday of each week"],
-        ),
-        ("a second", ["an hour", "10 seconds"]),
-        ("after school", ["before school"]),
-    ],
+    """
+        2 a.m. | [3 p.m., 2 p.m., 12 a.m.]  # the paper's three examples
+        1 day | [10 days, 1 century, 2 hours]
+        once a week | [twice a month, three times a week, once an hour]
+        5 times a week | [1 time a week, 10 times a week, 5 times a century]
+        an hour | [a week, 10 hours, 2 days]
+        half an hour | [half a century]
+        a few minutes | [several minutes, a couple of centuries, a few hours]
+        twenty seconds | [ten seconds, two minutes]
+        0.5 years | [5 years, 0.1 years, 0.5 months]
+        1 years | [2 years, 1 hour]  # crowd grammar is mended where it changes
+        1,500 years | ['15,000 years', '1,499 years', '1,500 days']
+        a two-hour meeting | [a two-minute meeting, a four-hour meeting]
+        in 1990 | [in 1995, in 1890]
+        1990 times | [995 times, 1991 times]
+        in the 1880s | [in the 1840s]
+        400 ad | [350 ad, 500 ad]
+        may 5, 1983 | ['june 5, 1983', 'may 7, 1983', 'may 5, 1984']
+        april 5th 670 | [april 6th 670, april 5th 680]
+        the 19th century | [the 21st century, the 22nd century]
+        '14:00' | ['23:00']
+        8:00 PM | [8:00 AM, 11:00 PM]
+        'he starts work at 4 : am' | ['he starts work at 5 : pm']
+        around 5 o'clock | [around 12 o'clock]
+        in the afternoon | [in the morning]
+        MONDAYS | [TUESDAYS]
+        it never works | [it always works]
+        the second friday of each month | [the third friday of each month, the second monday of each week]
+        a second | [an hour, 10 seconds]
+        after school | [before school]
+    """,
 )
 def test_perturbations(text, wanted):
     answers = variations(text)
@@ -103,33 +100,33 @@ def test_what_means_something_else_stays(text):
 
 @each_row(
     "text, event",
-    [
-        ("he left the house", True),
-        ("they talk", True),
-        ("quit the job", True),
-        ("studied", True),
-        ("put it in a gallery", True),
-        ("it ' s old", True),
-        ("people get used to them", True),
-        ("they didn't", True),
-        ("he got three trucks", True),
-        ("after the new bill passed", True),
-        ("the motor hummed", True),
-        ("2 hours", False),
-        ("in the evening", False),
-        ("yes", False),
-        ("a meeting", False),
-        ("civil unrest", False),
-        ("back to the united states", False),
-        ("all the time", False),
-        ("on them", False),
-        ("every morning", False),
-        ("175", False),
-        ("it took him 10 minutes", False),
-        ("she left at 5 pm", False),
-        ("he was born in 1950", False),
-        ("it never works", False),
-    ],
+    """
+        he left the house         | true
+        they talk                 | true
+        quit the job              | true
+        studied                   | true
+        put it in a gallery       | true
+        it ' s old                | true
+        people get used to them   | true
+        they didn't               | true
+        he got three trucks       | true
+        after the new bill passed | true
+        the motor hummed          | true
+        2 hours                   | false
+        in the evening            | false
+        'yes'                     | false
+        a meeting                 | false
+        civil unrest              | false
+        back to the united states | false
+        all the time              | false
+        on them                   | false
+        every morning             | false
+        '175'                     | false
+        it took him 10 minutes    | false
+        she left at 5 pm          | false
+        he was born in 1950       | false
+        it never works            | false
+    """,
 )
 def test_events(text, event):
     assert is_event(LISTS, text, mentions(LISTS, text)) == event
@@ -155,7 +152,7 @@ PARTS = [
     st.text(st.sampled_from("0123456789 .,:/'-ap mstndhrue onyclk"), max_size=30)
     | st.lists(st.sampled_from(PARTS), max_size=6).map(" ".join)
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_any_text_can_be_perturbed(text):
     found = mentions(LISTS, text)
     ends = [0, *(place for mention in found for place in (mention.start, mention.end))]
@@ -285,7 +282,7 @@ def test_infill_equals_one_word_at_a_time(masked_lm, monkeypatch):
                 (row, number, nth, text[:start] + filler + text[place:], -chance)
                 for nth, (chance, filler) in enumerate(best[:3])
             ]
-    told = found[["row", "word", "place", "answer"]].itertuples(index=False, name=None)
+    told = found["row word place answer".split()].itertuples(index=False, name=None)
     assert list(told) == [filler[:4] for filler in slow]
     np.testing.assert_allclose(found["confidence"], [filler[4] for filler in slow], atol=2e-6)
     again = infilled(model, answers.iloc[::-1].reset_index(drop=True))
@@ -334,7 +331,7 @@ TABLES = st.lists(ROW, min_size=1, max_size=14, unique=True).map(
 
 
 @given(TABLES, st.integers(1, 25), st.integers(0, 3))
-@settings(deadline=None, max_examples=settings.default.max_examples // 4)
+@settings(max_examples=settings.default.max_examples // 4)
 def test_what_always_holds(questions, limit, seed):
     candidates = expanded(questions, LISTS, limit, seed)
     key = ["sentence", "question"]
@@ -392,12 +389,12 @@ def test_the_three_techniques_in_turn(masked_lm):
     ), "full: no infill"
 
 
-ROWS = [
-    ("He sat.", "How long?", "2 hours"),
-    ("He sat.", "How long?", "a day"),
-    ("He sat.", "What then?", "he left the house"),
-    ("He sat.", "What then?", "he left the city"),
-]
+ROWS = rows_of("""
+    He sat. | How long?  | 2 hours
+    He sat. | How long?  | a day
+    He sat. | What then? | he left the house
+    He sat. | What then? | he left the city
+""")
 
 
 def write(file, rows=ROWS):
@@ -427,23 +424,13 @@ def test_the_program(program, tmp_path, masked_lm):
         here("--questions", write(tmp_path / name), "--output", output, *more)
         tables.append(read_table(output))
     assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
-    assert tables[0].column_names == [
-        "sentence",
-        "question",
-        "answer",
-        "origin",
-        "seed_answer",
-        "rank",
-    ]
-    done = program(
-        "scripts.people.candidates",
-        "--questions",
-        tmp_path / "a.tsv",
+    assert tables[0].column_names == "sentence question answer origin seed_answer rank".split()
+    program(
+        f"scripts.people.candidates --questions {tmp_path}/a.tsv",
         "--output",
         tmp_path / "again.parquet",
         *more,
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "a.tsv.parquet").read_bytes()
     here("--questions", tmp_path / "a.tsv", "--output", tmp_path / "few.parquet", "--candidates", 5)
     assert read_table(tmp_path / "few.parquet").to_pandas().groupby(

@@ -1,7 +1,6 @@
 """Items for people to label, and data made of their labels: rules against slow accounts, votes, hostile sheets."""
 
 import itertools
-import json
 import re
 from collections import Counter
 
@@ -9,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.clean.mctaco import CATEGORIES
 from scripts.data.items import items_of
@@ -16,7 +16,8 @@ from scripts.running.program import UserError
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, read_complete, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
-from tests.rows import each_row
+from tests.files import read_json, read_texts
+from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -76,47 +77,35 @@ def dialogs(tmp_path_factory, program):
         DIALOGS,
         {"licence": "MIT"},
     )
-    done = program(
-        "scripts.text.temporal_spans",
-        "--cleaned",
-        folder / "cleaned",
-        "--splits",
-        "train",
-        "--output",
-        folder / "spans",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.text.temporal_spans --cleaned {folder}/cleaned --splits train "
+        f"--output {folder}/spans"
+    ).checked()
     return folder
 
 
 def dialogs_to_label(program, dialogs, output, *more, ok=True):
     done = program(
-        "scripts.studies.timedial.to_label",
-        "--cleaned",
-        dialogs / "cleaned",
-        "--spans",
-        dialogs / "spans",
-        "--splits",
-        "train",
+        f"scripts.studies.timedial.to_label --cleaned {dialogs}/cleaned "
+        f"--spans {dialogs}/spans --splits train",
         "--output",
         output,
         *more,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     return output if ok else done.stderr
 
 
-QUESTIONS = [
-    ("She ran a marathon.", "How long did it take?", "four hours", "Event Duration"),
-    ("She ran a marathon.", "How long did it take?", "2 hours", "duration"),
-    ("He moved to Rome.", "How often does he move?", "once a year", "frequency"),
-    ("He moved to Rome.", "What then?", "he quit the job", "ordering"),
-    ("They left.", "What  then?", "they ate a cake", "ordering"),
-]
+QUESTIONS = rows_of("""
+    She ran a marathon. | How long did it take?   | four hours      | Event Duration
+    She ran a marathon. | How long did it take?   | 2 hours         | duration
+    He moved to Rome.   | How often does he move? | once a year     | frequency
+    He moved to Rome.   | What then?              | he quit the job | ordering
+    They left.          | What  then?             | they ate a cake | ordering
+""")
 
 
 def read_sheet(file):
-    return pd.read_csv(file, dtype=str, keep_default_na=False)
+    return read_texts(file)
 
 
 def questions_to_label(program, folder, rows, ok=True):
@@ -126,15 +115,9 @@ def questions_to_label(program, folder, rows, ok=True):
     )
     (folder / "q.tsv").write_text(text)
     done = program(
-        "scripts.studies.mctaco.to_label",
-        "--questions",
-        folder / "q.tsv",
-        "--candidates",
-        7,
-        "--output",
-        folder / "new",
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+        f"scripts.studies.mctaco.to_label --questions {folder}/q.tsv --candidates 7 "
+        f"--output {folder}/new"
+    ).checked(ok)
     return folder / "new" if ok else done.stderr
 
 
@@ -181,10 +164,8 @@ def test_every_numeral_of_a_dialog_with_more_than_three_expressions_is_masked_on
         *(f"e{number}" for number in range(2, 9)),
     }
     assert (originals["label"] == 1).all() and rows.loc[~rows["is_original"], "label"].isna().all()
-    assert (
-        rows["example_id"].is_unique
-        and (rows["example_id"].str.rsplit(":", n=1).str[0] == rows["instance_id"]).all()
-    )
+    assert rows["example_id"].is_unique
+    assert (rows["example_id"].str.rsplit(":", n=1).str[0] == rows["instance_id"]).all()
 
 
 def test_each_proposal_is_what_its_rule_says(proposed):
@@ -209,11 +190,8 @@ def test_each_proposal_is_what_its_rule_says(proposed):
             assert changed.lower() in re.findall(r"\w+", " ".join(TALKS[masked.dialog_id]).lower())
         assert row.candidate.lower() != masked.text.lower()
     by_rule = rows[~rows["is_original"]].groupby(["instance_id", "rule"]).size()
-    assert by_rule.max() == 3 and set(by_rule.index.get_level_values("rule")) == {
-        "phrase",
-        "numeral",
-        "open_ended",
-    }
+    assert by_rule.max() == 3
+    assert set(by_rule.index.get_level_values("rule")) == {"phrase", "numeral", "open_ended"}
     assert (
         not rows.assign(folded=rows["candidate"].str.lower())
         .duplicated(["instance_id", "folded"])
@@ -228,12 +206,10 @@ def test_what_means_the_same_is_not_proposed_and_places_keep_their_writing(propo
         name: {rule: part["candidate"].tolist() for rule, part in own.groupby("rule")}
         for name, own in rows.groupby("instance_id")
     }
-    assert options["d0:1:22"][""] == ["two hours"] and "120 minutes" not in sum(
-        options["d0:1:22"].values(), []
-    )
-    assert "1990" in options["d1:0:15"]["phrase"] and "numeral" not in options["d1:0:15"], (
-        "nothing is proposed twice"
-    )
+    assert options["d0:1:22"][""] == ["two hours"]
+    assert "120 minutes" not in sum(options["d0:1:22"].values(), [])
+    assert "1990" in options["d1:0:15"]["phrase"]
+    assert "numeral" not in options["d1:0:15"], "nothing is proposed twice"
     assert sorted(options["d1:1:18"]["numeral"]) == ["five years later", "ten years later"]
     assert all(option[:1] == option[:1].upper() for option in sum(options["d0:2:0"].values(), []))
     assert options["d0:0:17"]["numeral"] == ["7:30 pm"], (
@@ -259,11 +235,9 @@ def test_a_draw_is_a_part_of_all_and_comes_again(dialogs, program, tmp_path, pro
     assert (tmp_path / "few/test.parquet").read_bytes() == (
         tmp_path / "again/test.parquet"
     ).read_bytes()
-    assert (
-        few["instance_id"].nunique() == 5
-        and set(few["instance_id"]) < set(more["instance_id"])
-        and set(few["instance_id"]) != set(other["instance_id"])
-    )
+    assert few["instance_id"].nunique() == 5
+    assert set(few["instance_id"]) < set(more["instance_id"])
+    assert set(few["instance_id"]) != set(other["instance_id"])
     pd.testing.assert_frame_equal(
         few, rows[rows["instance_id"].isin(few["instance_id"])].reset_index(drop=True)
     )
@@ -275,24 +249,16 @@ def test_a_draw_is_a_part_of_all_and_comes_again(dialogs, program, tmp_path, pro
 def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(program, tmp_path):
     """The same candidates as scripts/people/candidates.py, in its order, with their question's category and no label."""
     new = questions_to_label(program, tmp_path, QUESTIONS)
-    done = program(
-        "scripts.people.candidates",
-        "--questions",
-        tmp_path / "q.tsv",
-        "--candidates",
-        7,
-        "--output",
-        tmp_path / "candidates.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.people.candidates --questions {tmp_path}/q.tsv --candidates 7 "
+        f"--output {tmp_path}/candidates.parquet"
+    ).checked()
     candidates, rows = (
         read_table(tmp_path / "candidates.parquet").to_pandas(),
         read_table(new / "test.parquet", schema=ANSWERS).to_pandas(),
     )
-    assert (
-        rows["answer"].tolist() == rows["text_b"].tolist() == candidates["answer"].tolist()
-        and len(rows) > 10
-    )
+    assert rows["answer"].tolist() == rows["text_b"].tolist() == candidates["answer"].tolist()
+    assert len(rows) > 10
     names = {
         (sentence, question): CATEGORIES.get(name, name)
         for sentence, question, _, name in QUESTIONS
@@ -303,41 +269,33 @@ def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(progra
     assert rows["text_a"].tolist() == [
         f"{row.sentence} {' '.join(row.question.split())}" for row in candidates.itertuples()
     ]
-    assert (
-        rows["group_id"].nunique() == 4
-        and rows["example_id"].is_unique
-        and rows["label"].isna().all()
-    )
+    assert rows["group_id"].nunique() == 4
+    assert rows["example_id"].is_unique
+    assert rows["label"].isna().all()
     sheet_rows = read_sheet(new / "labels.csv")
-    assert sheet_rows["answer"].tolist() == rows["answer"].tolist() and Counter(
-        sheet_rows["origin"]
-    ) == Counter(candidates["origin"])
+    assert sheet_rows["answer"].tolist() == rows["answer"].tolist()
+    assert Counter(sheet_rows["origin"]) == Counter(candidates["origin"])
 
 
 @each_row(
     "rows, said",
-    [
-        ([("S.", "Q?", "1 day", "length")], "category length is not one of duration, ordering"),
-        ([("S.", "Q?", "1 day", "")], "line 2: category is ''"),
-        (
-            [("S.", "Q?", "1 day", "duration"), ("S.", "Q?", "2 days", "frequency")],
-            "the question Q? has two categories",
-        ),
-        ([("S.", "Q?", "1 day")], "line 2 has 3 columns, not 4"),
-    ],
+    """
+        [[S., Q?, 1 day, length]] | category length is not one of duration, ordering
+        [[S., Q?, 1 day, '']] | 'line 2: category is '''''
+        [[S., Q?, 1 day, duration], [S., Q?, 2 days, frequency]] | the question Q? has two categories
+        [[S., Q?, 1 day]] | line 2 has 3 columns, not 4
+    """,
 )
 def test_wrong_questions_to_label_are_refused(rows, said, program, tmp_path):
-    assert (
-        said in questions_to_label(program, tmp_path, rows, ok=False)
-        and not (tmp_path / "new").exists()
-    )
+    assert said in questions_to_label(program, tmp_path, rows, ok=False)
+    assert not (tmp_path / "new").exists()
 
 
 # Labels
 
 COLUMNS = {
-    "timedial": ["instance_id", "dialog", "option", "rule", "label"],
-    "mctaco": ["sentence", "question", "answer", "category", "label"],
+    "timedial": "instance_id dialog option rule label".split(),
+    "mctaco": "sentence question answer category label".split(),
 }
 
 
@@ -347,8 +305,7 @@ def sheet(file, rows, columns=COLUMNS["timedial"]):
 
 
 def labelled(program, study, output, *given, ok=True):
-    done = program(f"scripts.studies.{study}.labelled", *given, "--output", output)
-    assert (done.returncode == 0) == ok, done.stderr
+    done = program(f"scripts.studies.{study}.labelled --output {output}", *given).checked(ok)
     assert (
         ok
         or done.stderr.splitlines()[-1].startswith("error: ")
@@ -360,18 +317,11 @@ def labelled(program, study, output, *given, ok=True):
 
 def cleaned(program, study, folder):
     """The corpus that a study's cleaner makes of what stands in folder/fetched."""
-    done = program(
-        f"scripts.clean.{study}",
-        "--source",
-        "mine",
-        "--fetched",
-        folder / "fetched",
-        "--output",
-        folder / "clean",
+    program(
+        f"scripts.clean.{study} --source mine --fetched {folder}/fetched --output {folder}/clean",
         "--provenance",
         "{}",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder / "clean"
 
 
@@ -379,10 +329,8 @@ def test_labels_of_a_whole_sheet_become_a_challenge_that_the_cleaner_reads(
     dialogs, program, tmp_path
 ):
     rows = read_sheet(dialogs_to_label(program, dialogs, tmp_path / "new") / "labels.csv")
-    assert (
-        rows.loc[rows["rule"] == "original", "label"].eq("right").all()
-        and rows.loc[rows["rule"] != "original", "label"].eq("").all()
-    )
+    assert rows.loc[rows["rule"] == "original", "label"].eq("right").all()
+    assert rows.loc[rows["rule"] != "original", "label"].eq("").all()
     first = rows.groupby(["instance_id", "rule"]).cumcount() == 0
     right = (rows["rule"] == "original") | (
         (rows["rule"] == "open_ended") & first & rows["instance_id"].str.startswith("e")
@@ -398,10 +346,8 @@ def test_labels_of_a_whole_sheet_become_a_challenge_that_the_cleaner_reads(
         for split in ("test", "extras")
     )
     assert len(test) and len(extras)
-    assert (
-        test.groupby("instance_id")["label"].sum().eq(2).all()
-        and extras.groupby("instance_id")["label"].sum().eq(1).all()
-    )
+    assert test.groupby("instance_id")["label"].sum().eq(2).all()
+    assert extras.groupby("instance_id")["label"].sum().eq(1).all()
     assert set(test["instance_id"].str[:1]) == {"e"} and set(extras["instance_id"].str[:1]) == {"d"}
     given, place = rows.groupby("instance_id"), {"phrase": 0, "numeral": 1, "open_ended": 2}
     for name, options in pd.concat([test, extras]).groupby("instance_id"):
@@ -449,18 +395,16 @@ def test_the_majority_decides_and_people_may_add_options(program, tmp_path):
         "2 instances; dropped: 0 whose original was not found right, 1 with fewer than 2 wrong options"
         in said
     )
-    assert json.loads((tmp_path / "test.json").read_text()) == [
-        {
-            "id": "i",
-            "conversation": ["A: How long ?", "B: <MASK> ."],
-            "correct1": "two hours",
-            "correct2": "9 hours",
-            "incorrect1": "two days",
-            "incorrect1_rule": "Rule 1",
-            "incorrect2": "a year",
-            "incorrect2_rule": "Rule 3",
-        }
-    ]
+    assert read_json(tmp_path / "test.json") == yaml.safe_load("""
+        - id: i
+          conversation: ['A: How long ?', 'B: <MASK> .']
+          correct1: two hours
+          correct2: 9 hours
+          incorrect1: two days
+          incorrect1_rule: Rule 1
+          incorrect2: a year
+          incorrect2_rule: Rule 3
+    """)
 
 
 ASKED = ("S.", "Q?", "1 day", "duration", "likely")
@@ -585,16 +529,9 @@ def answered(request, dialogs, program, tmp_path):
         if study == "timedial"
         else questions_to_label(program, tmp_path, QUESTIONS).rename(folder)
     )
-    done = program(
-        "scripts.people.labelling.page",
-        "--dataset",
-        made,
-        "--items",
-        2,
-        "--output",
-        tmp_path / "page.html",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.people.labelling.page --dataset {made} --items 2 --output {tmp_path}/page.html"
+    ).checked()
     items = [
         f"{item:016x}"
         for item in items_of(read_table(folder / "test.parquet")["example_id"].to_pandas())
@@ -641,9 +578,8 @@ def test_answers_of_a_page_are_labels(answered, program, tmp_path):
         "--made",
         folder,
     )
-    assert (tmp_path / "of_page").read_text() == (tmp_path / "of_sheets").read_text() and len(
-        (tmp_path / "of_page").read_text()
-    ) > 200
+    assert (tmp_path / "of_page").read_text() == (tmp_path / "of_sheets").read_text()
+    assert len((tmp_path / "of_page").read_text()) > 200
 
 
 @pytest.mark.parametrize("answered", ["mctaco"], indirect=True)

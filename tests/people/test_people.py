@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.people.label_sheets import read_answers
@@ -81,7 +82,7 @@ FOUR = [
 ]
 
 
-@pytest.mark.parametrize(("values", "printed"), [(MEG_AND_OWEN, 0.095), (FOUR, 0.743)])
+@pytest.mark.parametrize("values, printed", [(MEG_AND_OWEN, 0.095), (FOUR, 0.743)])
 def test_alpha_is_that_of_its_author(values, printed):
     assert coincidence_alpha(values) == pytest.approx(printed, abs=0.0005)
     assert slow_alpha(values) == pytest.approx(printed, abs=0.0005)
@@ -119,18 +120,13 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
         [(1 + (pair >= 5)) / 2 if pair < 10 else float(pair < 16) for pair in range(20)]
     )
     told = human.loc["human_accuracy"]
-    assert (
-        told.loc["all", "value"] == pytest.approx(of_pair.mean())
-        and told.loc["all", "n"] == 20
-        and told.loc["all", "seeds"] == 2
-    )
-    assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20] and told.loc[
-        "person=Bob", ["value", "n"]
-    ].tolist() == [0.5, 10]
-    assert (
-        told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
-        and told.loc["all", "ci_low"] < told.loc["all", "value"]
-    )
+    assert told.loc["all", "value"] == pytest.approx(of_pair.mean())
+    assert told.loc["all", "n"] == 20
+    assert told.loc["all", "seeds"] == 2
+    assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20]
+    assert told.loc["person=Bob", ["value", "n"]].tolist() == [0.5, 10]
+    assert told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
+    assert told.loc["all", "ci_low"] < told.loc["all", "value"]
     assert told.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx(
         [0.5, 5]
     ), "half of two is enough"
@@ -138,22 +134,16 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
         [WORDS.index(answer) for answer in answers]
         for answers in (gold[:10], wrong[:5] + gold[5:10])
     ]
-    assert (
-        human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both))
-        and human.loc[("human_agreement", "all"), "n"] == 10
-    )
+    assert human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both))
+    assert human.loc[("human_agreement", "all"), "n"] == 10
     model = metrics[metrics["metric"] == "accuracy_beside_people"].set_index("slice")
     value = np.mean([np.mean(right[seed, "held_out"][:20]) for seed in (1, 2)])
-    assert (
-        model.loc["all", "value"] == pytest.approx(value)
-        and model.loc["all", "n"] == 20
-        and model["seed"].isna().all()
-    )
+    assert model.loc["all", "value"] == pytest.approx(value)
+    assert model.loc["all", "n"] == 20
+    assert model["seed"].isna().all()
     above = metrics[metrics["metric"] == "accuracy_above_people"]
-    assert (
-        above["value"].item() == pytest.approx(value - of_pair.mean())
-        and above["control"].item() == "human"
-    )
+    assert above["value"].item() == pytest.approx(value - of_pair.mean())
+    assert above["control"].item() == "human"
     assert above["ci_low"].item() < above["value"].item() < above["ci_high"].item()
     table = tabulate(people_metrics(metrics), {}, {}).set_index(["Kind", "Who"])
     assert table.loc[("all", "2 people"), "Right (%)"] == "67.5"
@@ -192,10 +182,8 @@ def test_answers_for_the_whole_dataset_count_within_the_limit():
     }
     answers = Answers(answers)
     part = answers.on_split(facts, "val", examples)
-    assert (
-        part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3}
-        and answers.on_split(facts, "test", examples) is None
-    )
+    assert part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3}
+    assert answers.on_split(facts, "test", examples) is None
 
 
 def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
@@ -208,22 +196,16 @@ def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
 
 @each_row(
     "change, said",
-    [
-        ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
-        ({"answer": ""}, "row 2: Ann has not answered item"),
-        ({"item": "v0:0:0"}, "row 2: item v0:0:0 is none of a page"),
-        (
-            {"dataset": "stride-9"},
-            "row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out",
-        ),
-        (
-            {"split": "test"},
-            "row 2: answers for split test of sample_howto100m stride-0; make the page from a split that is wanted: val of",
-        ),
-        ({"study": "mctaco"}, "row 2: answers of the study mctaco, not of strided_sop"),
-        ({"person": "  "}, "row 2: nobody is named in the column person"),
-        ({"types": "<b>"}, "row 2: types <b> are no names"),
-    ],
+    """
+        {answer: inorder} | 'row 2: answers ''inorder''; write swapped or in_order'
+        {answer: ''} | 'row 2: Ann has not answered item'
+        {item: v0:0:0} | 'row 2: item v0:0:0 is none of a page'
+        {dataset: stride-9} | 'row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out'
+        {split: test} | 'row 2: answers for split test of sample_howto100m stride-0; make the page from a split that is wanted: val of'
+        {study: mctaco} | 'row 2: answers of the study mctaco, not of strided_sop'
+        {person: '  '} | 'row 2: nobody is named in the column person'
+        {types: <b>} | 'row 2: types <b> are no names'
+    """,
 )
 def test_wrong_answers_are_refused(tmp_path, change, said):
     with pytest.raises(UserError) as raised:
@@ -324,7 +306,10 @@ def test_a_question_is_right_where_every_candidate_is(tmp_path):
         "mctaco",
         QUESTIONS.assign(unit=QUESTIONS["group_id"]),
         mctaco.ANSWERED.labels[0],
-        {"Ann": [1, 0, 0, 1, 0, 0], "Bob": [1, 1, 0, 1, 1, 0]},
+        yaml.safe_load("""
+            Ann: [1, 0, 0, 1, 0, 0]
+            Bob: [1, 1, 0, 1, 1, 0]
+        """),
         tmp_path,
     )
     rows = (
@@ -332,15 +317,11 @@ def test_a_question_is_right_where_every_candidate_is(tmp_path):
         .query("slice == 'all'")
         .set_index(["model", "metric"])
     )
-    assert (
-        rows.loc[("human", "human_exact_match"), "value"] == 0.5
-        and rows.loc[("human", "human_exact_match"), "n"] == 2
-    )
+    assert rows.loc[("human", "human_exact_match"), "value"] == 0.5
+    assert rows.loc[("human", "human_exact_match"), "n"] == 2
     assert rows.loc[("human", "human_f1"), "value"] == pytest.approx(np.mean([1, 2 / 3, 2 / 3, 1]))
-    assert (
-        rows.loc[("always_no", "exact_match_beside_people"), "value"] == 0
-        and ("gold", "f1_beside_people") not in rows.index
-    )
+    assert rows.loc[("always_no", "exact_match_beside_people"), "value"] == 0
+    assert ("gold", "f1_beside_people") not in rows.index
 
 
 def test_a_question_that_is_answered_in_part_is_refused(tmp_path):
@@ -420,15 +401,11 @@ def test_two_labels_merge_where_a_model_knows_two(tmp_path):
 
 @each_row(
     "path, value, said",
-    [
-        (
-            ["types", "u", "name"],
-            "Needs knowledge",
-            "types.u.name: 'Needs knowledge' does not match",
-        ),
-        (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "types"),
-        (["items"], 0, "items"),
-    ],
+    """
+        [types, u, name] | Needs knowledge | 'types.u.name: ''Needs knowledge'' does not match'
+        [types, '1'] | {name: one, title: one, help: one} | types
+        [items] | 0 | items
+    """,
 )
 def test_questions_of_ones_own_are_checked(path, value, said):
     entry = beside("strided_sop", "labelling.yaml")

@@ -6,17 +6,18 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
 from tests.registers import MODELS, SOURCES, STUDIES
 
-METRICS = {
-    "strided_sop": ["accuracy", "peak_accuracy"],
-    "temporal_nli": ["accuracy", "weighted_f1", "confusion", "says_entailment"],
-    "mctaco": ["exact_match", "f1", "f1_minus_exact_match"],
-    "timedial": ["two_best_accuracy", "one_best_accuracy", "wrong_above_right"],
-}
+METRICS = yaml.safe_load("""
+strided_sop: [accuracy, peak_accuracy]
+temporal_nli: [accuracy, weighted_f1, confusion, says_entailment]
+mctaco: [exact_match, f1, f1_minus_exact_match]
+timedial: [two_best_accuracy, one_best_accuracy, wrong_above_right]
+""")
 BASELINES = {"temporal_nli": ["majority"], "mctaco": ["random", "always_yes", "always_no"]}
 
 
@@ -32,10 +33,7 @@ def overlaid(under: dict, over: dict) -> dict:
 
 def planned(preset: str):
     """The plan of a preset over the default configuration."""
-    config = overlaid(
-        yaml.safe_load((ROOT / "config.yaml").read_text()),
-        yaml.safe_load((ROOT / f"presets/{preset}.yaml").read_text()),
-    )
+    config = overlaid(read_yaml(ROOT / "config.yaml"), read_yaml(ROOT / f"presets/{preset}.yaml"))
     return resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES)
 
 
@@ -91,19 +89,10 @@ def planned_metrics(preset: str, study: str, slices: list[str]) -> pd.DataFrame:
             for metric in METRICS[study]
             for scoring in scorings
         ]
-    fixed = {
-        "value": 0.5,
-        "sd": None,
-        "seeds": 1,
-        "ci_low": 0.4,
-        "ci_high": 0.6,
-        "n": 100,
-        "groups": 50,
-        "effective_groups": 50.0,
-        "sample": False,
-        "seed": None,
-        "wording": None,
-    }
+    fixed = yaml.safe_load("""
+        {value: 0.5, sd: null, seeds: 1, ci_low: 0.4, ci_high: 0.6, n: 100, groups: 50, effective_groups: 50.0,
+          sample: false, seed: null, wording: null}
+    """)
     table = pd.DataFrame(rows).assign(**fixed)
     table["draws"] = [np.full(20, 0.5) for _ in range(len(table))]
     return table

@@ -5,6 +5,7 @@ import pandas as pd
 from scripts.data.tables import read_table
 from scripts.publish.selection import as_published
 from tests.studies.strided_sop.test_build_strided_sop import build, cleaned  # noqa: F401 (a fixture)
+from tests.rows import rows_of
 
 
 def test_coins_change_the_labels_that_are_learnt_and_nothing_else(program, cleaned):  # noqa: F811
@@ -14,9 +15,8 @@ def test_coins_change_the_labels_that_are_learnt_and_nothing_else(program, clean
         [read_table(cleaned / f"{name}/{split}.parquet") for name in ("order", "coin")]
         for split in ("train", "val")
     )
-    assert measured.equals(same) and coin.drop_columns(["label"]).equals(
-        order.drop_columns(["label"])
-    )
+    assert measured.equals(same)
+    assert coin.drop_columns(["label"]).equals(order.drop_columns(["label"]))
     agree = (order["label"].to_numpy() == coin["label"].to_numpy()).mean()
     assert 0.2 < agree < 0.8 and 0.2 < coin["label"].to_numpy().mean() < 0.8
     done = build(
@@ -28,22 +28,20 @@ def test_coins_change_the_labels_that_are_learnt_and_nothing_else(program, clean
         stride="up_to_2",
         predict="stride",
     )
-    assert (
-        "train_labels: coin stands for the order of pairs" in done.stderr
-        and "Traceback" not in done.stderr
-    )
+    assert "train_labels: coin stands for the order of pairs" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_no_paper_is_compared_with_what_is_altered():
     rows = pd.DataFrame(
         [
             {"experiment": experiment, "method": method, "objectives": objectives}
-            for experiment, method, objectives in (
-                ("plain", "train", None),
-                ("plain", "train", "sop 1, mlm 1"),
-                ("begun_elsewhere", "train", None),
-                ("begun_elsewhere", "control", None),
-            )
+            for experiment, method, objectives in rows_of("""
+                plain           | train   | null
+                plain           | train   | sop 1, mlm 1
+                begun_elsewhere | train   | null
+                begun_elsewhere | control | null
+            """)
         ]
     )
     assert as_published(

@@ -13,16 +13,18 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
 from tests.registers import MODELS, SOURCES, STUDIES
 from tests.rows import each_row
+from tests.rows import rows_of, texts_of
 
 
 def default() -> dict:
-    return yaml.safe_load((ROOT / "config.yaml").read_text())
+    return read_yaml(ROOT / "config.yaml")
 
 
 def only(name: str) -> dict:
@@ -61,7 +63,7 @@ def refused(config: dict, **resources) -> str:
 
 @pytest.mark.parametrize("preset", [None, "small", "paper"])
 def test_default_and_presets_are_valid(preset):
-    over = yaml.safe_load((ROOT / f"presets/{preset}.yaml").read_text()) if preset else {}
+    over = read_yaml(ROOT / f"presets/{preset}.yaml") if preset else {}
     resolved = plan(overlaid(default(), over))
     assert set(resolved.experiments) == set((over or default())["run"])
     assert all(name in resolved.runs for names in resolved.experiments.values() for name in names)
@@ -75,39 +77,20 @@ def read(text) -> dict:
 @each_row(
     "change, said",
     [
-        ("trainings: {}", "unknown key trainings at the top level; did you mean training?"),
-        (
-            "training: {learning_rat: 0.1}",
-            "unknown key learning_rat at training; did you mean learning_rate?",
-        ),
-        (
-            "training: {learning_rate: 3e-5}",
-            "YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`",
-        ),
-        ("training: {epochs: '3'}", "--config gives nested values as text"),
-        (
-            "experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}}",
-            "is the text 'false', not true or false: --config gives nested values as text",
-        ),
-        (
-            "run: [sample_sopp]",
-            "run names sample_sopp, which is no experiment; did you mean sample_sop?",
-        ),
-        (
-            "experiments: {sample_sop: {models: [tiny_bart]}}",
-            "no model tiny_bart; did you mean tiny_bert?",
-        ),
-        ("experiments: {sample_sop: {data: {source: activitynt}}}", "did you mean activitynet?"),
-        (
-            "experiments: {sample_sop: {data: {strid: 1}}}",
-            "unknown key strid; did you mean stride?",
-        ),
-        ("experiments: {sample_sop: {data: {stride: 1e0}}}", "is the text '1e0', not a number"),
-        (
-            "experiments: {sample_sop: {methods: [direct]}}",
-            "strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_blind, train_symmetric",
-        ),
-        ("experiments: {sample_nli: {data: {source: generate}}}", "did you mean generated?"),
+        *texts_of("""
+            trainings: {} | unknown key trainings at the top level; did you mean training?
+            training: {learning_rat: 0.1} | unknown key learning_rat at training; did you mean learning_rate?
+            training: {learning_rate: 3e-5} | YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`
+            training: {epochs: '3'} | --config gives nested values as text
+            experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}} | is the text 'false', not true or false: --config gives nested values as text
+            run: [sample_sopp] | run names sample_sopp, which is no experiment; did you mean sample_sop?
+            experiments: {sample_sop: {models: [tiny_bart]}} | no model tiny_bart; did you mean tiny_bert?
+            experiments: {sample_sop: {data: {source: activitynt}}} | did you mean activitynet?
+            experiments: {sample_sop: {data: {strid: 1}}} | unknown key strid; did you mean stride?
+            experiments: {sample_sop: {data: {stride: 1e0}}} | is the text '1e0', not a number
+            experiments: {sample_sop: {methods: [direct]}} | strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_blind, train_symmetric
+            experiments: {sample_nli: {data: {source: generate}}} | did you mean generated?
+        """),
         # What YAML can say and nobody means.
         (
             "training: {batch_size: 32.0}",
@@ -135,11 +118,13 @@ def read(text) -> dict:
         *(
             ({"experiments": {"sample_sop": {"data": data}}}, said)
             for data, said in [
-                ({"stride": []}, "data: stride is an empty list; name one level or more"),
-                ({"stride": [1, 1.0]}, "stride is 1.0, not an integer; write `stride: 1`"),
-                ({"stride": [1, 2, 1]}, "data: stride names 1 twice"),
-                ({"stride": [[1]]}, "stride: [1] is not of type 'integer'"),
-                ({"source": [None]}, "source: None is not of type 'string'"),
+                *rows_of("""
+                    {stride: []}        | 'data: stride is an empty list; name one level or more'
+                    {stride: [1, 1.0]}  | 'stride is 1.0, not an integer; write `stride: 1`'
+                    {stride: [1, 2, 1]} | 'data: stride names 1 twice'
+                    {stride: [[1]]}     | 'stride: [1] is not of type ''integer'''
+                    {source: [null]}    | 'source: None is not of type ''string'''
+                """),
                 (
                     {"max_videos": list(range(1, 60_000))},
                     "data: max_videos has 59,999 levels, and 1,000 is the most",
@@ -240,7 +225,6 @@ VALUES = st.recursive(
 
 @settings(
     max_examples=2 * settings.default.max_examples,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )
@@ -259,12 +243,12 @@ def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
 
 
 def test_equal_settings_have_equal_names():
-    for one, other in (
-        ({"weight_decay": 0}, {"weight_decay": 0.0}),
-        ({"weight_decay": -0.0}, {"weight_decay": 0}),
-        ({"gradient_clip": 1}, {"gradient_clip": 1.0}),
-        ({"dropout": 0}, {"dropout": 0.0}),
-    ):
+    for one, other in rows_of("""
+        {weight_decay: 0}    | {weight_decay: 0.0}
+        {weight_decay: -0.0} | {weight_decay: 0}
+        {gradient_clip: 1}   | {gradient_clip: 1.0}
+        {dropout: 0}         | {dropout: 0.0}
+    """):
         names = [
             list(
                 plan(
@@ -283,21 +267,17 @@ def test_equal_settings_have_equal_names():
 
 
 @pytest.mark.parametrize(
-    ("experiment", "setting", "renames"),
-    [
-        ("sample_sop", {"held_out_fraction": 0.2}, True),
-        ("sample_sop", {"early_stopping_patience": 2}, True),
-        ("sample_nli", {"held_out_fraction": 0.2}, False),
-        ("sample_nli", {"early_stopping_patience": 2}, True),
-        ("sample_mctaco", {"early_stopping_patience": 2}, False),
-        ("sample_mctaco", {"held_out_fraction": 0.2}, True),
-        (
-            "sample_dialogs_whole",
-            {"epochs": 2, "weight_decay": 0.3, "held_out_fraction": 0.2, "compile": True},
-            False,
-        ),
-        ("sample_sop", {"compile": True}, True),
-    ],
+    "experiment, setting, renames",
+    rows_of("""
+        sample_sop | {held_out_fraction: 0.2} | true
+        sample_sop | {early_stopping_patience: 2} | true
+        sample_nli | {held_out_fraction: 0.2} | false
+        sample_nli | {early_stopping_patience: 2} | true
+        sample_mctaco | {early_stopping_patience: 2} | false
+        sample_mctaco | {held_out_fraction: 0.2} | true
+        sample_dialogs_whole | {epochs: 2, weight_decay: 0.3, held_out_fraction: 0.2, compile: true} | false
+        sample_sop | {compile: true} | true
+    """),
 )
 def test_a_setting_without_effect_renames_no_run(experiment, setting, renames):
     """A split is held out (temporal_nli), nothing is (held_out_fraction: 0), nothing is learnt."""
@@ -349,25 +329,13 @@ def test_an_option_without_effect_makes_no_other_dataset():
 
 
 @pytest.mark.parametrize(
-    ("data", "study", "said"),
-    [
-        (
-            "{source: released, challenge_set: temp_order, iterations: 3}",
-            "temporal_nli",
-            "data: iterations has no effect here",
-        ),
-        (
-            "{source: generated, challenge_set: cross_unit, iterations: 3}",
-            "temporal_nli",
-            "data: iterations has no effect here",
-        ),
-        (
-            "{source: released, challenge_set: temp_order, generation_seed: 1}",
-            "temporal_nli",
-            "generation_seed has no effect",
-        ),
-        ("{source: mctaco, draw: [0, 1]}", "mctaco", "draw has no effect here"),
-    ],
+    "data, study, said",
+    rows_of("""
+        '{source: released, challenge_set: temp_order, iterations: 3}' | temporal_nli | 'data: iterations has no effect here'
+        '{source: generated, challenge_set: cross_unit, iterations: 3}' | temporal_nli | 'data: iterations has no effect here'
+        '{source: released, challenge_set: temp_order, generation_seed: 1}' | temporal_nli | generation_seed has no effect
+        '{source: mctaco, draw: [0, 1]}' | mctaco | draw has no effect here
+    """),
 )
 def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
     experiment = {"study": study, "data": read(data), "models": ["tiny_bert"]}
@@ -375,10 +343,14 @@ def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
 
 
 def test_models_that_make_each_other():
-    models = MODELS | {
-        "one": {"mlm": {"model": "two", "experiment": "first"}, "licence": "MIT"},
-        "two": {"mlm": {"model": "one", "experiment": "second"}, "licence": "MIT"},
-    }
+    models = MODELS | yaml.safe_load("""
+        one:
+          mlm: {model: two, experiment: first}
+          licence: MIT
+        two:
+          mlm: {model: one, experiment: second}
+          licence: MIT
+    """)
     stage = {
         "study": "timedial",
         "data": {"source": "sample_dialogs"},
@@ -468,7 +440,8 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
         "rank": 16,
         "alpha": 32.0,
         "target": "query,value",
-    } and "gradient_checkpointing" not in settings
+    }
+    assert "gradient_checkpointing" not in settings
     assert not {"adapter", "rank", "alpha", "target"} & set(
         json.loads(next(iter(plan(config).runs.values())).settings)["training"]
     )

@@ -3,11 +3,12 @@
 import json
 
 import pytest
+import yaml
 
 from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
-from tests.rows import each_row
+from tests.rows import each_row, texts_of
 from tests.plan.test_configuration import (
     MODELS,
     SOURCES,
@@ -19,23 +20,25 @@ from tests.plan.test_configuration import (
     refused,
 )
 
-SOP = {
-    "study": "strided_sop",
-    "data": {"source": "sample_activitynet", "stride": [0, 3]},
-    "models": ["tiny_bert"],
-}
-MCTACO = {
-    "study": "mctaco",
-    "data": {"source": "sample_mctaco"},
-    "models": ["tiny_bert"],
-    "seeds": [1],
-}
-NLI = {
-    "study": "temporal_nli",
-    "data": {"source": "generated", "challenge_set": "temp_order"},
-    "models": ["tiny_bert"],
-    "seeds": [1],
-}
+SOP = yaml.safe_load("""
+study: strided_sop
+data:
+  source: sample_activitynet
+  stride: [0, 3]
+models: [tiny_bert]
+""")
+MCTACO = yaml.safe_load("""
+study: mctaco
+data: {source: sample_mctaco}
+models: [tiny_bert]
+seeds: [1]
+""")
+NLI = yaml.safe_load("""
+study: temporal_nli
+data: {source: generated, challenge_set: temp_order}
+models: [tiny_bert]
+seeds: [1]
+""")
 
 
 def configured(run: list[str], **experiments) -> dict:
@@ -69,26 +72,23 @@ def test_a_run_begins_with_that_of_its_own_factors():
         )
     )
     found = starts(resolved, "second")
-    assert len(found) == 4 and all(
+    assert len(found) == 4
+    assert all(
         one["seed"] == start["seed"] and one["data"]["stride"] == start["data"]["stride"]
         for one, start in found
     )
-    assert (
-        resolved.initials == {"first"}
-        and "first" not in resolved.experiments
-        and len(resolved.datasets) == 4
-    )
+    assert resolved.initials == {"first"}
+    assert "first" not in resolved.experiments
+    assert len(resolved.datasets) == 4
     assert all(run.begins_with is None for run in resolved.runs.values() if run.method == "control")
 
 
 def test_what_is_not_matched_is_told():
     told = {"initial": {"experiment": "first", "stride": 3}}
     [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
-    assert (
-        one["study"] == "mctaco"
-        and start["data"]["stride"] == 3
-        and start["seed"] == one["seed"] == 1
-    )
+    assert one["study"] == "mctaco"
+    assert start["data"]["stride"] == 3
+    assert start["seed"] == one["seed"] == 1
     told["initial"]["seed"] = 2
     [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
     assert (one["seed"], start["seed"]) == (1, 2)
@@ -126,19 +126,18 @@ def test_another_beginning_is_another_run_and_none_is_as_before():
         for first in (SOP, SOP | {"training": {"epochs": 3}})
     ]
     controls = {name for name in before.experiments["alone"] if "tiny_bert" not in name}
-    assert names[0] & names[1] == controls and not (names[0] | names[1]) & (
-        set(before.runs) - controls
-    )
+    assert names[0] & names[1] == controls
+    assert not (names[0] | names[1]) & (set(before.runs) - controls)
 
 
 def test_a_stage_is_begun_with_like_any_run():
-    stage = {
-        "study": "timedial",
-        "data": {"source": "sample_dialogs"},
-        "models": ["tiny_bert"],
-        "methods": ["mlm"],
-        "seeds": [1],
-    }
+    stage = yaml.safe_load("""
+        study: timedial
+        data: {source: sample_dialogs}
+        models: [tiny_bert]
+        methods: [mlm]
+        seeds: [1]
+    """)
     [(one, start)] = starts(
         plan(configured(["fill"], stage=stage, fill=MCTACO | {"initial": "stage"})), "fill"
     )
@@ -148,42 +147,21 @@ def test_a_stage_is_begun_with_like_any_run():
             ["fill"], sample_dialogs_mlm=stage, fill=MCTACO | {"models": ["tiny_bert_dialogs"]}
         )
     )
-    assert (
-        len(starts(by_model, "fill")) == 1
-        and by_model.initials == {"sample_dialogs_mlm"}
-        and list(by_model.maker_of) == ["tiny_bert_dialogs"]
-    )
+    assert len(starts(by_model, "fill")) == 1
+    assert by_model.initials == {"sample_dialogs_mlm"}
+    assert list(by_model.maker_of) == ["tiny_bert_dialogs"]
 
 
 @each_row(
     "change, said",
-    [
-        (
-            "second: {initial: frist}",
-            "experiments.second.initial: no experiment frist; did you mean first?",
-        ),
-        (
-            "{first: {initial: second}, second: {initial: first}}",
-            "second begins with first begins with second",
-        ),
-        (
-            "second: {models: [bert_base], initial: first}",
-            "first has no run of bert_base, but of tiny_bert",
-        ),
-        (
-            "second: {initial: first}",
-            "2 runs of first could be begun with, told apart by stride; tell which, as "
-            "`initial: {experiment: first, stride: 0}`",
-        ),
-        (
-            "second: {seeds: [3], initial: {experiment: first, stride: 0}}",
-            "first has no run of seed 3, stride 0 (it has seed 1, stride 0",
-        ),
-        (
-            "{first: {models: [esim_minilm]}, second: {initial: first}}",
-            "first trains no transformer, so it has no weights",
-        ),
-    ],
+    texts_of("""
+        second: {initial: frist} | experiments.second.initial: no experiment frist; did you mean first?
+        {first: {initial: second}, second: {initial: first}} | second begins with first begins with second
+        second: {models: [bert_base], initial: first} | first has no run of bert_base, but of tiny_bert
+        second: {initial: first} | 2 runs of first could be begun with, told apart by stride; tell which, as `initial: {experiment: first, stride: 0}`
+        second: {seeds: [3], initial: {experiment: first, stride: 0}} | first has no run of seed 3, stride 0 (it has seed 1, stride 0
+        {first: {models: [esim_minilm]}, second: {initial: first}} | first trains no transformer, so it has no weights
+    """),
 )
 def test_a_beginning_that_cannot_be_is_one_sentence(change, said):
     assert said in refused(
@@ -200,9 +178,8 @@ def test_objectives_make_other_runs_and_no_weight_makes_none():
     assert plan(configured(["one"], one=weighed(sop=1, mlm=0))).runs == plain.runs
     both = plan(configured(["one"], one=weighed(sop=1, mlm=0.5)))
     trained = [facts_of(run)["training"] for run in both.runs.values() if run.method == "train"]
-    assert len(trained) == 4 and all(
-        training["objectives"] == {"sop": 1.0, "mlm": 0.5} for training in trained
-    )
+    assert len(trained) == 4
+    assert all(training["objectives"] == {"sop": 1.0, "mlm": 0.5} for training in trained)
     assert plan(configured(["one"], one=weighed(mlm=0.5))).runs == both.runs
     assert {name for name in both.runs if "tiny_bert" not in name} == {
         name for name in plain.runs if "tiny_bert" not in name

@@ -49,18 +49,18 @@ def first(jobs: Jobs, rule: str):
 
 @each_row(
     "changed, rule, decides",
-    [
-        ({"checkpoint_seconds": 7}, "train_run", False),
-        ({"keep": "best"}, "train_run", True),
-        ({"name": "other"}, "train_run", False),
-        ({"bootstrap_resamples": 177}, "evaluate_experiment", True),
-        ({"name": "other"}, "evaluate_experiment", False),
-        ({"bootstrap_resamples": 177}, "publish_page", True),
-        ({"checkpoint_seconds": 7}, "publish_page", False),
-        ({"name": "other"}, "publish_item", False),
-        ({"mirror": "/somewhere"}, "clean_corpus", False),
-        ({"seeds": [5]}, "build_dataset", False),
-    ],
+    """
+        {checkpoint_seconds: 7}    | train_run           | false
+        {keep: best}               | train_run           | true
+        {name: other}              | train_run           | false
+        {bootstrap_resamples: 177} | evaluate_experiment | true
+        {name: other}              | evaluate_experiment | false
+        {bootstrap_resamples: 177} | publish_page        | true
+        {checkpoint_seconds: 7}    | publish_page        | false
+        {name: other}              | publish_item        | false
+        {mirror: /somewhere}       | clean_corpus        | false
+        {seeds: [5]}               | build_dataset       | false
+    """,
 )
 def test_what_decides_is_compared(jobs_of, changed, rule, decides):
     before, after = first(jobs_of(), rule), first(jobs_of(**changed), rule)
@@ -70,17 +70,17 @@ def test_what_decides_is_compared(jobs_of, changed, rule, decides):
 
 @each_row(
     "key, value, arguments",
-    [
-        ("a", None, []),
-        ("a", False, []),
-        ("a", True, ["--a"]),
-        ("a", 0, ["--a=0"]),
-        ("a", "", ["--a="]),
-        ("a", "-x", ["--a=-x"]),
-        ("a", ["b", {"c": 1}], ["--a", "b", '{"c":1}']),
-        ("", ["b"], ["b"]),
-        ("a", {"c": None}, ['--a={"c":null}']),
-    ],
+    """
+        a  | null        | []
+        a  | false       | []
+        a  | true        | [--a]
+        a  | 0           | [--a=0]
+        a  | ''          | [--a=]
+        a  | -x          | [--a=-x]
+        a  | [b, {c: 1}] | [--a, b, '{"c":1}']
+        '' | [b]         | [b]
+        a  | {c: null}   | ['--a={"c":null}']
+    """,
 )
 def test_an_option_as_arguments(key, value, arguments):
     assert as_arguments(key, value) == arguments

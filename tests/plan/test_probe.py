@@ -8,22 +8,23 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.program import UserError
 from scripts.plan.prompts import prompts_of
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
-from tests.rows import each_row
+from tests.rows import each_row, texts_of
 from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, VALUES, default, overlaid, read
 
 ENCODER, MASKED = ["encoder"], ["encoder", "mask_filler"]
-DATA = {
-    "strided_sop": {"source": "sample_activitynet", "stride": 0},
-    "temporal_nli": {"source": "generated", "challenge_set": "temp_order"},
-    "mctaco": {"source": "sample_mctaco"},
-    "timedial": {"source": "sample_dialogs"},
-}
+DATA = yaml.safe_load("""
+strided_sop: {source: sample_activitynet, stride: 0}
+temporal_nli: {source: generated, challenge_set: temp_order}
+mctaco: {source: sample_mctaco}
+timedial: {source: sample_dialogs}
+""")
 PROBE = {
     study: {
         "study": study,
@@ -80,13 +81,12 @@ LIKELIHOOD = {
     "strided_sop": {"likelihood", "likelihood_blind"},
     "temporal_nli": {"likelihood", "likelihood_blind", "likelihood_pmi"},
     "mctaco": {"likelihood", "likelihood_blind", "verbalizer", "verbalizer_blind"},
-    "timedial": {
-        "likelihood",
-        "likelihood_blind",
-        "likelihood_token",
-        "likelihood_candidate",
-        "likelihood_candidate_blind",
-    },
+    "timedial": set(
+        (
+            "likelihood likelihood_blind likelihood_token likelihood_candidate "
+            "likelihood_candidate_blind"
+        ).split()
+    ),
 }
 TRAINED = {
     "strided_sop": {"train", "train_blind"},
@@ -130,13 +130,10 @@ def test_an_encoder_decoder_without_sentinels_is_only_trained():
 
 def test_fine_tune():
     more = asked(probe(["decoder"], fine_tune=True))
-    assert (
-        all(TRAINED[study] | LIKELIHOOD[study] <= methods for study, methods in more.items())
-        and "train_symmetric" in more["strided_sop"]
-    )
-    assert "generate" not in more["timedial"] and "mlm" not in more["timedial"], (
-        "what does not fit does not fit"
-    )
+    assert all(TRAINED[study] | LIKELIHOOD[study] <= methods for study, methods in more.items())
+    assert "train_symmetric" in more["strided_sop"]
+    assert "generate" not in more["timedial"]
+    assert "mlm" not in more["timedial"], "what does not fit does not fit"
     plan = probe(MASKED, fine_tune=False)
     assert asked(plan)["mctaco"] == LIKELIHOOD["mctaco"]
     assert {left.method: left.reason for left in plan.left_out if left.study == "mctaco"} == {
@@ -170,10 +167,8 @@ def test_what_is_left_out_is_told_with_its_reason():
 
 def test_a_model_from_scratch_is_not_asked_what_it_knows():
     plan = probe(["decoder"], trained=False, fine_tune=True)
-    assert (
-        not {"likelihood", "direct"} & asked(plan)["temporal_nli"]
-        and "train" in asked(plan)["temporal_nli"]
-    )
+    assert not {"likelihood", "direct"} & asked(plan)["temporal_nli"]
+    assert "train" in asked(plan)["temporal_nli"]
     assert {left.reason for left in plan.left_out if left.method == "likelihood"} == {
         "it asks what a model knows, and this one is trained from scratch"
     }
@@ -190,32 +185,25 @@ def test_where_nothing_fits_the_others_run():
             "strided_sop": PROBE["strided_sop"] | {"controls": True},
         },
     )
-    assert list(plan.experiments) == ["other"] and {run.study for run in plan.runs.values()} == {
-        "mctaco"
-    }, "nor its controls"
+    assert list(plan.experiments) == ["other"]
+    assert {run.study for run in plan.runs.values()} == {"mctaco"}, "nor its controls"
     assert {left.experiment for left in plan.left_out} == {"strided_sop"}
     said = refused(probe, ENCODER, fine_tune=False)
-    assert (
-        "nothing is left to run" in said
-        and "train of strided_sop is left out for minilm, since it learns" in said
-    )
+    assert "nothing is left to run" in said
+    assert "train of strided_sop is left out for minilm, since it learns" in said
 
 
 @each_row(
     "change, said",
     [
-        (
-            "model: null",
-            "experiments.strided_sop probes a model, and none is named; give `--config model=ORG/NAME`",
-        ),
-        ("model: minilmm", "model: no model minilmm; did you mean minilm?"),
-        (
-            "model: ./nowhere",
-            "model ./nowhere is no folder that is there, and no ORG/NAME[@revision] of the hub",
-        ),
-        ("model: [minilm, sentence-transformers/all-MiniLM-L6-v2]", "model names minilm twice"),
-        ("limit: 0", "limit: 0 is less than the minimum of 1"),
-        ("limit: '1.5'", "limit is the text '1.5', not a number"),
+        *texts_of("""
+            model: null | experiments.strided_sop probes a model, and none is named; give `--config model=ORG/NAME`
+            model: minilmm | model: no model minilmm; did you mean minilm?
+            model: ./nowhere | model ./nowhere is no folder that is there, and no ORG/NAME[@revision] of the hub
+            model: [minilm, sentence-transformers/all-MiniLM-L6-v2] | model names minilm twice
+            limit: 0 | limit: 0 is less than the minimum of 1
+            limit: '1.5' | limit is the text '1.5', not a number
+        """),
         (
             {"run": ["sample_mctaco"], "experiments": default()["experiments"]},
             "model names minilm, but no experiment that runs says `models: probed`; give `--configfile presets/probe.yaml`",
@@ -248,25 +236,18 @@ def test_wordings_are_runs_without_a_seed_and_with_the_settings_that_have_an_eff
     plan = probe(["decoder"], ("strided_sop",), seeds=[1, 2])
     wordings = prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood")
     blind = [run for run in plan.runs.values() if run.method == "likelihood_blind"]
-    assert (
-        len(wordings) > 1
-        and len(plan.runs) == len(wordings) + len(blind)
-        and [run.wording for run in blind] == ["then"]
-    )
+    assert len(wordings) > 1
+    assert len(plan.runs) == len(wordings) + len(blind)
+    assert [run.wording for run in blind] == ["then"]
     for run in plan.runs.values():
         settings = json.loads(run.settings)
         if run in blind:
             continue
-        assert (
-            settings["wording"] == run.wording
-            and f"likelihood-{run.wording}-" in run.name
-            and "seed" not in run.name
-        )
-        assert settings["seed"] == 0 and settings["training"] == {
-            "max_length": 128,
-            "precision": "auto",
-            "shots": 0,
-        }
+        assert settings["wording"] == run.wording
+        assert f"likelihood-{run.wording}-" in run.name
+        assert "seed" not in run.name
+        assert settings["seed"] == 0
+        assert settings["training"] == {"max_length": 128, "precision": "auto", "shots": 0}
     assert {run.wording for run in plan.runs.values() if run not in blind} == set(wordings)
     other = probe(
         ["decoder"],
@@ -282,9 +263,8 @@ def test_few_shot_examples_are_drawn_by_seed():
         len(prompts_of("strided_sop", STUDIES["strided_sop"], name))
         for name in ("likelihood", "likelihood_blind")
     )
-    assert {json.loads(run.settings)["seed"] for run in plan.runs.values()} == {1, 2} and all(
-        "-seed-" in name for name in plan.runs
-    )
+    assert {json.loads(run.settings)["seed"] for run in plan.runs.values()} == {1, 2}
+    assert all("-seed-" in name for name in plan.runs)
     trained = probe(ENCODER, ("mctaco",))
     assert list(probe(ENCODER, ("mctaco",), training={"shots": 4}).runs) == list(trained.runs), (
         "nobody else has any"
@@ -305,7 +285,8 @@ def test_limit_is_an_option_of_every_dataset_but_of_a_stage():
     assert [dataset.name for dataset in own.datasets.values()] == ["limit-7"]
     made = planned(overlaid(default(), {"run": ["sample_dialogs_fill"], "limit": 20}))
     [stage] = [made.runs[run] for run in made.maker_of.values()]
-    assert "limit" not in stage.dataset.name and all(
+    assert "limit" not in stage.dataset.name
+    assert all(
         "limit-20" in made.runs[run].dataset.name for run in made.experiments["sample_dialogs_fill"]
     )
 
@@ -326,9 +307,8 @@ def test_a_model_of_a_stage_fills_masks():
         config,
         lambda name, entry, needed: {"kind": "encoder", "abilities": ["encoder"], "weights": []},
     )
-    assert {"classify", "fill_zero_shot", "likelihood"} <= asked(plan)["timedial"] and list(
-        plan.maker_of
-    ) == ["tiny_bert_dialogs"]
+    assert {"classify", "fill_zero_shot", "likelihood"} <= asked(plan)["timedial"]
+    assert list(plan.maker_of) == ["tiny_bert_dialogs"]
 
 
 def named(asked, models=MODELS, here: Path = ROOT, root: Path = ROOT):
@@ -358,10 +338,8 @@ def test_a_known_model_of_the_hub_is_the_known_one():
     names, _, [note] = named("sentence-transformers/all-MiniLM-L6-v2")
     assert names == ["minilm"] and "is minilm of the known models, revision 1110a243" in note
     names, entries, _ = named("sentence-transformers/all-MiniLM-L6-v2@main")
-    assert (
-        names == ["sentence-transformers--all-minilm-l6-v2"]
-        and entries[names[0]]["revision"] == "main"
-    )
+    assert names == ["sentence-transformers--all-minilm-l6-v2"]
+    assert entries[names[0]]["revision"] == "main"
 
 
 def test_a_model_of_a_folder(tmp_path):
@@ -396,20 +374,19 @@ OWN = {"mine": {"hub": "me/mine", "revision": "main", "licence": "MIT"}}
 def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
     config = {
         "models": OWN | {"minilm": {"folder": "there", "licence": "MIT"}},
-        "sources": {
-            "words": {
-                "title": "Words",
-                "kind": "dialogs",
-                "cleaner": "dialogs",
-                "local": "words.jsonl",
-                "train": "train",
-                "evaluate": [],
-                "splits": ["train", "validation"],
-                "measured_on": "sample_challenge",
-                "licence": "MIT",
-                "citation": "none",
-            }
-        },
+        "sources": yaml.safe_load("""
+            words:
+              title: Words
+              kind: dialogs
+              cleaner: dialogs
+              local: words.jsonl
+              train: train
+              evaluate: []
+              splits: [train, validation]
+              measured_on: sample_challenge
+              licence: MIT
+              citation: none
+        """),
     }
     (tmp_path / "words.jsonl").touch()
     models, [note] = merge_entries("models", config, MODELS, ROOT, tmp_path)
@@ -420,9 +397,8 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
         == "models: minilm of the configuration stands in place of the one of resources/models.yaml"
     )
     sources, notes = merge_entries("sources", config, SOURCES, ROOT, tmp_path)
-    assert sources["words"]["local"] == str(tmp_path / "words.jsonl") and not notes, (
-        "it is looked for from the working directory"
-    )
+    assert sources["words"]["local"] == str(tmp_path / "words.jsonl")
+    assert not notes, "it is looked for from the working directory"
     assert (
         merge_entries("sources", config, SOURCES, ROOT, ROOT)[0]["words"]["local"] == "words.jsonl"
     )
@@ -454,7 +430,7 @@ def test_a_broken_entry_of_the_configuration_is_refused_though_nothing_uses_it(c
 
 
 def test_presets_probe_is_a_plan_for_every_kind():
-    config = overlaid(default(), yaml.safe_load((ROOT / "presets/probe.yaml").read_text())) | {
+    config = overlaid(default(), read_yaml(ROOT / "presets/probe.yaml")) | {
         "model": "org/name",
         "limit": 200,
     }
@@ -501,12 +477,11 @@ NAMED = st.sampled_from(
 
 @settings(
     max_examples=2 * settings.default.max_examples,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )
 @given(
-    key=st.sampled_from(["model", "limit", "fine_tune", "models", "sources"]),
+    key=st.sampled_from("model limit fine_tune models sources".split()),
     value=VALUES
     | NAMED
     | st.lists(NAMED, max_size=3)

@@ -1,7 +1,5 @@
 """The files of wordings: what is wrong with one is said in one sentence, and runs are of what stands in them."""
 
-import json
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,6 +9,7 @@ from scripts.running.program import UserError
 from scripts.plan.prompts import check_configured_prompts, check_prompts, prompts_of
 from tests.conftest import ROOT
 from tests.registers import STUDIES
+from tests.files import read_json, write_yaml
 from tests.rows import each_row
 from tests.training import arguments
 from tests.plan.test_configuration import read
@@ -27,7 +26,8 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
             for method, how in study["methods"].items()
             if how.get("paradigm") == "likelihood"
         ]
-        assert asked and all(
+        assert asked
+        assert all(
             len(prompts_of(name, study, method)) >= 2
             for method in asked
             if not method.endswith("_blind")
@@ -94,14 +94,12 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
 )
 def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, said):
     folder = tmp_path_factory.mktemp("prompts")
-    (folder / f"{study}.yaml").write_text(yaml.safe_dump({"likelihood": read(entry)}))
+    write_yaml(folder / f"{study}.yaml", {"likelihood": read(entry)})
     with pytest.raises(UserError) as error:
         prompts_of(study, STUDIES[study], "likelihood", folder)
-    assert (
-        str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ")
-        and "likelihood" in str(error.value)
-        and said in str(error.value)
-    )
+    assert str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ")
+    assert "likelihood" in str(error.value)
+    assert said in str(error.value)
 
 
 def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
@@ -149,8 +147,8 @@ def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
         "threshold": "train",
         "wordings": {"plain": {"likely": "{text_a}| {text_b}"}},
     }
-    (folder / "mctaco.yaml").write_text(
-        yaml.safe_dump({"likelihood": plain, "likelihood_blind": BLIND | read(changed)})
+    write_yaml(
+        folder / "mctaco.yaml", {"likelihood": plain, "likelihood_blind": BLIND | read(changed)}
     )
     with pytest.raises(UserError) as error:
         prompts_of("mctaco", STUDIES["mctaco"], "likelihood_blind", folder)
@@ -161,31 +159,24 @@ def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
 
 
 def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
-    own = {
-        "strided_sop": {
-            "likelihood": {
-                "wordings": {
-                    "later": {
-                        "in_order": "|{text_a} Later, {text_b}",
-                        "swapped": "|{text_b} Later, {text_a}",
-                    }
-                }
-            }
-        },
-        "temporal_nli": {"likelihood_pmi": {"domain": {"labels": "So:"}}},
-    }
+    own = yaml.safe_load("""
+        strided_sop:
+          likelihood:
+            wordings:
+              later: {in_order: '|{text_a} Later, {text_b}', swapped: '|{text_b} Later, {text_a}'}
+        temporal_nli:
+          likelihood_pmi:
+            domain: {labels: 'So:'}
+    """)
     check_configured_prompts(own, STUDIES)
     plain, mine = (
         prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", configured=given)
         for given in (None, own)
     )
-    assert list(mine) == [*plain, "later"] and plain == {
-        name: prompt for name, prompt in mine.items() if name != "later"
-    }
-    assert (
-        mine["later"]["texts"]["in_order"] == "|{text_a} Later, {text_b}"
-        and mine["later"]["score"] == "sum"
-    )
+    assert list(mine) == [*plain, "later"]
+    assert plain == {name: prompt for name, prompt in mine.items() if name != "later"}
+    assert mine["later"]["texts"]["in_order"] == "|{text_a} Later, {text_b}"
+    assert mine["later"]["score"] == "sum"
     domains = {
         name: prompt["domain"]
         for name, prompt in prompts_of(
@@ -224,13 +215,13 @@ def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
 
 # ---- runs
 
-ASKED = {
-    "columns": {"example_id": "example_id", "group_id": "group_id"},
-    "labels": ["unlikely", "likely"],
-    "peak": None,
-    "paradigm": "likelihood",
-    "learns": False,
-}
+ASKED = yaml.safe_load("""
+columns: {example_id: example_id, group_id: group_id}
+labels: [unlikely, likely]
+peak: null
+paradigm: likelihood
+learns: false
+""")
 
 
 @pytest.mark.models
@@ -259,14 +250,9 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
                     "training": {"max_length": 400, "precision": "fp32", "shots": shots},
                 },
             ),
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         scores = pq.read_table(tmp_path / "out/predictions.parquet")["score"].to_pylist()
-        return (
-            "no step taken" not in done.stderr,
-            json.loads((tmp_path / "out/run.json").read_text()),
-            scores,
-        )
+        return ("no step taken" not in done.stderr, read_json(tmp_path / "out/run.json"), scores)
 
     plain = {"score": "sum", "threshold": None, "domain": None, "texts": YES_NO}
     write("train", pa.concat_tables([pairs(), pairs()]))
@@ -275,24 +261,16 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
     assert trained and len(scores) == 4 and all(len(each) == 2 for each in scores)
     assert {
         name: facts[name]
-        for name in (
-            "wording",
-            "shots",
-            "threshold",
-            "kind",
-            "labels",
-            "label_columns",
-            "train_examples",
-        )
-    } == {
-        "wording": "plain",
-        "shots": 0,
-        "threshold": None,
-        "kind": "decoder",
-        "labels": ["unlikely", "likely"],
-        "label_columns": [0, 1],
-        "train_examples": 0,
-    }
+        for name in "wording shots threshold kind labels label_columns train_examples".split()
+    } == yaml.safe_load("""
+        wording: plain
+        shots: 0
+        threshold: null
+        kind: decoder
+        labels: [unlikely, likely]
+        label_columns: [0, 1]
+        train_examples: 0
+    """)
     assert facts["parameters"] > 10_000 and list(facts["data"]) == ["test"]
     write("train", pairs())
     assert not run(plain)[0], "the training split is not read"
@@ -301,12 +279,10 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
     )
     decided = plain | {"threshold": "train", "texts": {"likely": "{text_a}| {text_b}"}}
     trained, facts, scores = run(decided, shots=2)
-    assert (
-        trained
-        and facts["threshold"] is not None
-        and facts["shots"] == 2
-        and facts["train_examples"] == 4
-    )
+    assert trained
+    assert facts["threshold"] is not None
+    assert facts["shots"] == 2
+    assert facts["train_examples"] == 4
     assert list(facts["data"]) == ["test", "train"] and not run(decided, shots=2)[0]
     write("train", pairs().slice(0, 3))
     assert run(decided, shots=1)[0], "the training split is read"

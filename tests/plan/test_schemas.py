@@ -1,6 +1,5 @@
 """The files of resources/ and the presets keep to their schemas; what no study uses stops nobody."""
 
-import json
 import os
 import time
 
@@ -16,6 +15,8 @@ from scripts.plan.schemas import VALIDATOR, check, check_entry, schema, sound, s
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.registers import FIGURES, MODELS, SOURCES, STUDIES
+from tests.files import read_json
+from tests.rows import rows_of
 
 FILES = {
     "config.yaml": "config",
@@ -33,16 +34,15 @@ REGISTRY = Registry().with_resources(
 RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES, "figures": FIGURES}
 
 
-@pytest.mark.parametrize(("file", "name"), FILES.items())
+@pytest.mark.parametrize("file, name", FILES.items())
 def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
     text = (ROOT / file).read_text(encoding="utf-8")
     first = text.splitlines()[0]
     named = first.removeprefix("# yaml-language-server: $schema=")
-    assert (
-        named != first
-        and (ROOT / file).parent.joinpath(named).resolve()
-        == ROOT / f"resources/schemas/{name}.schema.yaml"
-    )
+    assert named != first
+    assert (ROOT / file).parent.joinpath(
+        named
+    ).resolve() == ROOT / f"resources/schemas/{name}.schema.yaml"
     errors = list(VALIDATOR(schema(name), registry=REGISTRY).iter_errors(yaml.safe_load(text)))
     assert not errors, errors[0].message
 
@@ -68,9 +68,8 @@ def test_schemas_are_schemas_and_explain_every_key(file):
         if {"integer", "number"} & set(
             [part.get("type")] if isinstance(part.get("type"), str) else part.get("type", [])
         ) and file.stem == "config.schema":
-            assert {"minimum", "exclusiveMinimum"} & set(part) and "maximum" in part, (
-                f"{'.'.join(path)} has no bounds"
-            )
+            assert {"minimum", "exclusiveMinimum"} & set(part)
+            assert "maximum" in part, f"{'.'.join(path)} has no bounds"
 
 
 def test_options_of_the_data_are_schemas():
@@ -83,42 +82,17 @@ def test_options_of_the_data_are_schemas():
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "change", "said"),
-    [
-        (
-            "sources",
-            "activitynet",
-            "citatoin: x",
-            "unknown key citatoin at activitynet; did you mean citation?",
-        ),
-        (
-            "sources",
-            "activitynet",
-            "local: x.csv",
-            "activitynet: exactly one of downloads, sample and local",
-        ),
-        ("sources", "sample_mctaco", "sample: {questions: $(touch x)}", "does not match"),
-        (
-            "sources",
-            "hirest",
-            "downloads: [{urls: ['https://x/y'], file: y, sha256: '123'}]",
-            "sixty-four hexadecimal digits",
-        ),
-        (
-            "sources",
-            "hirest",
-            "cleaner: nowhere",
-            "hirest needs scripts/clean/nowhere.py, which is missing; write it",
-        ),
-        (
-            "models",
-            "esim_glove",
-            "esim: {hidden_size: 300.0}",
-            "hidden_size is 300.0, not an integer",
-        ),
-        ("studies", "mctaco", "reads: []", "study.yaml: reads: [] should be non-empty"),
-        ("studies", "mctaco", "data: {draw: {description: x}}", "an option has a type or an enum"),
-    ],
+    "kind, name, change, said",
+    rows_of("""
+        sources | activitynet | 'citatoin: x' | unknown key citatoin at activitynet; did you mean citation?
+        sources | activitynet | 'local: x.csv' | 'activitynet: exactly one of downloads, sample and local'
+        sources | sample_mctaco | 'sample: {questions: $(touch x)}' | does not match
+        sources | hirest | 'downloads: [{urls: [''https://x/y''], file: y, sha256: ''123''}]' | sixty-four hexadecimal digits
+        sources | hirest | 'cleaner: nowhere' | hirest needs scripts/clean/nowhere.py, which is missing; write it
+        models | esim_glove | 'esim: {hidden_size: 300.0}' | hidden_size is 300.0, not an integer
+        studies | mctaco | 'reads: []' | 'study.yaml: reads: [] should be non-empty'
+        studies | mctaco | 'data: {draw: {description: x}}' | an option has a type or an enum
+    """),
 )
 def test_broken_entries_are_refused_where_they_are_used(kind, name, change, said):
     entries = RESOURCES[kind] | {name: RESOURCES[kind][name] | yaml.safe_load(change)}
@@ -157,7 +131,7 @@ def test_figures_of_studies_that_run_are_checked():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text, said",
     [
         ("a: [1, 2\nb: 3", "is no YAML in line 2"),
         ("a: !!python/object:os.system {}", "is no YAML in line 1"),
@@ -206,7 +180,7 @@ def test_a_local_file_is_hashed_once(local, monkeypatch):
     ):
         memory.write_text(damaged)
         assert asked()
-    assert json.loads(memory.read_text())[str(file)][2] == sha256_of(file)
+    assert read_json(memory)[str(file)][2] == sha256_of(file)
     os.utime(file, (time.time(), time.time()))
     memory.unlink()
     assert asked() and not memory.exists(), "what has just changed is not remembered"

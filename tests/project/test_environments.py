@@ -3,8 +3,8 @@
 import re
 
 import pytest
-import yaml
 
+from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 
 PINS = dict(re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "envs/requirements.txt").read_text(), re.M))
@@ -13,7 +13,7 @@ LOCK = (ROOT / "envs/requirements.lock").read_text()
 
 @pytest.mark.parametrize("name", ["data", "train"])
 def test_conda_environments_agree_with_the_pins(name):
-    dependencies = yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())["dependencies"]
+    dependencies = read_yaml(ROOT / f"envs/{name}.yaml")["dependencies"]
     pins = dict(pin.split("==") for pin in dependencies[-1]["pip"])
     assert pins and pins.items() <= PINS.items()
     assert ("torch" in pins) == (name == "train")

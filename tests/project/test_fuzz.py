@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from tests.conftest import ROOT
 from tests.fuzz import SILENCE, attempt, called, judged, place
@@ -91,18 +92,18 @@ HUGE = {
     "quantities": "5 days ",
 }
 # Behind which words of its input the huge text goes; JSON takes it as it stands, so that a quote has its backslash.
-BEHIND = {
-    "activitynet": "A man  waits.",
-    "howto100m": "so first you cut",
-    "dialogs (jsonl)": "See you at 5 pm .",
-    "timedial": "How long ?",
-    "mctaco": "30 minutes",
-    "temporal_nli_release": "They met before Sunday",
-    "event_templates": ",",
-    "unit_normalization": "a few days",
-    "dailydialog": "Hello .",
-    "schema_guided": "Book it",
-}
+BEHIND = yaml.safe_load("""
+activitynet: A man  waits.
+howto100m: so first you cut
+dialogs (jsonl): See you at 5 pm .
+timedial: How long ?
+mctaco: 30 minutes
+temporal_nli_release: They met before Sunday
+event_templates: ','
+unit_normalization: a few days
+dailydialog: Hello .
+schema_guided: Book it
+""")
 
 
 @pytest.mark.slow

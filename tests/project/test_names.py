@@ -22,7 +22,7 @@ MADE_UP = {
 def tracked(*suffixes: str) -> list[str]:
     """The project's files with these suffixes, without the record, the history, and the tests, which make names up."""
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
+        "git ls-files -co --exclude-standard".split(),
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -50,8 +50,7 @@ def resolves(name: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [".smk", "Snakefile", ".yaml", ".md", ".rst", ".py", ".yml", "Makefile", ".toml", ".csv"],
+    "kind", ".smk Snakefile .yaml .md .rst .py .yml Makefile .toml .csv".split()
 )
 def test_what_is_named_is_there(kind):
     missing = []
@@ -66,7 +65,7 @@ def test_what_is_named_is_there(kind):
     assert not missing, "\n".join(missing)
 
 
-STUDIES = {"strided_sop", "temporal_nli", "mctaco", "timedial", "hellaswag"}
+STUDIES = set("strided_sop temporal_nli mctaco timedial hellaswag".split())
 ELSEWHERE = ("scripts/studies/", "scripts/clean/", "scripts/fetch/samples/")
 
 

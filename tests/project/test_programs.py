@@ -7,8 +7,8 @@ import sys
 from functools import cache
 
 import pytest
-import yaml
 
+from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.rows import each_row
 
@@ -95,9 +95,7 @@ def test_the_environment_has_what_a_program_imports(module):
     )
     pins = {
         pin.split("==")[0]
-        for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][
-            -1
-        ]["pip"]
+        for pin in read_yaml(ROOT / f"envs/{environment}.yaml")["dependencies"][-1]["pip"]
     }
     needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
     assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"

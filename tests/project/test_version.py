@@ -1,19 +1,19 @@
 """One version, told everywhere; results tell the commit that made them, and figures the code."""
 
-import json
 import re
 import shutil
 import subprocess
 
 import pytest
-import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.running import project_version
 from tests.conftest import ROOT
+from tests.files import read_json
 
 
 def git(folder, *arguments):
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    identity = "-c user.name=a -c user.email=a@b.c -c commit.gpgsign=false".split()
     subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
 
 
@@ -30,8 +30,8 @@ def project(tmp_path, monkeypatch):
 
 def test_one_version():
     version = project_version.version()
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    codemeta = json.loads((ROOT / "codemeta.json").read_text())
+    citation = read_yaml(ROOT / "CITATION.cff")
+    codemeta = read_json(ROOT / "codemeta.json")
     released, date = re.search(
         r"^## (\d+\.\d+\.\d+) \((\S+)\)", (ROOT / "CHANGELOG.md").read_text(), re.M
     ).groups()

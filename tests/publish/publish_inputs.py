@@ -5,18 +5,21 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.running.job_files import has_options
-from scripts.data.tables import HISTORY, PREDICTIONS, write_table
+from scripts.data.tables import HISTORY, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.measure.experiment import above_controls
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
 from tests.registers import FIGURES, STUDIES, write_published
 from scripts.data.studies import read_claims
-from scripts.data.yaml_files import read_yaml
+from tests.files import read_texts, write_rows, write_yaml
+from tests.runs import write_run
 
 HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <img src=x onerror=alert(1)>"
 SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
@@ -47,16 +50,7 @@ def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
 def control_rows(rows: list[dict], values: dict[str, float]) -> list[dict]:
     """Rows of controls like those of a model over all seeds: values names the controls, with what each reaches."""
     return [
-        row
-        | {
-            "model": name,
-            "method": "control",
-            "seed": None,
-            "sd": None,
-            "value": value,
-            "ci_low": value - 0.03,
-            "ci_high": value + 0.03,
-        }
+        row | {"model": name, "method": "control", "seed": None, "sd": None} | around(value)
         for name, value in values.items()
         for row in rows
         if row["seed"] is None
@@ -71,63 +65,49 @@ def of_one_group(rows: list[dict]) -> list[dict]:
     ]
 
 
+def around(value: float) -> dict:
+    """A value with its interval."""
+    return {"value": value, "ci_low": value - 0.03, "ci_high": value + 0.03}
+
+
 def metric_rows() -> list[dict]:
     """Two corpora, one of them a sample; two seeds and their mean, and controls; a human line and a size-matched twin on activitynet."""
     rows = []
-    for source, splits in SPLITS.items():
-        for matched in [None, 3] if source == "activitynet" else [None]:
-            for split in splits:
-                for stride in STRIDES:
-                    same = {
-                        "experiment": "tried",
-                        "study": "strided_sop",
-                        "source": source,
-                        "stride": stride,
-                        "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""),
-                        "size_matched": matched,
-                        "split": split,
-                        "slice": "all",
-                        "method": "train",
-                        "hard": False,
-                        "n": 2882 - 700 * stride,
-                        "groups": 838 - 100 * stride,
-                        "sample": source.startswith("sample"),
-                    }
-                    for metric, lift in (("accuracy", 0), ("peak_accuracy", 0.02)):
-                        values = [0.55 + 0.05 * stride + 0.01 * seed + lift for seed in SEEDS]
-                        means = [(seed, value, None) for seed, value in zip(SEEDS, values)]
-                        for seed, value, sd in [
-                            *means,
-                            (None, float(np.mean(values)), float(np.std(values, ddof=1))),
-                        ]:
-                            rows.append(
-                                same
-                                | {
-                                    "model": "minilm",
-                                    "metric": metric,
-                                    "seed": seed,
-                                    "value": value,
-                                    "sd": sd,
-                                    "ci_low": value - 0.03,
-                                    "ci_high": value + 0.03,
-                                }
-                            )
-                    if source == "activitynet" and matched is None:
-                        rows.append(
-                            same
-                            | {
-                                "model": "human",
-                                "method": "human",
-                                "metric": "human_accuracy",
-                                "seed": None,
-                                "value": 0.6,
-                                "sd": None,
-                                "ci_low": 0.4,
-                                "ci_high": 0.8,
-                                "n": 20,
-                                "groups": 20,
-                            }
-                        )
+    places = [
+        (source, matched, split, stride)
+        for source, splits in SPLITS.items()
+        for matched in ([None, 3] if source == "activitynet" else [None])
+        for split in splits
+        for stride in STRIDES
+    ]
+    for source, matched, split, stride in places:
+        same = {
+            "experiment": "tried",
+            "study": "strided_sop",
+            "source": source,
+            "stride": stride,
+            "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""),
+            "size_matched": matched,
+            "split": split,
+            "slice": "all",
+            "method": "train",
+            "model": "minilm",
+            "hard": False,
+            "seed": None,
+            "sd": None,
+            "n": 2882 - 700 * stride,
+            "groups": 838 - 100 * stride,
+            "sample": source.startswith("sample"),
+        }
+        for metric, lift in (("accuracy", 0), ("peak_accuracy", 0.02)):
+            values = [0.55 + 0.05 * stride + 0.01 * seed + lift for seed in SEEDS]
+            of = same | {"metric": metric}
+            rows += [of | around(value) | {"seed": seed} for seed, value in zip(SEEDS, values)]
+            rows.append(of | around(float(np.mean(values))) | {"sd": float(np.std(values, ddof=1))})
+        if source == "activitynet" and matched is None:
+            people = {"model": "human", "method": "human", "metric": "human_accuracy"}
+            answered = {"value": 0.6, "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20}
+            rows.append(same | people | answered)
     rows += control_rows([row for row in rows if row["metric"] == "accuracy"], CONTROLS)
     rows = with_draws(rows)
     return rows + above_controls(rows)
@@ -150,55 +130,68 @@ def slice_rows() -> list[dict]:
     return rows
 
 
+# What run.json tells of every run, and of a control besides.
+FACTS = yaml.safe_load("""
+study: strided_sop
+train_examples: 6700
+held_out_examples: 700
+seconds: 90.0
+tokens_per_second: 12000.0
+digest: d1
+code: scripts.train.loop 123
+data_options: {stride: 0, size_matched: null, same_videos: null, hard: false, max_videos: null, label_seed: 0}
+hardware: {device: a machine, processes: 1, threads: 2, precision: fp32}
+versions: {torch: 2.13.0, transformers: 5.23.0}
+""")
+OF_CONTROL = yaml.safe_load("""
+model: bag_of_words
+method: control
+control: {features: [words]}
+labels: [swapped, in_order]
+label_columns: []
+truncated_examples: 0
+truncated: {}
+epochs: 0
+best_epoch: 0
+tokens: 0
+tokens_per_second: 0.0
+model_files: {}
+micro_batch_tokens: null
+""")
+
+
+def write_history(rows: list[dict], folder: Path, settings: dict) -> None:
+    table = pa.Table.from_pylist(rows, schema=HISTORY)
+    write_table(table, folder / "history.parquet", HISTORY, {"settings": settings})
+
+
+def twelve_pairs(stride: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"example_id": f"v{number}:{stride}:1", "group_id": f"v{number}", "label": number % 2}
+            for number in range(12)
+        ]
+    )
+
+
 def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     """One run's outputs and its dataset; every pair reads `HOSTILE` first and `=then(…)` second."""
-    name, dataset, draw = (
-        f"{source}-stride-{stride}-minilm-seed-{seed}-0",
-        f"stride-{stride}",
-        np.random.default_rng(seed),
-    )
-    folder = results / "train/strided_sop" / name
-    data = {
-        "stride": stride,
-        "size_matched": None,
-        "same_videos": None,
-        "hard": False,
-        "max_videos": None,
-        "label_seed": 0,
-    }
+    name, dataset = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}"
     training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
-    settings = {
-        "study": "strided_sop",
-        "source": source,
-        "dataset": dataset,
-        "data": data,
-        "model": "minilm",
-        "method": "train",
+    same = {"source": source, "dataset": dataset, "model": "minilm", "method": "train"} | {
         "training": training,
         "seed": seed,
     }
-    splits = SPLITS[source]
+    data, splits = FACTS["data_options"] | {"stride": stride}, SPLITS[source]
     history = [
-        {
-            "run": name,
-            "epoch": epoch,
-            "split": split,
-            "loss": 0.7 - 0.05 * epoch,
-            "accuracy": 0.5 + 0.05 * epoch,
-            "n": 9,
-        }
+        {"run": name, "epoch": epoch, "split": split, "n": 9}
+        | {"loss": 0.7 - 0.05 * epoch, "accuracy": 0.5 + 0.05 * epoch}
         for epoch in (1, 2, 3)
         for split in ("train", "held_out", *splits)
     ]
-    write_table(
-        pa.Table.from_pylist(history, schema=HISTORY),
-        folder / "history.parquet",
-        HISTORY,
-        {"settings": settings},
-    )
-    pairs, predictions = [], []
-    for number in range(12):
-        label = number % 2
+    examples = twelve_pairs(stride)
+    pairs = []
+    for number, label in enumerate(examples["label"]):
         then = f"=then({number})"  # what a spreadsheet takes for a formula
         texts = [HOSTILE, then] if label else [then, HOSTILE]
         pairs.append(
@@ -214,138 +207,52 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
                 "category": HOSTILE if number % 3 else "Sport",
             }
         )
-        probability = 0.02 + 0.08 * number  # of the right order: pairs 0 to 5 wrong, 6 to 11 right
-        score = [0.0, 0.0]
-        score[label], score[1 - label] = np.log(probability), np.log(1 - probability)
-        predictions.append(
-            {
-                "run": name,
-                "split": splits[0],
-                "selection": "held_out",
-                "epoch": 3,
-                "label": label,
-                "score": score,
-                "example_id": f"v{number}:{stride}:1",
-                "group_id": f"v{number}",
-            }
-        )
     for split in ("train", splits[0]):
         place = results / "build/strided_sop" / source / dataset / f"{split}.parquet"
-        write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
-    draw.shuffle(predictions)
-    write_table(
-        pa.Table.from_pylist(predictions, schema=PREDICTIONS),
-        folder / "predictions.parquet",
-        PREDICTIONS,
-        {},
+        write_rows(pairs, place, STRIDED_PAIRS)
+    right = 0.02 + 0.08 * np.arange(12)  # probability: pairs 0 to 5 wrong, 6 to 11 right
+    scores = np.log(np.where(np.eye(2)[examples["label"]], right[:, None], 1 - right[:, None]))
+    write_run(
+        results / "train/strided_sop",
+        name,
+        [(splits[0], "held_out", examples, scores)],
+        **FACTS
+        | same
+        | {
+            "splits": ["train", *splits],
+            "data_options": data,
+            "train_examples": 6700 - stride,
+            "epochs": 3,
+            "best_epoch": 3,
+            "data": {"train": f"digest of {source} {dataset}"},
+        },
     )
-    (folder / "run.json").write_text(
-        json.dumps(
-            {
-                "run": name,
-                "study": "strided_sop",
-                "source": source,
-                "dataset": dataset,
-                "model": "minilm",
-                "method": "train",
-                "seed": seed,
-                "splits": ["train", *splits],
-                "data_options": data,
-                "training": training,
-                "train_examples": 6700 - stride,
-                "held_out_examples": 700,
-                "epochs": 3,
-                "best_epoch": 3,
-                "seconds": 90.0,
-                "tokens_per_second": 12000.0,
-                "digest": "d1",
-                "code": "scripts.train.loop 123",
-                "data": {"train": f"digest of {source} {dataset}"},
-                "hardware": {
-                    "device": "a machine",
-                    "processes": 1,
-                    "threads": 2,
-                    "precision": "fp32",
-                },
-                "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
-            }
-        )
-    )
+    settings = {"study": "strided_sop", "data": data} | same
+    write_history(history, results / "train/strided_sop" / name, settings)
     return name
 
 
 def make_control(results: Path) -> str:
     """A control that takes every pair for swapped, which those of an even number are, and its run.json."""
-    folder = results / "train/strided_sop/activitynet-stride-0-bag_of_words-seed-1-0"
-    predictions = [
-        {
-            "run": folder.name,
-            "split": "val_1",
-            "selection": "last",
-            "epoch": 0,
-            "label": number % 2,
-            "score": [np.log(0.6), np.log(0.4)],
-            "example_id": f"v{number}:0:1",
-            "group_id": f"v{number}",
-        }
-        for number in range(12)
-    ]
-    write_table(
-        pa.Table.from_pylist(predictions, schema=PREDICTIONS),
-        folder / "predictions.parquet",
-        PREDICTIONS,
-        {},
+    name, trained = "activitynet-stride-0-bag_of_words-seed-1-0", results / "train/strided_sop"
+    scores = np.log([[0.6, 0.4]] * 12)
+    write_run(
+        trained,
+        name,
+        [("val_1", "last", twelve_pairs(0), scores)],
+        **FACTS
+        | OF_CONTROL
+        | {
+            "splits": ["train", *SPLITS["activitynet"]],
+            "data": {"train": "digest of activitynet stride-0"},
+            "source": "activitynet",
+            "dataset": "stride-0",
+            "seed": 1,
+            "held_out_examples": 0,
+        },
     )
-    write_table(
-        HISTORY.empty_table(), folder / "history.parquet", HISTORY, {"settings": {"training": {}}}
-    )
-    (folder / "run.json").write_text(
-        json.dumps(
-            {
-                "run": folder.name,
-                "splits": ["train", *SPLITS["activitynet"]],
-                "control": {"features": ["words"]},
-                "data": {"train": "digest of activitynet stride-0"},
-                "study": "strided_sop",
-                "source": "activitynet",
-                "dataset": "stride-0",
-                "model": "bag_of_words",
-                "method": "control",
-                "seed": 1,
-                "labels": ["swapped", "in_order"],
-                "label_columns": [],
-                "data_options": {
-                    "stride": 0,
-                    "size_matched": None,
-                    "same_videos": None,
-                    "hard": False,
-                    "max_videos": None,
-                    "label_seed": 0,
-                },
-                "training": {},
-                "train_examples": 6700,
-                "held_out_examples": 0,
-                "truncated_examples": 0,
-                "truncated": {},
-                "epochs": 0,
-                "best_epoch": 0,
-                "seconds": 0.4,
-                "tokens": 0,
-                "tokens_per_second": 0.0,
-                "model_files": {},
-                "micro_batch_tokens": None,
-                "hardware": {
-                    "device": "a machine",
-                    "processes": 1,
-                    "threads": 1,
-                    "precision": "fp64",
-                    "deterministic": True,
-                },
-                "versions": {"python": "3.11.9", "scikit-learn": "1.9.0"},
-            }
-        )
-    )
-    return folder.name
+    write_history([], trained / name, {"training": {}})
+    return name
 
 
 def is_made(item: dict) -> bool:
@@ -401,12 +308,12 @@ class Study:
     def change(self, name: str, change) -> None:
         """Rewrite resources/<name>.yaml after `change` was applied to it."""
         file = self.folder / f"resources/{name}.yaml"
-        entries = yaml.safe_load(file.read_text())
+        entries = read_yaml(file)
         change(entries)
-        file.write_text(yaml.safe_dump(entries, sort_keys=False))
+        write_yaml(file, entries)
 
     def write_metrics(self, rows: list[dict]) -> None:
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+        write_rows(rows, self.metrics, SCHEMA)
 
     def call(self, item: dict):
         """Run the program of an item of figures.yaml as the rule does."""
@@ -444,21 +351,16 @@ class Study:
     def make_page(self, **settings):
         """Run every program, then the page's; settings: of the configuration, besides."""
         for item in self.items():
-            done = self.call(item)
-            assert done.returncode == 0, done.stderr
+            self.call(item).checked()
         return self.page_alone(**settings)
 
     def page_alone(self, **settings):
         """The page of what is there."""
         configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}} | settings
         return self.program(
-            "scripts.publish.site",
-            "--metrics",
-            self.metrics,
-            "--resources",
-            self.folder / "resources",
-            "--publish",
-            self.publish,
+            f"scripts.publish.site --metrics {self.metrics} "
+            f"--resources {self.folder}/resources --publish {self.publish} "
+            f"--output {self.page}",
             "--cleaning",
             *sorted(self.results.glob("clean/*/cleaning.csv")),
             "--runs",
@@ -469,10 +371,17 @@ class Study:
             json.dumps(
                 {"accuracy_by_stride": {"rule": "publish_accuracy_by_stride", "code": "print 0123"}}
             ),
-            "--output",
-            self.page,
         )
 
 
 def item_of(study: Study, name: str) -> dict:
     return next(item for item in study.items() if item["name"] == name)
+
+
+def points_of(study, name: str) -> pd.DataFrame:
+    """The numbers beside a figure."""
+    return pd.read_csv(study.publish / f"figures/{name}.csv")
+
+
+def table_of(study, name: str) -> pd.DataFrame:
+    return read_texts(study.publish / f"tables/{name}.csv")

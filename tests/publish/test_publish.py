@@ -17,6 +17,7 @@ from scripts.data.csv_files import read_csv, write_csv
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
 from tests.registers import FIGURES, STUDIES
+from tests.files import write_json
 from tests.rows import each_row
 from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, item_of, metric_rows
 
@@ -38,9 +39,8 @@ def html(study) -> str:
         "method": "likelihood",
         "reason": f"it has no head {HOSTILE}",
     }
-    (study.folder / "resources/left_out.yaml").write_text(json.dumps([left_out]))
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
+    write_json(study.folder / "resources/left_out.yaml", [left_out])
+    study.make_page().checked()
     return study.page.read_text()
 
 
@@ -77,11 +77,9 @@ class Page(HTMLParser):
 )
 def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
-    first = study.call(item_of(study, name))
-    assert first.returncode == 0, first.stderr
+    first = study.call(item_of(study, name)).checked()
     files = {
-        suffix: base.with_name(f"{name}.{suffix}")
-        for suffix in ("svg", "dark.svg", "png", "pdf", "csv")
+        suffix: base.with_name(f"{name}.{suffix}") for suffix in "svg dark.svg png pdf csv".split()
     }
     before = {suffix: file.read_bytes() for suffix, file in files.items()}
     assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"
@@ -103,7 +101,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "slices"),
+    "name, slices",
     [
         ("accuracy_by_stride", "slice == 'all' and metric != 'accuracy_above_control'"),
         ("strided_sop_slices", "metric == 'accuracy' and seed.isna()"),
@@ -146,12 +144,11 @@ def test_the_points_beside_a_figure_are_the_metrics(study, name, slices):
 def test_a_figure_without_its_numbers_is_one_sentence(study, tmp_path, program, name, rows, said):
     empty = Study(tmp_path / f"empty_{name}", program)
     empty.write_metrics(rows)
-    done = empty.call(item_of(study, name))
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1
+    empty.call(item_of(study, name)).refused(said, lines=1)
     assert not (empty.publish / "figures").exists()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.text("=+-@'\t1a.,e±% \n", max_size=6), min_size=1, max_size=5))
 def test_no_cell_of_a_csv_is_a_formula_and_each_comes_back(tmp_path_factory, cells):
     file = tmp_path_factory.mktemp("csv") / "table.csv"
@@ -172,17 +169,14 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
         done = study.page_alone()
     finally:
         (study.folder / "resources/sources.yaml").write_text(kept)
-    assert done.returncode == 1 and "sources.yaml: activitynet: homepage" in done.stderr
-    assert "write https://" in done.stderr and len(done.stderr.splitlines()) == 1
+    done.refused("sources.yaml: activitynet: homepage", "write https://", lines=1)
 
 
 def test_hostile_text_stays_text(html):
     found = Page(html)
-    assert (
-        found.tags.count("script") == 1
-        and not found.handlers
-        and html.count("<script") == html.count("</script") == 1
-    )
+    assert found.tags.count("script") == 1
+    assert not found.handlers
+    assert html.count("<script") == html.count("</script") == 1
     assert found.tags.count("img") == sum(
         place.startswith("data:image/svg") for place in found.loaded
     )
@@ -193,11 +187,9 @@ def test_hostile_text_stays_text(html):
     parts = [json.loads(value) for name, value in found.attributes if name == "data-parts"]
     assert len(parts) == 40 and HOSTILE in {part.get("category") for part in parts}
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
-    assert (
-        "&lt;b&gt;white&lt;/b&gt; space" in html
-        and 'href="#left-out"' in html
-        and "it has no head &lt;script&gt;" in html
-    )
+    assert "&lt;b&gt;white&lt;/b&gt; space" in html
+    assert 'href="#left-out"' in html
+    assert "it has no head &lt;script&gt;" in html
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
 
 
@@ -247,4 +239,5 @@ def test_every_item_has_its_program_and_caption():
         *(item["caption"] for item in FIGURES),
         *(one["asks"] for one in STUDIES.values()),
     ]:
-        assert text.strip() and not re.search(r"[*`{}]|::|\.\. ", text), "plain paragraphs"
+        assert text.strip()
+        assert not re.search(r"[*`{}]|::|\.\. ", text), "plain paragraphs"

@@ -4,12 +4,10 @@ control too, or rests on sample data, on a part of a split, or on another class 
 import json
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import yaml
 
 from scripts.data.csv_files import read_csv
-from scripts.data.tables import write_table
 from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
@@ -27,6 +25,7 @@ from tests.conftest import ROOT
 from tests.registers import SOURCES
 from scripts.data import studies
 from scripts.data.yaml_files import read_yaml
+from tests.files import write_rows, write_yaml
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
 
@@ -97,14 +96,14 @@ TREND = {
     "control": {"shows": "same_effect"},
 }
 ABOVE = {"shape": "reference", "value": 58, "direction": "above", "control": {"shows": "as_good"}}
-LAST = {
-    "shape": "difference",
-    "direction": "above",
-    "by": 5,
-    "same": ["source", "model", "method"],
-    "than": {"stride": 0},
-    "control": {"shows": "same_effect"},
-}
+LAST = yaml.safe_load("""
+shape: difference
+direction: above
+by: 5
+same: [source, model, method]
+than: {stride: 0}
+control: {shows: same_effect}
+""")
 EXPECTED = [  # shape, source, further rows, verdict, why
     (TREND, "holds", {}, REPRODUCED, ""),
     (TREND, "fails", {}, NOT_REPRODUCED, ""),
@@ -179,27 +178,15 @@ def table(tmp_path_factory, program):
     ]
     for claim in claims:  # of controls the claim is asked without a method
         claim["where"] |= {"method": "train"}
-    (folder / "claims.yaml").write_text(yaml.safe_dump({"classes": CLASSES, "claims": claims}))
+    write_yaml(folder / "claims.yaml", {"classes": CLASSES, "claims": claims})
     for name, entries in (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)):
-        (folder / f"{name}.yaml").write_text(json.dumps(entries))
-    write_table(
-        pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA),
-        folder / "metrics.parquet",
-        strided_sop.SCHEMA,
-        {},
-    )
-    done = program(
-        "scripts.publish.claims",
-        "--metrics",
-        folder / "metrics.parquet",
-        "--sources",
-        folder / "sources.yaml",
-        "--models",
-        folder / "models.yaml",
-        "--output",
-        folder / "strided_sop_verdicts",
-    )
-    assert done.returncode == 0, done.stderr
+        write_yaml(folder / f"{name}.yaml", entries)
+    write_rows(METRICS, folder / "metrics.parquet", strided_sop.SCHEMA)
+    program(
+        f"scripts.publish.claims --metrics {folder}/metrics.parquet "
+        f"--sources {folder}/sources.yaml --models {folder}/models.yaml "
+        f"--output {folder}/strided_sop_verdicts"
+    ).checked()
     assert all(
         (folder / f"strided_sop_verdicts.{suffix}").exists() for suffix in ("csv", "md", "tex")
     )
@@ -213,9 +200,8 @@ def table(tmp_path_factory, program):
 def test_a_claim_gets_its_verdict(table, number, wanted, why):
     found = table.iloc[number]
     assert found["Claim"] == f"claim {number}"
-    assert (found["Verdict"], found["Why"][: len(why)]) == (wanted, why) and bool(why) == bool(
-        found["Why"]
-    )
+    assert (found["Verdict"], found["Why"][: len(why)]) == (wanted, why)
+    assert bool(why) == bool(found["Why"])
     if "sample data" in why or "no such run" in why:
         assert found["Numbers"] == ""
     elif number == 0:
@@ -225,12 +211,7 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
 
 
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
-    write_table(
-        pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA),
-        tmp_path / "metrics.parquet",
-        strided_sop.SCHEMA,
-        {},
-    )
+    write_rows(METRICS, tmp_path / "metrics.parquet", strided_sop.SCHEMA)
     given = (
         "scripts.publish.claims",
         "--metrics",
@@ -242,21 +223,14 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
         "--output",
         tmp_path / "strided_sop_verdicts",
     )
-    done = program(*given)
-    assert (
-        done.returncode == 1
-        and "claims.yaml: no such file" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
-    (tmp_path / "claims.yaml").write_text(
-        yaml.safe_dump({"classes": {}, "claims": [{"name": "a", "shape": "guess"}]})
+    program(*given).refused("claims.yaml: no such file", lines=1)
+    write_yaml(
+        tmp_path / "claims.yaml", {"classes": {}, "claims": [{"name": "a", "shape": "guess"}]}
     )
     done = program(*given)
-    assert (
-        done.returncode == 1
-        and len(done.stderr.splitlines()) == 1
-        and not (tmp_path / "strided_sop_verdicts.csv").exists()
-    )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "strided_sop_verdicts.csv").exists()
 
 
 def shipped(study: str, folder) -> tuple[dict, list[dict]]:
@@ -274,7 +248,8 @@ def settings_of(claim: dict) -> list[dict]:
 @pytest.mark.parametrize("study", MEASURED)
 def test_shipped_claims_name_what_the_project_has(study, tmp_path):
     classes, claims = shipped(study, tmp_path)
-    assert len(claims) >= 4 and len({claim["name"] for claim in claims}) == len(claims)
+    assert len(claims) >= 4
+    assert len({claim["name"] for claim in claims}) == len(claims)
     assert {model for names in classes.values() for model in names} <= set(MODELS)
     for claim in claims:
         rows = [
@@ -287,11 +262,9 @@ def test_shipped_claims_name_what_the_project_has(study, tmp_path):
             | {claim.get("over", "slice")}
         )
         assert columns <= set(SCHEMAS[study].names), claim["name"]
-        assert (
-            set(claim.get("models", [])) <= set(MODELS)
-            and set(claim.get("classes", [])) <= set(classes)
-            and claim["shape"] in SHAPES
-        )
+        assert set(claim.get("models", [])) <= set(MODELS)
+        assert set(claim.get("classes", [])) <= set(classes)
+        assert claim["shape"] in SHAPES
         methods = claim["where"].get("method", [])
         assert {*([methods] if isinstance(methods, str) else methods)} <= {
             *STUDIES[study]["methods"],

@@ -99,9 +99,8 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
 )
 def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     found = found_in(of_nli(0.6, above))[0]
-    assert found["clauses"][0]["said"] == "60 %" and found["clauses"][0]["verdicts"] == [
-        (kind, VERDICTS[kind])
-    ]
+    assert found["clauses"][0]["said"] == "60 %"
+    assert found["clauses"][0]["verdicts"] == [(kind, VERDICTS[kind])]
     assert (
         found["clauses"][0]["control"] == f"best control {60 - 100 * above[0]:.0f} (bag of words)"
     )
@@ -125,20 +124,16 @@ def test_a_difference_that_rounding_hides_has_a_decimal():
 def test_controls_without_a_model_and_a_model_without_controls_say_so():
     metrics = scores()
     alone = found_in(metrics[metrics["method"] == "control"])[0]
-    assert (
-        alone["clauses"][0]["alone"]
-        and "bag of words" in alone["clauses"][0]["control"]
-        and NO_MODEL in alone["caveats"]
-    )
+    assert alone["clauses"][0]["alone"]
+    assert "bag of words" in alone["clauses"][0]["control"]
+    assert NO_MODEL in alone["caveats"]
     assert all(row["value"] is None and row["control"] == 54 for row in alone["groups"][0]["rows"])
     bare = found_in(
         metrics[(metrics["method"] == "train") & ~metrics["metric"].str.endswith("_above_control")]
     )[0]
-    assert (
-        bare["clauses"][0]["control"] == ""
-        and bare["clauses"][0]["verdicts"][0][0] == UNKNOWN
-        and NO_CONTROL in bare["caveats"]
-    )
+    assert bare["clauses"][0]["control"] == ""
+    assert bare["clauses"][0]["verdicts"][0][0] == UNKNOWN
+    assert NO_CONTROL in bare["caveats"]
 
 
 def test_the_best_of_several_systems_is_called_the_best():
@@ -147,11 +142,9 @@ def test_the_best_of_several_systems_is_called_the_best():
         of_nli(0.7, (0.15, 0.12, 0.18)).replace({"model": {"minilm": "bert_base"}}),
     )
     found = found_in(pd.concat([first, second[second["method"] == "train"]], ignore_index=True))[0]
-    assert (
-        "BERT-base" in found["who"]
-        and "best of 2" in found["who"]
-        and found["groups"][0]["rows"][0]["others"] == [60.0]
-    )
+    assert "BERT-base" in found["who"]
+    assert "best of 2" in found["who"]
+    assert found["groups"][0]["rows"][0]["others"] == [60.0]
 
 
 def test_what_all_findings_share_stands_apart():

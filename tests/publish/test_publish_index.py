@@ -14,8 +14,7 @@ pytestmark = pytest.mark.slow
 def study(tmp_path_factory, program) -> Study:
     """A study with its page; the page's folder is called `site`."""
     study = Study(tmp_path_factory.mktemp("study"), program)
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
+    study.make_page().checked()
     return study
 
 
@@ -33,7 +32,7 @@ def list_of(study: Study, findings: dict[str, str | None]):
     listed = study.folder / "publish/index.html"
     listed.parent.mkdir(exist_ok=True)
     return study.program(
-        "scripts.publish.index", *metrics, "--findings", *files, "--output", listed
+        f"scripts.publish.index --output {listed}", *metrics, "--findings", *files
     ), listed
 
 
@@ -44,13 +43,10 @@ def test_it_says_what_the_first_screen_says(study):
     html, page = listed.read_text(), study.page.read_text()
     [finding] = json.loads(told)["findings"]
     lines = [line for line in page.splitlines() if line.startswith('<p class="line">')]
-    assert len(lines) == len(finding["clauses"]) == 2 and all(
-        html.count(line) == 2 for line in lines
-    )
-    assert (
-        escape(finding["who"]) in html.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
-        and finding["caveats"][0] in html
-    )
+    assert len(lines) == len(finding["clauses"]) == 2
+    assert all(html.count(line) == 2 for line in lines)
+    assert escape(finding["who"]) in html.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
+    assert finding["caveats"][0] in html
     assert html.count('<span class="tag">sample data</span>') == 2, (
         "of the two studies whose findings are told"
     )
@@ -65,8 +61,6 @@ def test_it_says_what_the_first_screen_says(study):
 def test_a_file_that_holds_no_findings_is_told(study, text):
     before = list_of(study, {"one": None})[1].read_text()
     done, listed = list_of(study, {"one": text})
-    assert (
-        done.returncode == 1
-        and "findings.json: holds no findings of a page; remove it" in done.stderr
-    )
+    assert done.returncode == 1
+    assert "findings.json: holds no findings of a page; remove it" in done.stderr
     assert "Traceback" not in done.stderr and listed.read_text() == before

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from scripts.data.tables import read_table
+from tests.publish.publish_inputs import table_of
 from tests.publish import publish_inputs
 from tests.studies.mctaco import publish_inputs_mctaco
 from tests.studies.temporal_nli import publish_inputs_temporal_nli
@@ -54,10 +55,6 @@ def extended(rows: list[dict], model: str, method: str) -> list[dict]:
     return [row | {"limit": 200} for row in every]
 
 
-def table_of(study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
-
-
 def check_table(study, name: str, source: str, systems: dict[str, tuple[str, str]]) -> pd.DataFrame:
     """Every source is marked, and the seeds and wordings of the systems (a part of their names) are those."""
     table = table_of(study, name)
@@ -81,8 +78,7 @@ def test_strided_sop(tmp_path, program):
         if row["size_matched"] is None and row["metric"] in ("accuracy", "accuracy_above_control")
     ]
     study.write_metrics(extended(plain, "minilm", "likelihood"))
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
+    study.make_page().checked()
     for item in study.items():
         if item["kind"] == "figure":
             # Histories tell the limit of their run themselves.
@@ -96,17 +92,15 @@ def test_strided_sop(tmp_path, program):
     )
     assert set(table.loc[table["Model"].str.endswith("likelihood"), "SD"]) == {"2.8"}
     html = study.page.read_text()
-    assert (
-        "<strong>At most 200 items.</strong>" in html and "ActivityNet, at most 200 items" in html
-    )
+    assert "<strong>At most 200 items.</strong>" in html
+    assert "ActivityNet, at most 200 items" in html
     points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
     assert set(points["wording"].dropna()) == set(WORDINGS) and set(points["limit"]) == {200}
 
 
 def check_figures(study, *names: str) -> None:
     for name in names:
-        done = study.call(name)
-        assert done.returncode == 0, done.stderr
+        study.call(name).checked()
         assert MARK in (study.publish / f"figures/{name}.svg").read_text()
 
 

@@ -14,7 +14,7 @@ from tests.plan.planned_metrics import METRICS, MODELS, SOURCES, planned_metrics
 pytestmark = pytest.mark.slow  # left out of `make check`
 
 CLAIMS = published_claims(PUBLISHED)
-NO_CLEANING = pd.DataFrame(columns=["source", "split", "unit", "action", "reason", "count"])
+NO_CLEANING = pd.DataFrame(columns="source split unit action reason count".split())
 FACTS = (
     "statistics.",
     "transfer.",
@@ -74,7 +74,7 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
     """With presets/paper.yaml only what it does not run is empty; the papers' own models stand there without a caveat."""
     table = beside("paper", study)
     no_run = (
-        CLAIMS["model"].isin(["human", "deberta_large_mnli", "uds_nli_order", "uds_nli_duration"])
+        CLAIMS["model"].isin("human deberta_large_mnli uds_nli_order uds_nli_duration".split())
         | CLAIMS["setting"].str.contains("100 questions")
         | CLAIMS["value"].eq("proposed")
     )  # presets/extensions.yaml and transfer.yaml run these
@@ -84,31 +84,22 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
     told = table[(table["Here"] != "") & table["Table"].str.match(r"Table|Figure 3")]
     assert len(told) and not told["Caveat"].str.contains("other model").any()
     outside = told[told["Row"].str.contains("out-of-domain")]["Caveat"]
-    assert (len(outside) > 0) == (study == "timedial") and outside.str.contains(
-        "other data: Schema-Guided Dialogue"
-    ).all()
+    assert (len(outside) > 0) == (study == "timedial")
+    assert outside.str.contains("other data: Schema-Guided Dialogue").all()
 
 
 @each_row(
     "preset, study, rows",
-    [
-        ("small", "strided_sop", {"Figure 3 (left)": "4 of 8", "Figure 3 (right)": "0 of 8"}),
-        (
-            "small",
-            "temporal_nli",
-            {"Table 5": "12 of 18", "Table 6": "10 of 16", "Table 7": "8 of 18"},
-        ),
-        ("small", "mctaco", {"Table 2": "12 of 16", "Table 2 (footnote 9)": "0 of 2"}),
-        ("small", "timedial", {"Table 5": "2 of 17", "Table 7": "0 of 36", "Figure 2": "6 of 21"}),
-        ("base", "strided_sop", {"Figure 3 (left)": "4 of 8", "Figure 3 (right)": "0 of 8"}),
-        (
-            "base",
-            "temporal_nli",
-            {"Table 5": "12 of 18", "Table 6": "10 of 16", "Table 7": "12 of 18"},
-        ),
-        ("base", "mctaco", {"Table 2": "10 of 16", "Table 2 (footnote 9)": "0 of 2"}),
-        ("base", "timedial", {"Table 5": "3 of 17", "Table 7": "0 of 36", "Figure 2": "9 of 21"}),
-    ],
+    """
+        small | strided_sop  | {Figure 3 (left): 4 of 8, Figure 3 (right): 0 of 8}
+        small | temporal_nli | {Table 5: 12 of 18, Table 6: 10 of 16, Table 7: 8 of 18}
+        small | mctaco       | {Table 2: 12 of 16, Table 2 (footnote 9): 0 of 2}
+        small | timedial     | {Table 5: 2 of 17, Table 7: 0 of 36, Figure 2: 6 of 21}
+        base  | strided_sop  | {Figure 3 (left): 4 of 8, Figure 3 (right): 0 of 8}
+        base  | temporal_nli | {Table 5: 12 of 18, Table 6: 10 of 16, Table 7: 12 of 18}
+        base  | mctaco       | {Table 2: 10 of 16, Table 2 (footnote 9): 0 of 2}
+        base  | timedial     | {Table 5: 3 of 17, Table 7: 0 of 36, Figure 2: 9 of 21}
+    """,
 )
 def test_the_runs_of_a_preset_stand_beside_the_rows_that_they_are_nearest_to(preset, study, rows):
     table = beside(preset, study)
@@ -127,18 +118,16 @@ def test_every_row_of_a_paper_is_shown_whatever_ran(study, tmp_path):
     claims = CLAIMS[CLAIMS["study"] == study]
     nothing = planned_metrics("small", study, ["all"])
     table = tabulate(claims, Facts(nothing.assign(sample=True), [], NO_CLEANING, SOURCES, MODELS))
-    assert (table["Here"] == "").all() and len(table) == len(claims), (
-        "sample data stand beside no published number"
-    )
+    assert (table["Here"] == "").all()
+    assert len(table) == len(claims), "sample data stand beside no published number"
     assert table["Row"].tolist() == [
         row for _, part in claims.groupby("table", sort=False) for row in part["row"]
     ]
     write(table, "", [], tmp_path / "rows")
     shown = paper_tables(tmp_path / "rows.csv")
     whole = [row["row"] for part in shown.values() for one in part for row in one["rows"]]
-    assert sorted(whole) == sorted(claims["row"]) and all(
-        row["none"] for part in shown.values() for one in part for row in one["rows"]
-    )
+    assert sorted(whole) == sorted(claims["row"])
+    assert all(row["none"] for part in shown.values() for one in part for row in one["rows"])
 
 
 def test_the_nearest_run_is_shown_and_says_what_differs():
@@ -151,9 +140,8 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
     assert full["Caveat"].tolist() == [
         "other model: MPNet-base (all-mpnet-base-v2) after an MLM stage"
     ]
-    assert full["Here"].tolist() == ["50.0 (40.0 to 60.0)"] and full["Difference"].tolist() == [
-        "+5.2 (−4.8 to +15.2)"
-    ]
+    assert full["Here"].tolist() == ["50.0 (40.0 to 60.0)"]
+    assert full["Difference"].tolist() == ["+5.2 (−4.8 to +15.2)"]
     local = tabulate(
         claims,
         Facts(metrics[metrics["context_scope"] == "local"], [], NO_CLEANING, SOURCES, MODELS),
@@ -170,17 +158,15 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
         both,
         Facts(planned_metrics("paper", "temporal_nli", ["all"]), [], NO_CLEANING, SOURCES, MODELS),
     )
-    assert (
-        set(told[told["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"}
-        and not told["Caveat"].str.contains("other").any()
-    )
+    assert set(told[told["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"}
+    assert not told["Caveat"].str.contains("other").any()
 
 
 def test_published_values_are_numbers_or_bounds():
     """Claims in words stand in claims.yaml; every value is a number, a bound, a range, drawn and not printed, proposed, or shown by examples."""
     words = ("", "16 to 17", "proposed", "one example", "two examples")
     assert all(number_of(value) is not None or value in words for value in CLAIMS["value"])
-    assert not CLAIMS.duplicated(["study", "table", "row", "setting", "metric", "unit"]).any()
+    assert not CLAIMS.duplicated("study table row setting metric unit".split()).any()
     assert {
         model for _, claim in CLAIMS.iterrows() for model in paper_of(claim).get("model", [])
     } <= {*MODELS, "human", "majority", "random", "always_yes", "always_no"}

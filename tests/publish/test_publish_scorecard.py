@@ -1,36 +1,44 @@
 """The scorecard: what stands in its cells and in which order, its figures, and its place on the page."""
 
-import json
-
 import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import write_table
 from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from tests.registers import STUDIES, write_published
+from tests.files import read_texts, write_json, write_rows, write_yaml
 from tests.publish.publish_inputs import HOSTILE
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
 SCHEMA = pa.unify_schemas([study.SCHEMA for study in (strided_sop, temporal_nli, mctaco, timedial)])
-SOURCES = {
-    "activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]},
-    "mctaco": {
-        "title": "MC-TACO",
-        "evaluate": ["test"],
-        "predictions": {"judged": {"title": "BERT (released)"}},
-    },
-    "sample_mctaco": {"title": "Sample questions", "evaluate": ["test"], "sample": True},
-    "temporal_nli_release": {"title": "released NLI sets", "evaluate": ["test"]},
-    "dailydialog": {"title": "DailyDialog", "measured_on": "timedial"},
-    "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]},
-}
+SOURCES = yaml.safe_load("""
+activitynet:
+  title: ActivityNet Captions
+  evaluate: [val_1, val_2]
+mctaco:
+  title: MC-TACO
+  evaluate: [test]
+  predictions:
+    judged: {title: BERT (released)}
+sample_mctaco:
+  title: Sample questions
+  evaluate: [test]
+  sample: true
+temporal_nli_release:
+  title: released NLI sets
+  evaluate: [test]
+dailydialog: {title: DailyDialog, measured_on: timedial}
+timedial:
+  title: TimeDial
+  evaluate: [test, extras]
+""")
 MODELS = {
     "small": {"title": HOSTILE},
     "large": {"title": "Large"},
@@ -39,43 +47,19 @@ MODELS = {
     "mute": {"title": "Mute"},
     "bag_of_words": {"title": "bag of words"},
 }
-NETWORKS = {
-    "small": ("encoder", 4_000_000),
-    "large": ("encoder", 330_000_000),
-    "gpt": ("decoder", 135_000_000),
-    "old": (None, None),
-}
-OF = {
-    "strided_sop": {
-        "source": "activitynet",
-        "split": "val_1",
-        "metric": "accuracy",
-        "stride": 0,
-        "hard": False,
-    },
-    "temporal_nli": {
-        "source": "temporal_nli_release",
-        "split": "test",
-        "metric": "accuracy",
-        "scoring": "ternary",
-        "held_out": "template",
-        "challenge_set": "temp_order",
-    },
-    "mctaco": {
-        "source": "mctaco",
-        "split": "test",
-        "metric": "exact_match",
-        "unit_normalization": False,
-        "draw": 0,
-    },
-    "timedial": {
-        "source": "dailydialog",
-        "measured_on": "timedial",
-        "split": "test",
-        "metric": "two_best_accuracy",
-        "context_scope": "full",
-    },
-}
+NETWORKS = yaml.safe_load("""
+small: [encoder, 4000000]
+large: [encoder, 330000000]
+gpt: [decoder, 135000000]
+old: [null, null]
+""")
+OF = yaml.safe_load("""
+strided_sop: {source: activitynet, split: val_1, metric: accuracy, stride: 0, hard: false}
+temporal_nli: {source: temporal_nli_release, split: test, metric: accuracy, scoring: ternary, held_out: template,
+  challenge_set: temp_order}
+mctaco: {source: mctaco, split: test, metric: exact_match, unit_normalization: false, draw: 0}
+timedial: {source: dailydialog, measured_on: timedial, split: test, metric: two_best_accuracy, context_scope: full}
+""")
 
 
 def measured(
@@ -204,7 +188,7 @@ class Card:
     def __init__(self, folder, program, rows: list[dict]):
         self.folder, self.program, self.runs = folder, program, []
         self.metrics, self.resources = folder / "metrics.parquet", folder / "resources"
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+        write_rows(rows, self.metrics, SCHEMA)
         self.resources.mkdir()
         for name, content in (
             ("sources", SOURCES),
@@ -212,7 +196,7 @@ class Card:
             ("studies", STUDIES),
             ("left_out", LEFT_OUT),
         ):
-            (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+            write_yaml(self.resources / f"{name}.yaml", content)
         write_published(self.resources)
         for model, (kind, parameters) in NETWORKS.items():
             facts = {
@@ -227,25 +211,15 @@ class Card:
             self.runs.append(f"mctaco/{model}-0")
             place = folder / f"train/mctaco/{model}-0/run.json"
             place.parent.mkdir(parents=True)
-            place.write_text(
-                json.dumps(facts | ({"kind": kind, "parameters": parameters} if kind else {}))
-            )
+            write_json(place, facts | ({"kind": kind, "parameters": parameters} if kind else {}))
 
     def call(self, name: str):
         return self.program(
-            f"scripts.publish.scorecard.{name}",
-            "--metrics",
-            self.metrics,
-            "--sources",
-            self.resources / "sources.yaml",
-            "--models",
-            self.resources / "models.yaml",
-            "--train",
-            self.folder / "train",
+            f"scripts.publish.scorecard.{name} --metrics {self.metrics} "
+            f"--sources {self.resources}/sources.yaml --models {self.resources}/models.yaml "
+            f"--train {self.folder}/train --output {self.folder}/{name}",
             "--runs",
             *self.runs,
-            "--output",
-            self.folder / name,
         )
 
     def cells(self) -> pd.DataFrame:
@@ -270,9 +244,8 @@ def value_of(cells: pd.DataFrame, study: str, model: str, **more) -> float:
 def test_a_probe_is_the_whole_test_of_a_study(card):
     """The smallest and the largest stride of the first split, nothing size-matched; the full context; three labels; no partial input."""
     cells = card.cells()
-    assert set(cells.loc[cells["study"] == "strided_sop", "option"]) == {"0", "3"} and set(
-        cells["split"]
-    ) == {"val_1", "test"}
+    assert set(cells.loc[cells["study"] == "strided_sop", "option"]) == {"0", "3"}
+    assert set(cells["split"]) == {"val_1", "test"}
     assert value_of(cells, "strided_sop", "small", option="0") == 0.6
     assert value_of(cells, "temporal_nli", "old") == 0.7, (
         "not of two labels, not of the hypothesis alone"
@@ -282,9 +255,15 @@ def test_a_probe_is_the_whole_test_of_a_study(card):
     )
     assert value_of(cells, "mctaco", "gpt") == 0.3, "the first of two ways to ask"
     gpt = cells.query("study == 'strided_sop' and model == 'gpt'").iloc[0]
-    assert gpt[
-        ["above", "above_low", "control", "wordings", "lowest", "highest", "way"]
-    ].tolist() == [0.03, -0.01, "bag_of_words", 2, 0.55, 0.61, "likelihood"]
+    assert gpt["above above_low control wordings lowest highest way".split()].tolist() == [
+        0.03,
+        -0.01,
+        "bag_of_words",
+        2,
+        0.55,
+        0.61,
+        "likelihood",
+    ]
     assert "mask filling" in set(cells.loc[cells["study"] == "temporal_nli", "way"]), (
         "an encoder is asked by its masks"
     )
@@ -292,9 +271,8 @@ def test_a_probe_is_the_whole_test_of_a_study(card):
 
 
 def test_the_table(card):
-    done = card.call("table")
-    assert done.returncode == 0, done.stderr
-    table = pd.read_csv(card.folder / "table.csv", dtype=str, keep_default_na=False)
+    card.call("table").checked()
+    table = read_texts(card.folder / "table.csv")
     assert [name.removeprefix("Order, ") for name in table][:7] == [
         "Kind",
         "Model",
@@ -304,7 +282,7 @@ def test_the_table(card):
         "stride 3",
         "Inference, set I: order",
     ]
-    rows = table[["Kind", "Model", "Parameters", "Asked"]].to_numpy().tolist()
+    rows = table["Kind Model Parameters Asked".split()].to_numpy().tolist()
     assert rows[:4] == [
         ["encoders", HOSTILE, "4 M", "fine-tuned, 2 seeds"],
         ["encoders", HOSTILE, "4 M", "mask filling"],
@@ -340,21 +318,17 @@ def test_the_table(card):
     assert nli[9] == "99.8, RoBERTa (MNLI), train and evaluate", (
         "of three labels, not by the hypothesis alone"
     )
-    assert (
-        HOSTILE not in (card.folder / "table.md").read_text()
-        and "\\textless{}script" in (card.folder / "table.tex").read_text()
-    )
+    assert HOSTILE not in (card.folder / "table.md").read_text()
+    assert "\\textless{}script" in (card.folder / "table.tex").read_text()
 
 
 def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
-    done = card.call("figure")
-    assert done.returncode == 0, done.stderr
+    card.call("figure").checked()
     files = {suffix: card.folder / f"figure.{suffix}" for suffix in ("svg", "png", "pdf", "csv")}
-    assert (
-        b"SAMPLE DATA" not in files["svg"].read_bytes() and files["pdf"].read_bytes()[:4] == b"%PDF"
-    )
+    assert b"SAMPLE DATA" not in files["svg"].read_bytes()
+    assert files["pdf"].read_bytes()[:4] == b"%PDF"
     points, cells = pd.read_csv(files["csv"]), card.cells()
-    columns = ["model", "way", "value", "above"]
+    columns = "model way value above".split()
     pd.testing.assert_frame_equal(
         points[columns], cells[columns], check_dtype=False, check_exact=True
     )
@@ -363,11 +337,11 @@ def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
 
 @pytest.mark.parametrize(
     "value, distance, is_clear",
-    [
-        (0.46, 0.12, False),  # above what has its turns, below what has the whole dialog
-        (0.52, 0.18, False),  # above both, and the interval holds the second
-        (0.56, 0.22, True),
-    ],
+    rows_of("""
+        0.46 | 0.12 | false  # above what has its turns, below what has the whole dialog
+        0.52 | 0.18 | false  # above both, and the interval holds the second
+        0.56 | 0.22 | true
+    """),
 )
 def test_clear_is_above_the_best_control_of_other_conditions_too(
     tmp_path, program, value, distance, is_clear
@@ -402,31 +376,20 @@ def test_one_model_of_sample_data(tmp_path, program):
         measured("mctaco", "gpt", "likelihood", 0.3, source="sample_mctaco", sample=True, limit=50),
     )
     for name in ("figure", "table"):
-        done = one.call(name)
-        assert done.returncode == 0, done.stderr
+        one.call(name).checked()
     drawn, table = (tmp_path / "figure.svg").read_text(), pd.read_csv(tmp_path / "table.csv")
-    assert (
-        "SAMPLE DATA" in drawn
-        and "AT MOST 50 ITEMS" in drawn
-        and "human" not in set(table["Model"])
-    )
+    assert "SAMPLE DATA" in drawn
+    assert "AT MOST 50 ITEMS" in drawn
+    assert "human" not in set(table["Model"])
     assert list(table)[-1] == "Common sense, exact match [sample data] [at most 50 items]"
 
 
 def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program):
-    done = card.call("wordings")
-    assert done.returncode == 0, done.stderr
+    card.call("wordings").checked()
     points = pd.read_csv(card.folder / "wordings.csv")
-    told = (
-        points[["study", "model", "method", "wording", "value"]].fillna("mean").to_numpy().tolist()
-    )
-    assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in told and [
-        "strided_sop",
-        "gpt",
-        "likelihood",
-        "mean",
-        0.58,
-    ] in told
+    told = points["study model method wording value".split()].fillna("mean").to_numpy().tolist()
+    assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in told
+    assert ["strided_sop", "gpt", "likelihood", "mean", 0.58] in told
     assert ["mctaco", "gpt", "verbalizer", "b", 0.4] in told and set(points["model"]) == {"gpt"}
     both = Card(
         tmp_path,
@@ -450,10 +413,7 @@ def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program)
 
 
 def test_without_a_model_it_is_refused(tmp_path, program):
-    done = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call("table")
-    assert (
-        done.returncode == 1
-        and "no headline of a model" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
+    Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call(
+        "table"
+    ).refused("no headline of a model", lines=1)
     assert not (tmp_path / "table.csv").exists()

@@ -1,17 +1,13 @@
 """The tables of what labels give away: counts by hand for each study, hostile text, and what is too rare to be told."""
 
-import json
-
-import pandas as pd
-import pyarrow as pa
 import pytest
-import yaml
 
 from scripts.studies.mctaco.tables import ANSWERS
-from scripts.data.tables import METRICS, write_table
+from scripts.data.tables import METRICS
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
+from tests.files import read_texts, write_json, write_rows, write_yaml
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -86,26 +82,22 @@ COUNTED = {
     "strided_sop": (
         pairs,
         "then, next, after",
-        ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "37.5", "punished"],
+        "75.0 50.0 25.0 50.0 50.0 40 37.5 punished".split(),
     ),
     # for: entailment, which is 30 of 80 and 20 of 80; alone 20 + the other 40, which contradict as in training.
     "temporal_nli": (
         hypotheses,
         "hypothesis: for (entails <b>)",
-        ["75.0", "37.5", "50.0", "25.0", "50.0", "40", "75.0", "helps"],
+        "75.0 37.5 50.0 25.0 50.0 40 75.0 helps".split(),
     ),
     # hours: likely in 30 of 40, then in 10 of 40; half of all are likely in training and in evaluation; the others are likely to be unlikely:
     # alone 10 of 40, and of the others 10 of 40.
-    "mctaco": (
-        answers,
-        "hours",
-        ["75.0", "50.0", "25.0", "50.0", "50.0", "40", "25.0", "punished"],
-    ),
+    "mctaco": (answers, "hours", "75.0 50.0 25.0 50.0 50.0 40 25.0 punished".split()),
     # what stands in the dialog is never right; who avoids it chooses two of three, both right in one case of three.
     "timedial": (
         candidates,
         "stands in its dialog",
-        ["0.0", "50.0", "0.0", "50.0", "25.0", "40", "33.3", "helps"],
+        "0.0 50.0 0.0 50.0 25.0 40 33.3 helps".split(),
     ),
 }
 NUMBERS = [
@@ -125,12 +117,7 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
     schema = SCHEMAS[study]
     for split, rows in splits.items():
         rows = [{name: None for name in schema.names} | row for row in rows]
-        write_table(
-            pa.Table.from_pylist(rows, schema=schema),
-            folder / f"build/made/d/{split}.parquet",
-            schema,
-            {},
-        )
+        write_rows(rows, folder / f"build/made/d/{split}.parquet", schema)
     metrics = {
         "experiment": "e",
         "study": study,
@@ -147,47 +134,33 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
         "seeds": 1,
         "sample": sample,
     }
-    write_table(
-        pa.Table.from_pylist([{name: metrics.get(name) for name in METRICS.names}], schema=METRICS),
-        folder / "metrics.parquet",
-        METRICS,
-        {},
+    write_rows(
+        [{name: metrics.get(name) for name in METRICS.names}], folder / "metrics.parquet", METRICS
     )
     for name, content in (("sources", {"made": {"title": HOSTILE}}), ("models", {"m": {}})):
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
+        write_yaml(folder / f"{name}.yaml", content)
     runs = []
     for seed in (1, 2):  # two runs of a dataset are one row for each cue
         runs.append(f"run{seed}")
         (folder / "train" / runs[-1]).mkdir(parents=True, exist_ok=True)
-        (folder / "train" / runs[-1] / "run.json").write_text(
-            json.dumps(
-                {
-                    "run": runs[-1],
-                    "source": "made",
-                    "dataset": "d",
-                    "splits": ["train", "test"],
-                    "data_options": {},
-                    "labels": ["entails_<b>", "neutral", "contradicts"],
-                }
-            )
+        write_json(
+            folder / "train" / runs[-1] / "run.json",
+            {
+                "run": runs[-1],
+                "source": "made",
+                "dataset": "d",
+                "splits": ["train", "test"],
+                "data_options": {},
+                "labels": ["entails_<b>", "neutral", "contradicts"],
+            },
         )
     output = folder / f"tables/{study}_shortcuts"
     return program(
-        f"scripts.studies.{study}.shortcuts",
-        "--metrics",
-        folder / "metrics.parquet",
-        "--sources",
-        folder / "sources.yaml",
-        "--models",
-        folder / "models.yaml",
-        "--train",
-        folder / "train",
-        "--build",
-        folder / "build",
+        f"scripts.studies.{study}.shortcuts --metrics {folder}/metrics.parquet "
+        f"--sources {folder}/sources.yaml --models {folder}/models.yaml "
+        f"--train {folder}/train --build {folder}/build --output {output}",
         "--runs",
         *runs,
-        "--output",
-        output,
     ), output
 
 
@@ -202,13 +175,12 @@ def test_a_cue_is_counted_in_training_and_in_evaluation_and_scored_alone(program
         sample=True,
     )
     assert done.returncode == 0 and len(done.stderr.splitlines()) == 1, done.stderr
-    table = pd.read_csv(output.with_name(f"{output.name}.csv"), dtype=str, keep_default_na=False)
+    table = read_texts(output.with_name(f"{output.name}.csv"))
     assert not table.duplicated(["Corpus", "Dataset", "Cue"]).any()
     row = table[table["Cue"] == cue].iloc[0]
     assert row[NUMBERS].tolist() == wanted
-    assert set(table["Split"]) == {"test"} and set(table["Corpus"]) == {
-        f"'{HOSTILE} [sample data]"
-    }, "a spreadsheet shows it as text"
+    assert set(table["Split"]) == {"test"}
+    assert set(table["Corpus"]) == {f"'{HOSTILE} [sample data]"}, "a spreadsheet shows it as text"
     apart = (table["P in training (%)"].astype(float) - table["Average"].astype(float)).abs()
     assert apart.is_monotonic_decreasing, "surest in training first"
 
@@ -224,9 +196,7 @@ def test_what_is_rare_is_not_told(program, tmp_path):
 
 def test_a_dataset_that_is_not_there_is_one_clear_sentence(program, tmp_path):
     done, output = shortcuts(program, tmp_path, "mctaco", {"train": answers("train")})
-    assert (
-        done.returncode == 1
-        and "test.parquet" in done.stderr
-        and len(done.stderr.splitlines()) == 1
-    )
+    assert done.returncode == 1
+    assert "test.parquet" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert not output.parent.exists() or not list(output.parent.iterdir())

@@ -1,6 +1,7 @@
 """Runs that are one system for a table, and how systems of one model are told apart."""
 
 import pytest
+import yaml
 
 from scripts.running.program import UserError
 from scripts.data.runs import Facts
@@ -39,13 +40,13 @@ def test_seeds_are_one_system_and_ways_of_training_are_told_apart(tmp_path):
         title: [run.folder.name for run in of]
         for title, of in runs_by_title(runs, ["train"], MODELS).items()
     }
-    assert found == {
-        "M, learning rate 0.0001": ["a", "b"],
-        "M, learning rate 2e-05": ["c"],
-        "M, begins with sop-run, learning rate 0.0001": ["d"],
-        "M, fine-tuned, blind": ["e"],
-        "M, learning rate 0.0001, objectives mlm 0.5, sop 1": ["f"],
-    }
+    assert found == yaml.safe_load("""
+        M, learning rate 0.0001: [a, b]
+        M, learning rate 2e-05: [c]
+        M, begins with sop-run, learning rate 0.0001: [d]
+        M, fine-tuned, blind: [e]
+        M, learning rate 0.0001, objectives mlm 0.5, sop 1: [f]
+    """)
     assert list(runs_by_title(runs[:2], ["train"], MODELS)) == ["M"], (
         "trained in one way, it is named by itself"
     )

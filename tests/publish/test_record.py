@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
@@ -22,8 +23,10 @@ from scripts.publish.recorded import (
 )
 from scripts.train.work import code_of
 from tests.conftest import ROOT
+from tests.files import read_json, write_json
 from tests.publish.publish_inputs import HOSTILE, Study, metric_rows
 from tests.studies.mctaco.publish_inputs_mctaco import metric_rows as mctaco_rows
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -59,7 +62,7 @@ def tell(study: Study, folder: Path) -> Path:
         "programs": ["evaluate/strided_sop"],
     }
     file = folder / "told.json"
-    file.write_text(json.dumps(told))
+    write_json(file, told)
     return file
 
 
@@ -70,11 +73,10 @@ def study(tmp_path_factory, program) -> Study:
     code = code_of("classify")
     for run in study.runs:
         file = study.results / "train/strided_sop" / run / "run.json"
-        file.write_text(
-            json.dumps(
-                json.loads(file.read_text())
-                | {"code": code, "hostile": HOSTILE, "digest": "0123", "nothing": {}, "known": None}
-            )
+        write_json(
+            file,
+            read_json(file)
+            | {"code": code, "hostile": HOSTILE, "digest": "0123", "nothing": {}, "known": None},
         )
     for item in study.items():
         if item["name"] in DRAWN or item["name"] in TABLES:
@@ -95,10 +97,9 @@ def record(study, program, tmp_path_factory) -> Path:
         "[all](record/tried/tables/strided_sop_table.md) "
         "[of another](record/other/figures/strided_sop_slices.svg)"
     )
-    done = program(
-        "scripts.publish.record", "--study", tell(study, study.folder), "--output", place
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.publish.record --output {place}", "--study", tell(study, study.folder)
+    ).checked()
     return place
 
 
@@ -110,29 +111,27 @@ def copied(record, tmp_path) -> Path:
 
 
 def test_every_number_and_every_fact_is_kept(study, record):
-    told = json.loads((record / "record.json").read_text())
+    told = read_json(record / "record.json")
     before, after = pq.read_table(study.metrics), read_metrics(record, told["columns"])
     assert before.drop_columns("draws").equals(after.drop_columns("draws"))
     facts = {fact["run"]: fact for fact in read_runs(record)}
     assert facts == {
-        run: json.loads((study.results / "train/strided_sop" / run / "run.json").read_text())
-        for run in study.runs
+        run: read_json(study.results / "train/strided_sop" / run / "run.json") for run in study.runs
     }
     assert "presets/tried.yaml" in (record / "README.md").read_text()
 
 
 def test_of_figures_and_tables_stay_those_that_are_linked(record, copied, study, program):
-    told = json.loads((record / "record.json").read_text())
+    told = read_json(record / "record.json")
     assert list(told["figures"]) == names_in(record / "resources") == LINKED
     assert list(told["tables"]) == ["strided_sop_table"]
     files = [f"{name}.{suffix}" for name in LINKED for suffix in ("csv", "svg")]
     assert names_in(record / "figures") == files
     assert names_in(record / "tables") == ["strided_sop_table.csv", "strided_sop_table.md"]
     (copied.parents[1] / "page.md").write_text("[gone](record/tried/figures/gone.svg)")
-    done = program(
-        "scripts.publish.record", "--study", study.folder / "told.json", "--output", copied
+    program(f"scripts.publish.record --study {study.folder}/told.json --output {copied}").refused(
+        "figures/gone, which this study does not make"
     )
-    assert done.returncode == 1 and "figures/gone, which this study does not make" in done.stderr
 
 
 def names_in(folder: Path) -> list[str]:
@@ -140,18 +139,19 @@ def names_in(folder: Path) -> list[str]:
 
 
 def test_texts_that_read_like_numbers_or_formulas_come_back():
-    facts = [
-        {
-            "run": "a",
-            "digest": "0123",
-            "seed": 1,
-            "versions": {"torch": "2.1"},
-            "none": None,
-            "empty": {},
-            "list": [1, "2"],
-        },
-        {"run": "=b", "digest": "12", "text": "", "versions": {"torch": "true", "a.b": "c"}},
-    ]
+    facts = yaml.safe_load("""
+        - run: a
+          digest: '0123'
+          seed: 1
+          versions: {torch: '2.1'}
+          none: null
+          empty: {}
+          list: [1, '2']
+        - run: =b
+          digest: '12'
+          text: ''
+          versions: {torch: 'true', a.b: c}
+    """)
     assert facts_of_runs(runs_table(facts)) == facts
 
 
@@ -182,8 +182,7 @@ def records() -> list:
 
 @pytest.mark.parametrize("place", records(), ids=lambda place: place.name if place else "made-up")
 def test_each_figure_of_a_record_has_the_points_of_its_numbers(place, record, program):
-    done = program("scripts.publish.record", "--redraw", place or record)
-    assert done.returncode == 0, done.stderr
+    program("scripts.publish.record", "--redraw", place or record).checked()
     for kind, suffixes in SUFFIXES.items():
         files = {file.name for file in ((place or record) / kind).glob("*")}
         names = linked_items(place or record, kind)
@@ -194,36 +193,18 @@ def test_each_figure_of_a_record_has_the_points_of_its_numbers(place, record, pr
 
 @pytest.mark.parametrize(
     "file, old, new, rc, said",
-    [
-        (
-            "metrics.csv.gz",
-            "0.56,",
-            "0.57,",
-            1,
-            "other points than its numbers have: accuracy_by_stride",
-        ),
-        (
-            "history.csv",
-            "0.65,",
-            "0.66,",
-            1,
-            "other points than its numbers have: strided_sop_training_curves",
-        ),
-        (
-            "figures/accuracy_by_stride.svg",
-            "#0072b2",
-            "#0072b3",
-            0,
-            "warning: {}/figures/accuracy_by_stride.svg: today's code",
-        ),
-    ],
+    rows_of("""
+        metrics.csv.gz | 0.56, | 0.57, | 1 | 'other points than its numbers have: accuracy_by_stride'
+        history.csv | 0.65, | 0.66, | 1 | 'other points than its numbers have: strided_sop_training_curves'
+        figures/accuracy_by_stride.svg | '#0072b2' | '#0072b3' | 0 | 'warning: {}/figures/accuracy_by_stride.svg: today''s code'
+    """),
     ids=["number", "curve", "shape"],
 )
 def test_other_points_are_an_error_and_other_shapes_a_warning(
     copied, program, file, old, new, rc, said
 ):
     change(copied / file, old, new)
-    done = program("scripts.publish.record", "--redraw", copied)
+    done = program(f"scripts.publish.record --redraw {copied}")
     assert done.returncode == rc and said.format(copied) in done.stderr
 
 
@@ -275,8 +256,8 @@ def test_a_damaged_record_is_named(copied, program, name, damage, said):
     file = copied / name
     file.write_bytes(damage(file.read_bytes()))
     both = [
-        program("scripts.publish.record", "--check", copied.parent),
-        program("scripts.publish.record", "--redraw", copied),
+        program(f"scripts.publish.record --check {copied.parent}"),
+        program(f"scripts.publish.record --redraw {copied}"),
     ]
     errors = [done.stderr for done in both if done.returncode]
     assert errors and not any("Traceback" in text for text in errors), errors
@@ -288,21 +269,20 @@ def test_a_damaged_record_beside_is_named_before_anything_is_written(
 ):
     (copied / "record.json").write_text("<<<<<<< HEAD\n")
     with pytest.raises(UserError, match="record.json: "):
-        write_record(json.loads(tell(study, tmp_path).read_text()), copied.parent / "other")
+        write_record(read_json(tell(study, tmp_path)), copied.parent / "other")
     assert not (copied.parent / "other").exists()
 
 
 def test_other_code_is_named(copied, program):
-    assert program("scripts.publish.record", "--check", copied.parent).returncode == 0
-    told = json.loads((copied / "record.json").read_text())
+    assert program(f"scripts.publish.record --check {copied.parent}").returncode == 0
+    told = read_json(copied / "record.json")
     told["programs"]["evaluate/strided_sop"] += "0"
     told["programs"]["evaluate/gone"] = "0123"
-    (copied / "record.json").write_text(json.dumps(told))
+    write_json(copied / "record.json", told)
     change(copied / "runs.csv", code_of("classify"), "0123")
-    done = program("scripts.publish.record", "--check", copied.parent)
-    assert (
-        done.returncode == 1 and "1 of 1 records are stale (tried)" in done.stderr.splitlines()[-1]
-    )
+    done = program(f"scripts.publish.record --check {copied.parent}")
+    assert done.returncode == 1
+    assert "1 of 1 records are stale (tried)" in done.stderr.splitlines()[-1]
     for name in (
         "evaluate/strided_sop",
         "evaluate/gone",
@@ -335,12 +315,10 @@ def test_a_study_that_is_not_finished_is_refused_and_an_older_record_stays(
     if file == study.metrics:
         study.write_metrics(metric_rows())
     try:
-        done = program(
-            "scripts.publish.record", "--study", study.folder / "told.json", "--output", copied
-        )
+        done = program(f"scripts.publish.record --study {study.folder}/told.json --output {copied}")
     finally:
         file.write_bytes(content)
-    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+    done.refused(said)
     assert contents(copied.parent) == before
 
 

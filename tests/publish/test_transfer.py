@@ -1,31 +1,31 @@
 """What can be compared in a plan, and the figures of it: transfers, and a second objective by its weight."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.plan.comparable import objectives, transfers
-from scripts.data.tables import write_table
 from scripts.studies.mctaco.evaluate import SCHEMA as MCTACO_METRICS
+from tests.files import write_json, write_rows
 from tests.publish.figure_faults import faults_in
 from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
+from tests.rows import rows_of
 
-STUDIES = {
-    "mctaco": {"title": "MC-TACO", "headline": "exact_match"},
-    "strided_sop": {
-        "title": "Order",
-        "headline": "accuracy",
-        "learnt": "sentence order, stride {stride}",
-    },
-}
-SOURCES = {
-    "sample_mctaco": {"title": "Questions", "evaluate": ["test"]},
-    "sample_activitynet": {"title": "Captions", "evaluate": ["val_1"]},
-}
+STUDIES = yaml.safe_load("""
+mctaco: {title: MC-TACO, headline: exact_match}
+strided_sop: {title: Order, headline: accuracy, learnt: 'sentence order, stride {stride}'}
+""")
+SOURCES = yaml.safe_load("""
+sample_mctaco:
+  title: Questions
+  evaluate: [test]
+sample_activitynet:
+  title: Captions
+  evaluate: [val_1]
+""")
 
 
 def test_a_transfer_has_its_twin():
@@ -53,20 +53,18 @@ def test_a_transfer_has_its_twin():
             "begun_with": found[0]["begun_with"],
         }
     ]
-    assert (
-        found[0]["begun_with"]["data"]["stride"] == 3
-        and found[0]["begun_with"]["study"] == "strided_sop"
-    )
+    assert found[0]["begun_with"]["data"]["stride"] == 3
+    assert found[0]["begun_with"]["study"] == "strided_sop"
 
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        {"seeds": [2]},
-        {"seeds": [1, 2]},
-        {"training": {"batch_size": 8}},
-        {"data": {"source": "sample_mctaco", "train_questions": 50}},
-    ],
+    yaml.safe_load("""
+        - seeds: [2]
+        - seeds: [1, 2]
+        - training: {batch_size: 8}
+        - data: {source: sample_mctaco, train_questions: 50}
+    """),
 )
 def test_another_seed_or_setting_is_no_twin(changed):
     after = MCTACO | {"initial": {"experiment": "first", "stride": 3}}
@@ -92,7 +90,7 @@ def test_weights_of_a_second_objective_stand_side_by_side():
     assert objectives(plan(configured(["alone"], alone=SOP))) == []
 
 
-def rows_of(
+def measured_rows(
     schema: pa.Schema,
     study: str,
     metric: str,
@@ -127,16 +125,14 @@ def given(tmp_path):
     """The files that rules/publish.smk hands over; returns the arguments."""
 
     def call(rows: list[dict], schema: pa.Schema, compared: list[dict]) -> list:
-        write_table(
-            pa.Table.from_pylist(rows, schema=schema), tmp_path / "metrics.parquet", schema, {}
-        )
+        write_rows(rows, tmp_path / "metrics.parquet", schema)
         for name, value in {
             "sources": SOURCES,
             "models": {"tiny_bert": {"title": "Tiny"}},
             "studies": STUDIES,
             "compared": compared,
         }.items():
-            (tmp_path / f"{name}.yaml").write_text(json.dumps(value))
+            write_json(tmp_path / f"{name}.yaml", value)
         return [
             "--metrics",
             tmp_path / "metrics.parquet",
@@ -153,37 +149,33 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     draws = np.random.default_rng(1).normal(0.5, 0.04, 500)
     told = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
     rows = [
-        rows_of(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
-        for name, value, shift in (
-            ("plain", 0.5, 0.0),
-            ("after", 0.56, 0.06),
-            ("coins", 0.52, 0.02),
-            ("else", 0.9, 0.4),
-        )
+        measured_rows(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
+        for name, value, shift in rows_of("""
+            plain | 0.5  | 0.0
+            after | 0.56 | 0.06
+            coins | 0.52 | 0.02
+            else  | 0.9  | 0.4
+        """)
     ]
-    compared = [
-        {
-            "study": "mctaco",
-            "source": "sample_mctaco",
-            "dataset": "default",
-            "model": "tiny_bert",
-            "method": "train",
-            "experiment": "after",
-            "without": "plain",
-            "begun_with": {
-                "study": "strided_sop",
-                "source": "sample_activitynet",
-                "data": {"stride": 3},
-                "method": "train",
-            },
-        }
-    ]
+    compared = yaml.safe_load("""
+        - study: mctaco
+          source: sample_mctaco
+          dataset: default
+          model: tiny_bert
+          method: train
+          experiment: after
+          without: plain
+          begun_with:
+            study: strided_sop
+            source: sample_activitynet
+            data: {stride: 3}
+            method: train
+    """)
     begun = compared[0]["begun_with"] | {"data": {"stride": 3, "train_labels": "coin"}}
     compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
     arguments = given(rows, MCTACO_METRICS, compared)
     for item in ("figure", "table"):
-        done = program(f"scripts.publish.transfer.{item}", *arguments, "--output", tmp_path / item)
-        assert done.returncode == 0, done.stderr
+        program(f"scripts.publish.transfer.{item} --output {tmp_path}/{item}", *arguments).checked()
     assert (
         faults_in(
             monkeypatch,
@@ -195,32 +187,21 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
         == []
     )
     point, control = pd.read_csv(tmp_path / "figure.csv").to_dict("records")
-    assert (
-        control["is_control"]
-        and control["value"] == pytest.approx(0.02)
-        and not point["is_control"]
-    )
-    assert (
-        point["value"] == pytest.approx(0.06)
-        and point["begun"] == "after sentence order, stride 3, Captions"
-    )
+    assert control["is_control"]
+    assert control["value"] == pytest.approx(0.02)
+    assert not point["is_control"]
+    assert point["value"] == pytest.approx(0.06)
+    assert point["begun"] == "after sentence order, stride 3, Captions"
     # The draws differ by the same everywhere: only seeds are left, of two each with an sd of 1 point.
     error = np.sqrt(2 * 0.01**2 / 2)
-    assert 2 * error < point["value"] - point["ci_low"] < 15 * error and point["ci_low"] + point[
-        "ci_high"
-    ] == pytest.approx(0.12)
-    assert (
-        "by +6.0 (" in (tmp_path / "table.csv").read_text()
-        and "[sample data]" in (tmp_path / "table.csv").read_text()
-    )
+    assert 2 * error < point["value"] - point["ci_low"] < 15 * error
+    assert point["ci_low"] + point["ci_high"] == pytest.approx(0.12)
+    assert "by +6.0 (" in (tmp_path / "table.csv").read_text()
+    assert "[sample data]" in (tmp_path / "table.csv").read_text()
     done = program(
-        "scripts.publish.transfer.figure",
+        f"scripts.publish.transfer.figure --output {tmp_path}/none",
         *given(rows[:1], MCTACO_METRICS, compared),
-        "--output",
-        tmp_path / "none",
     )
-    assert (
-        done.returncode != 0
-        and "no run beside one that begins with" in done.stderr
-        and not (tmp_path / "none.csv").exists()
-    )
+    assert done.returncode != 0
+    assert "no run beside one that begins with" in done.stderr
+    assert not (tmp_path / "none.csv").exists()

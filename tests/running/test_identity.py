@@ -15,6 +15,7 @@ import pytest
 from scripts.running import identity as code
 from scripts.running.identity import identity, read_module
 from tests.conftest import ROOT
+from tests.rows import rows_of
 
 SYNTAX_HASH = "ce76918759110978"
 ALL = """
@@ -143,12 +144,12 @@ def module_split(tree: Tree) -> None:
 
 
 def definitions_renamed(tree: Tree) -> None:
-    for old, new in (
-        ("keyed_uniform", "uniform_by_key"),
-        ("content_digest", "digest_of_content"),
-        ("PREDICTIONS", "SCORED"),
-        ("Scorer", "ScoreReader"),
-    ):
+    for old, new in rows_of("""
+        keyed_uniform  | uniform_by_key
+        content_digest | digest_of_content
+        PREDICTIONS    | SCORED
+        Scorer         | ScoreReader
+    """):
         tree.replace(rf"\b{old}\b", new)
 
 
@@ -327,15 +328,7 @@ def test_what_only_reports_is_no_part_of_a_run():
     assert (
         not {
             f"scripts.train.{name}"
-            for name in (
-                "checkpoint",
-                "tokens",
-                "launch",
-                "weight_files",
-                "process",
-                "card",
-                "cost",
-            )
+            for name in "checkpoint tokens launch weight_files process card cost".split()
         }
         & reached
     )
@@ -363,7 +356,7 @@ def work(given, pairs=3):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "old, new",
     [
         ("Make it.", "Build it."),
         ("how many", "the number of"),
@@ -389,7 +382,7 @@ def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "old, new",
     [
         ("pairs=3", "pairs=4"),
         ("pairs=3", "pairs=3.0"),

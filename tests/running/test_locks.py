@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from snakemake.exceptions import WorkflowError
 from scripts.running.folder_lock import owned
 from scripts.running.locks import NO_LOCKS, flock
 from tests.conftest import ROOT
+from tests.files import read_json
 from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 
@@ -71,11 +71,10 @@ def test_training_goes_on_with_a_warning_and_shares_no_tokens(tmp_path, without_
         )
         assert done.returncode == 0, done.stderr
         warned = [line for line in done.stderr.splitlines() if "has no locks" in line]
-        assert len(warned) == (name == "without") and all(
-            "give one command at a time" in line for line in warned
-        )
+        assert len(warned) == (name == "without")
+        assert all("give one command at a time" in line for line in warned)
         assert any((tmp_path / name / "tokens").glob("*/facts.json")) == (name == "with")
-        results.append(json.loads((tmp_path / name / "run.json").read_text())["digest"])
+        results.append(read_json(tmp_path / name / "run.json")["digest"])
         results.append((tmp_path / name / "predictions.parquet").read_bytes())
     assert results[:2] == results[2:]
 
@@ -90,7 +89,7 @@ def test_a_working_folder_is_guarded_by_snakemakes_own_files(tmp_path, monkeypat
 
     monkeypatch.setattr(fcntl, "flock", failing)
     with owned(folder):
-        assert json.loads((folder / "owner").read_text())["pid"] == os.getpid()
+        assert read_json(folder / "owner")["pid"] == os.getpid()
     (folder / "locks/0.input.lock").write_text("")
     with pytest.raises(WorkflowError, match="snakemake --unlock"), owned(folder):
         pass

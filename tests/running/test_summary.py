@@ -2,16 +2,17 @@
 
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.running.summary import headlines
-from scripts.data.tables import write_table
 from scripts.studies.mctaco.evaluate import SCHEMA as QUESTIONS
 from scripts.studies.temporal_nli.evaluate import SCHEMA as PAIRS
+from tests.files import write_rows
 
-STUDIES = {
-    "temporal_nli": {"title": "Inference", "headline": "accuracy"},
-    "mctaco": {"title": "Questions", "headline": "exact_match"},
-}
+STUDIES = yaml.safe_load("""
+temporal_nli: {title: Inference, headline: accuracy}
+mctaco: {title: Questions, headline: exact_match}
+""")
 SCHEMA = pa.unify_schemas([PAIRS, QUESTIONS])
 
 
@@ -56,7 +57,7 @@ ROWS = [
 
 def told(folder, rows: list[dict], *given: list[str]) -> list[str]:
     file = folder / "metrics.parquet"
-    write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file, SCHEMA, {})
+    write_rows(rows, file, SCHEMA)
     return headlines(file, STUDIES, *given)
 
 
@@ -69,7 +70,7 @@ def test_the_best_number_stands_beside_its_own_distance_to_the_best_control(tmp_
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    "rows, said",
     [
         (
             [

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-PROGRAMS = ["munged", "munge", "setpriv", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
+PROGRAMS = "munged munge setpriv slurmctld slurmd sbatch squeue scontrol".split()
 PACKAGES = ["slurm-wlm", "munge"]
 ETC = Path("/etc/slurm")
 MARK = "# written by the tests of timestride (tests/slurm/cluster.py)\n"
@@ -110,7 +110,7 @@ def install() -> None:
     if not shutil.which("apt-get"):
         raise CannotStart("Slurm is not installed, and there is no apt-get here to install it with")
     quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    options = ["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=2", "-qq"]
+    options = "-o DPkg::Lock::Timeout=120 -o Acquire::Retries=2 -qq".split()
     command = ["apt-get", *options, "install", "-y", "--no-install-recommends", *PACKAGES]
     done = subprocess.run(command, env=quiet, capture_output=True, text=True)
     if done.returncode:  # a fresh image has no package lists
@@ -165,7 +165,7 @@ class Cluster:
             self._daemon("slurmctld", "-D", "-c")
             self._wait("slurmctld", ["scontrol", "ping"], "is UP")
             self._daemon("slurmd", "-D")
-            self._wait("slurmd", ["sinfo", "-h", "-o", "%T"], "idle")
+            self._wait("slurmd", "sinfo -h -o %T".split(), "idle")
             self.up = True
         except BaseException:
             self.stop()
@@ -196,7 +196,7 @@ class Cluster:
         """Every job so far, oldest first, in the words of `scontrol show job`: JobId, JobState, Comment (the plugin
         writes the rule and its wildcards there), MinMemoryNode, TimeLimit, NumCPUs, TresPerJob (GPUs), …"""
         shown = subprocess.run(
-            ["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True
+            "scontrol --oneliner show job".split(), capture_output=True, text=True, check=True
         )
         lines = [line for line in shown.stdout.splitlines() if line.startswith("JobId=")]
         found = [dict(pair.split("=", 1) for pair in line.split() if "=" in pair) for line in lines]

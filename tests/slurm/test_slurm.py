@@ -5,7 +5,6 @@ corpus, two strides) so that it takes some minutes. While it runs, one training 
 checkpoint.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -16,25 +15,27 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scripts.data.yaml_files import read_yaml
+from tests.files import read_json, write_yaml
 from tests.workflow.conftest import checkout
 
 BIN = Path(sys.executable).parent
-TYPED = ["--cores", "all", "--profile", "slurm"]
+TYPED = "--cores all --profile slurm".split()
 
 # Laid over config.yaml. Enough epochs that a job can be caught between its first checkpoint and its end.
-SMALLER = {
-    "run": ["sample_sop"],
-    "seeds": [1],
-    "checkpoint_seconds": 1,
-    "bootstrap_resamples": 100,
-    "experiments": {
-        "sample_sop": {
-            "controls": False,
-            "data": {"source": "sample_activitynet", "stride": [0, 3]},
-            "training": {"epochs": 8, "early_stopping_patience": 8},
-        }
-    },
-}
+SMALLER = yaml.safe_load("""
+run: [sample_sop]
+seeds: [1]
+checkpoint_seconds: 1
+bootstrap_resamples: 100
+experiments:
+  sample_sop:
+    controls: false
+    data:
+      source: sample_activitynet
+      stride: [0, 3]
+    training: {epochs: 8, early_stopping_patience: 8}
+""")
 # Snakemake as the plugin runs it, but with a look at the jobs every other second. The plugin waits ten seconds longer after each look in which
 # no job had ended, which is most of the time here.
 LOOKING = """from snakemake.cli import main
@@ -72,8 +73,8 @@ def call(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
 def copy(tmp_path_factory) -> Path:
     """The project as it would be checked out, without its results."""
     place = checkout(tmp_path_factory.mktemp("slurm") / "timestride").folder
-    (place / "smaller.yaml").write_text(yaml.safe_dump(SMALLER))
-    (place / "shared.yaml").write_text(yaml.safe_dump(SHARED))
+    write_yaml(place / "smaller.yaml", SMALLER)
+    write_yaml(place / "shared.yaml", SHARED)
     return place
 
 
@@ -146,22 +147,18 @@ def minutes(written: str) -> int:
 def test_profile_as_typed_selects_the_paper_preset(copy):
     said = call(copy, "--dry-run")
     assert said.returncode == 0, said.stdout[-4000:]
-    paper = yaml.safe_load((copy / "presets" / "paper.yaml").read_text())
+    paper = read_yaml(copy / "presets" / "paper.yaml")
     model = paper["experiments"][paper["run"][0]]["models"][0]
-    assert (
-        f"Fetching the model {model} " in said.stdout
-        and "Fetching the corpus activitynet " in said.stdout
-    )
+    assert f"Fetching the model {model} " in said.stdout
+    assert "Fetching the corpus activitynet " in said.stdout
     assert "sample_activitynet" not in said.stdout
 
 
 def test_another_study_on_the_command_line_goes_before_the_profile(copy):
     said = call(copy, "--dry-run", "--configfile", "config.yaml")
     assert said.returncode == 0, said.stdout[-4000:]
-    assert (
-        "Writing the sample corpus sample_activitynet " in said.stdout
-        and "Fetching the corpus activitynet " not in said.stdout
-    )
+    assert "Writing the sample corpus sample_activitynet " in said.stdout
+    assert "Fetching the corpus activitynet " not in said.stdout
 
 
 def test_the_study_runs_through_slurm_to_the_page(study):
@@ -216,20 +213,16 @@ def test_runs_share_a_gpu_in_one_job_which_dies_and_resumes(copy, cluster):
     first, second = [job for job in shared["jobs"] if "shared_gpu" in job["Comment"]]
     assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
     for attempt, job in enumerate((first, second), 1):
-        assert (
-            job["TresPerNode"].endswith("gpu:1")
-            and "TresPerJob" not in job
-            and job["NumNodes"] == "1"
-        )
-        assert (
-            job["CPUs/Task"] == "8"
-            and megabytes(job["MinMemoryNode"]) == attempt * 2 * 16000
-            and minutes(job["TimeLimit"]) == attempt * 240
-        )
+        assert job["TresPerNode"].endswith("gpu:1")
+        assert "TresPerJob" not in job
+        assert job["NumNodes"] == "1"
+        assert job["CPUs/Task"] == "8"
+        assert megabytes(job["MinMemoryNode"]) == attempt * 2 * 16000
+        assert minutes(job["TimeLimit"]) == attempt * 240
     folders = list(copy.glob("results/train/*/*seed-2-*"))
     assert len(folders) == 2
     for folder in folders:
-        assert json.loads((folder / "run.json").read_text())["hardware"]["threads"] == 4
+        assert read_json(folder / "run.json")["hardware"]["threads"] == 4
         assert (
             "resumes in epoch"
             in (copy / f"results/logs/train/strided_sop/{folder.name}.log").read_text()

@@ -1,16 +1,15 @@
 """Tokenizers of decoders: what pads where no token is meant to, and special tokens beyond the model's table."""
 
-import json
-
 import pytest
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from transformers import GPT2Config
 
 from scripts.running.program import UserError
 from scripts.train.paradigms.paradigm import check_vocabulary, read_config, read_tokenizer
+from tests.files import write_json
 
 pytestmark = pytest.mark.models
-WORDS = ["a", "b", "man", "eats", "then", "sleeps", "<end>", "<unknown>", "<spare>"]
+WORDS = "a b man eats then sleeps <end> <unknown> <spare>".split()
 
 
 def folder_of(
@@ -27,10 +26,10 @@ def folder_of(
     tokenizer.add_tokens([token for token in added if not token.special])
     tokenizer.add_special_tokens([token for token in added if token.special])
     tokenizer.save(str(place / "tokenizer.json"))
-    (place / "tokenizer_config.json").write_text(
-        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"} | special)
+    write_json(
+        place / "tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast"} | special
     )
-    (place / "config.json").write_text(json.dumps(config))
+    write_json(place / "config.json", config)
     return place
 
 
@@ -41,7 +40,7 @@ END, UNKNOWN = {"eos_token": "<end>"}, {"unk_token": "<unknown>"}
 
 
 @pytest.mark.parametrize(
-    ("special", "added", "pads"),
+    "special, added, pads",
     [
         (END | UNKNOWN | {"pad_token": "<spare>"}, (), "<spare>"),
         (END | UNKNOWN, (), "<end>"),
@@ -56,7 +55,7 @@ def test_a_decoder_pads_with_what_it_has(tmp_path, special, added, pads):
 
 
 @pytest.mark.parametrize(
-    ("config", "special"),
+    "config, special",
     [(GPT, {}), ({"model_type": "roberta"}, END | UNKNOWN), ({"model_type": "t5"}, END)],
 )
 def test_a_tokenizer_that_cannot_pad(tmp_path, config, special):
@@ -66,7 +65,7 @@ def test_a_tokenizer_that_cannot_pad(tmp_path, config, special):
 
 
 @pytest.mark.parametrize(
-    ("config", "added", "beyond"),
+    "config, added, beyond",
     [
         (GPT, AddedToken("<image>", special=True), False),
         (GPT, AddedToken("image", special=False), True),

@@ -1,12 +1,12 @@
 """Temporal expressions: sentences read and corrected, values, the program on tables, the released TimeDial."""
 
-import json
 import re
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 import spacy
+import yaml
 
 from scripts.text.restored_dialogs import restored_turns
 from scripts.text.span_values import has_numeral, values_of
@@ -15,6 +15,7 @@ from scripts.text.temporal_words import rules_of
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
 from scripts.studies.timedial.figures.spans import dialog_rows, masked_spans
 from tests.conftest import ROOT, programs
+from tests.files import read_json
 from tests.forking import SHARED
 from tests.rows import each_row
 
@@ -85,67 +86,33 @@ def test_a_sentence(find, sentence):
 
 @each_row(
     "texts, wanted",
-    [
-        (
-            [
-                "It's 5 o'clock.",
-                "It ’ s 5 o ’ clock .",
-                "It's 5 o ' clock.",
-                "It's 5 O'CLOCK.",
-                "It's ５ o’clock .",
-            ],
-            "5 o'clock",
-        ),
-        (
-            [
-                "at 7:30 today",
-                "at 7 : 30 today",
-                "at 7: 30 today",
-                "at 7：30 today",
-                "at ７：３０ today",
-            ],
-            "7:30 today",
-        ),
-        (
-            [
-                "leaves at 8 p.m. sharp",
-                "leaves at 8 p.m . sharp",
-                "leaves at 8p.m. sharp",
-                "leaves at 8 pm sharp",
-            ],
-            "8 pm",
-        ),
-        (
-            ["a 30-day notice", "a 30 - day notice", "a 30 day notice", "a thirty-day notice"],
-            "30 day",
-        ),
-        (["in two weeks.But no", "in two weeks . But no", "in two weeks , no"], "two weeks"),
-        (["two hours ' time", "two hours' time", "two hours ’ time"], "two hours"),
-    ],
+    """
+        [It's 5 o'clock., It ’ s 5 o ’ clock ., It's 5 o ' clock., It's 5 O'CLOCK., It's ５ o’clock .] | 5 o'clock
+        [at 7:30 today, 'at 7 : 30 today', 'at 7: 30 today', at 7：30 today, at ７：３０ today] | 7:30 today
+        [leaves at 8 p.m. sharp, leaves at 8 p.m . sharp, leaves at 8p.m. sharp, leaves at 8 pm sharp] | 8 pm
+        [a 30-day notice, a 30 - day notice, a 30 day notice, a thirty-day notice] | 30 day
+        [in two weeks.But no, in two weeks . But no, 'in two weeks , no'] | two weeks
+        [two hours ' time, two hours' time, two hours ’ time] | two hours
+    """,
 )
 def test_spacing_does_not_matter(find, rules, texts, wanted):
     found = [find(text) for text in texts]
     assert all(len(one) == 1 for one in found)
     texts, kinds = zip(*(one[0] for one in found), (wanted, found[0][0][1]))
-    assert (
-        values_of(pd.Series(texts), pd.Series(kinds), rules).nunique() == 1 and len(set(kinds)) == 1
-    )
+    assert values_of(pd.Series(texts), pd.Series(kinds), rules).nunique() == 1
+    assert len(set(kinds)) == 1
 
 
 @each_row(
     "kind, texts, wanted",
-    [
-        ("duration", ["two weeks", "a dozen years", "half an hour", "thousands of years"], True),
-        ("time", ["10:30"], True),
-        (
-            "date",
-            ["the sixth of September", "the second day", "sixties", "the fourth quarter", "1999"],
-            True,
-        ),
-        ("duration", ["a week", "an hour", "a few days", "just a second"], False),
-        ("date", ["tomorrow"], False),
-        ("set", ["every day", "twice a week"], False),
-    ],
+    """
+        duration | [two weeks, a dozen years, half an hour, thousands of years]                  | true
+        time     | ['10:30']                                                                     | true
+        date     | [the sixth of September, the second day, sixties, the fourth quarter, '1999'] | true
+        duration | [a week, an hour, a few days, just a second]                                  | false
+        date     | [tomorrow]                                                                    | false
+        set      | [every day, twice a week]                                                     | false
+    """,
 )
 def test_numerals(rules, kind, texts, wanted):
     assert {has_numeral(text, kind, rules) for text in texts} == {wanted}
@@ -156,66 +123,31 @@ def test_numerals(rules, kind, texts, wanted):
 
 @each_row(
     "kind, texts",
-    [
-        (
-            "duration",
-            [
-                "two weeks",
-                "14 days",
-                "a fortnight",
-                "two-week",
-                "2 - week",
-                "the two weeks",
-                "about two weeks",
-            ],
-        ),
-        (
-            "duration",
-            [
-                "half an hour",
-                "30 minutes",
-                "thirty minutes",
-                "half-hour",
-                "30 - minute",
-                "another 30 minutes",
-            ],
-        ),
-        ("duration", ["1.5 hours", "one and a half hours", "an hour and a half", "90 minutes"]),
-        ("duration", ["five to ten minutes", "5-10 minutes", "5 to 10 minutes"]),
-        ("duration", ["12 months", "one year", "a year"]),
-        ("duration", ["more than two weeks", "more than 14 days"]),
-        ("date", ["two weeks ago", "14 days ago", "about two weeks ago"]),
-        (
-            "time",
-            [
-                "5 pm",
-                "5:00 p.m.",
-                "5 p . m",
-                "five o'clock in the afternoon",
-                "17:00",
-                "five PM",
-                "5 o ’ clock in the afternoon",
-            ],
-        ),
-        ("time", ["half past six", "6:30", "six-thirty", "six thirty"]),
-        ("time", ["a quarter to eight", "7:45", "seven forty-five"]),
-        ("time", ["noon", "12 noon", "12 pm"]),
-        ("time", ["from 1 PM to 4 PM", "1:00 pm to 4:00 pm"]),
-        (
-            "time",
-            ["tomorrow morning at ten o'clock", "ten o'clock tomorrow morning", "10 am tomorrow"],
-        ),
-        ("set", ["every day", "daily", "everyday", "once a day", "each day"]),
-        ("set", ["twice a week", "2 times per week"]),
-        ("set", ["every other day", "every two days", "every 48 hours"]),
-        ("set", ["Sundays", "every Sunday"]),
-        ("age", ["five years old", "5 years old", "five-year-old", "5 - year - old"]),
-        ("date", ["Mar 3", "March 3rd", "the third of March", "3 March", "March 3"]),
-        ("date", ["July 4 , 2004", "the 4th of July 2004"]),
-        ("date", ["the eighties", "1980s", "80s"]),
-        ("date", ["the second week", "the 2nd week"]),
-        ("date", ["Next  Week", "next week"]),
-    ],
+    """
+        duration | [two weeks, 14 days, a fortnight, two-week, 2 - week, the two weeks, about two weeks]
+        duration | [half an hour, 30 minutes, thirty minutes, half-hour, 30 - minute, another 30 minutes]
+        duration | [1.5 hours, one and a half hours, an hour and a half, 90 minutes]
+        duration | [five to ten minutes, 5-10 minutes, 5 to 10 minutes]
+        duration | [12 months, one year, a year]
+        duration | [more than two weeks, more than 14 days]
+        date | [two weeks ago, 14 days ago, about two weeks ago]
+        time | [5 pm, 5:00 p.m., 5 p . m, five o'clock in the afternoon, '17:00', five PM, 5 o ’ clock in the afternoon]
+        time | [half past six, '6:30', six-thirty, six thirty]
+        time | [a quarter to eight, '7:45', seven forty-five]
+        time | [noon, 12 noon, 12 pm]
+        time | [from 1 PM to 4 PM, 1:00 pm to 4:00 pm]
+        time | [tomorrow morning at ten o'clock, ten o'clock tomorrow morning, 10 am tomorrow]
+        set | [every day, daily, everyday, once a day, each day]
+        set | [twice a week, 2 times per week]
+        set | [every other day, every two days, every 48 hours]
+        set | [Sundays, every Sunday]
+        age | [five years old, 5 years old, five-year-old, 5 - year - old]
+        date | [Mar 3, March 3rd, the third of March, 3 March, March 3]
+        date | ['July 4 , 2004', the 4th of July 2004]
+        date | [the eighties, 1980s, 80s]
+        date | [the second week, the 2nd week]
+        date | [Next  Week, next week]
+    """,
 )
 def test_equal_values(rules, kind, texts):
     assert values_of(pd.Series(texts), pd.Series([kind] * len(texts)), rules).nunique() == 1
@@ -223,35 +155,14 @@ def test_equal_values(rules, kind, texts):
 
 @each_row(
     "kind, texts",
-    [
-        (
-            "duration",
-            [
-                "two weeks",
-                "two days",
-                "more than two weeks",
-                "less than two weeks",
-                "the last two weeks",
-                "a few weeks",
-            ],
-        ),
-        ("time", ["five o'clock", "5 am", "5 pm", "tomorrow at 5 pm", "5:15"]),
-        ("time", ["noon", "midnight", "12 o'clock"]),
-        ("set", ["every day", "every other day", "twice a day", "a day", "every Monday"]),
-        (
-            "date",
-            [
-                "two weeks ago",
-                "two weeks later",
-                "March 3",
-                "March 4",
-                "March",
-                "March 2003",
-                "3 March 2004",
-            ],
-        ),
-        ("date", ["today", "tomorrow", "this year", "next year", "1980", "1980s", "1880s"]),
-    ],
+    """
+        duration | [two weeks, two days, more than two weeks, less than two weeks, the last two weeks, a few weeks]
+        time | [five o'clock, 5 am, 5 pm, tomorrow at 5 pm, '5:15']
+        time | [noon, midnight, 12 o'clock]
+        set | [every day, every other day, twice a day, a day, every Monday]
+        date | [two weeks ago, two weeks later, March 3, March 4, March, March 2003, 3 March 2004]
+        date | [today, tomorrow, this year, next year, '1980', 1980s, 1880s]
+    """,
 )
 def test_different_values(rules, kind, texts):
     assert values_of(pd.Series(texts), pd.Series([kind] * len(texts)), rules).nunique() == len(
@@ -278,30 +189,22 @@ def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
     write_table(pa.Table.from_pandas(quiz), tmp_path / "quiz/test.parquet", CHALLENGE, {})
     found = {}
     for name, split in (("talk", "train"), ("quiz", "test")):
-        done = program(
-            MODULE,
-            "--cleaned",
-            tmp_path / name,
-            "--splits",
-            split,
-            "--output",
-            tmp_path / "spans" / name,
-        )
-        assert done.returncode == 0, done.stderr
+        program(
+            f"{MODULE} --cleaned {tmp_path}/{name} --splits {split} "
+            f"--output {tmp_path}/spans/{name}"
+        ).checked()
         rows = pd.read_parquet(tmp_path / f"spans/{name}/{split}.parquet")
         assert list(rows) == SPANS.names
-        found[name] = (
-            rows[["dialog_id", "turn", "start", "text", "kind", "value"]].to_numpy().tolist()
-        )
+        found[name] = rows["dialog_id turn start text kind value".split()].to_numpy().tolist()
     assert found["talk"] == [
         ["train:0", 0, 8, "5 pm", "time", "5:00 pm"],
         ["train:0", 2, 10, "half an hour", "duration", "1800 s"],
     ]
     assert [row[:4] for row in found["quiz"]] == [["1", 1, 10, "two weeks"], ["1", 1, 31, "May 5"]]
     kept = provenance_of(tmp_path / "spans/talk/train.parquet")
-    assert (
-        kept["licence"] == "MIT" and kept["spacy"] == spacy.__version__ and len(kept["rules"]) == 64
-    )
+    assert kept["licence"] == "MIT"
+    assert kept["spacy"] == spacy.__version__
+    assert len(kept["rules"]) == 64
 
 
 @pytest.mark.parametrize(
@@ -326,18 +229,11 @@ def test_the_program_says_what_is_wrong(program, tmp_path, columns, arguments, w
         table = dialog("Come at 5 pm .").select(columns)
         write_table(table, tmp_path / "in/train.parquet", table.schema, {})
     done = program(
-        MODULE,
-        "--cleaned",
-        tmp_path / "in",
-        "--splits",
-        "train",
-        "--output",
-        tmp_path / "out",
-        *arguments,
+        f"{MODULE} --cleaned {tmp_path}/in --splits train", "--output", tmp_path / "out", *arguments
     )
-    assert (
-        done.returncode in (1, 2) and wanted in done.stderr and len(done.stderr.splitlines()) == 1
-    )
+    assert done.returncode in (1, 2)
+    assert wanted in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "out/train.parquet").exists()
 
 
@@ -345,12 +241,12 @@ def test_the_program_says_what_is_wrong(program, tmp_path, columns, arguments, w
 def test_a_statistical_pipeline_joins_in(program, tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(
-        [
-            {"label": "DATE", "pattern": "the Tang dynasty"},
-            {"label": "DATE", "pattern": "wait two weeks"},
-            {"label": "TIME", "pattern": "teatime"},
-            {"label": "PERSON", "pattern": "Jane"},
-        ]
+        yaml.safe_load("""
+            - {label: DATE, pattern: the Tang dynasty}
+            - {label: DATE, pattern: wait two weeks}
+            - {label: TIME, pattern: teatime}
+            - {label: PERSON, pattern: Jane}
+        """)
     )
     nlp.to_disk(tmp_path / "model")
     talk = dialog("Jane came at teatime .", "In the Tang dynasty I'd wait two weeks .")
@@ -358,17 +254,8 @@ def test_a_statistical_pipeline_joins_in(program, tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
     for model, processes in (("blank", 1), ("model", 1), ("model", 2)):
         done = program(
-            MODULE,
-            "--cleaned",
-            tmp_path / "in",
-            "--splits",
-            "train",
-            "--output",
-            tmp_path / "out",
-            "--processes",
-            processes,
-            "--spacy-model",
-            tmp_path / model,
+            f"{MODULE} --cleaned {tmp_path}/in --splits train --output {tmp_path}/out "
+            f"--processes {processes} --spacy-model {tmp_path}/{model}"
         )
         assert (done.returncode == 0) == (model == "model"), done.stderr
         if model == "blank":
@@ -417,7 +304,7 @@ def released(mirror):
     if not file.is_file():
         pytest.skip(f"{file} is missing")
     frames = []
-    for one in json.loads(file.read_text()):
+    for one in read_json(file):
         turns = [
             re.sub(r"^([AB]):\s*", r"\1: ", turn.strip())
             for turn in one["conversation"]
@@ -445,6 +332,5 @@ def test_masked_spans_of_timedial_are_found(released):
 def test_spans_of_timedial_do_not_overlap(released):
     ordered = released[1].sort_values(["dialog_id", "turn", "start"])
     same = ordered.duplicated(["dialog_id", "turn"])
-    assert (~same | (ordered["start"] >= ordered["end"].shift())).all() and (
-        ordered["start"] < ordered["end"]
-    ).all()
+    assert (~same | (ordered["start"] >= ordered["end"].shift())).all()
+    assert (ordered["start"] < ordered["end"]).all()

@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.text.trigrams import learn, probability, trigram
@@ -66,7 +66,6 @@ def test_it_counts_as_by_hand(known, asked):
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6))
-@settings(deadline=None)
 def test_probabilities_sum_to_one(lines):
     model = learn(pd.DataFrame({"first": "<MASK>", "second": lines}))
     size = len(model.vocabulary) + 1

@@ -8,20 +8,19 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.text.time_units import SECONDS
 from scripts.text.unit_normalization import normalize_units, quantities
+from tests.files import read_texts
 from tests.conftest import ROOT
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 # Written by hand from real answers: what a person holds to be right, equal where the answer must stay as it is.
-TABLE = pd.read_csv(ROOT / "tests/text/unit_normalization.csv", dtype=str, keep_default_na=False)
+TABLE = read_texts(ROOT / "tests/text/unit_normalization.csv")
 # Thought out: spellings of numbers and units, ranges, sums, and what is no amount of time.
-EDGES = pd.read_csv(
-    ROOT / "tests/text/unit_normalization_edges.csv", dtype=str, keep_default_na=False
-)
+EDGES = read_texts(ROOT / "tests/text/unit_normalization_edges.csv")
 MODULE = "scripts.text.unit_normalization"
 
 
@@ -37,10 +36,12 @@ def test_the_tables(table):
 @each_row(
     "answer, expression, low, high, unit, days",
     [
-        ("it took 30 months", "30 months", 30, 30, "month", (912.5, 912.5)),  # 2.5 years
-        ("12 months", "12 months", 12, 12, "month", (365, 365)),
-        ("about two or three weeks ago", "two or three weeks", 2, 3, "week", (14, 21)),
-        ("100 to 30 years", "100 to 30 years", 30, 100, "year", (10950, 36500)),
+        *rows_of("""
+            it took 30 months            | 30 months          | 30 | 30  | month | [912.5, 912.5]  # 2.5 years
+            12 months                    | 12 months          | 12 | 12  | month | [365, 365]
+            about two or three weeks ago | two or three weeks | 2  | 3   | week  | [14, 21]
+            100 to 30 years              | 100 to 30 years    | 30 | 100 | year  | [10950, 36500]
+        """),
         (
             "1 hour and 15 minutes",
             "1 hour and 15 minutes",
@@ -50,12 +51,14 @@ def test_the_tables(table):
             (1.25 / 24, 1.25 / 24),
         ),
         ("an hour or two", "an hour or two", 1, 2, "hour", (1 / 24, 2 / 24)),
-        ("every 24 hours", "24 hours", 24, 24, "hour", (1, 1)),
-        ("every day", "day", 1, 1, "day", (1, 1)),
-        ("every other week", "other week", 2, 2, "week", (14, 14)),
-        ("once a week", "a week", 1, 1, "week", (7, 7)),
-        ("once per week", "week", 1, 1, "week", (7, 7)),
-        ("a millennium", "a millennium", 1, 1, "millennium", (365000, 365000)),
+        *rows_of("""
+            every 24 hours   | 24 hours     | 24 | 24 | hour       | [1, 1]
+            every day        | day          | 1  | 1  | day        | [1, 1]
+            every other week | other week   | 2  | 2  | week       | [14, 14]
+            once a week      | a week       | 1  | 1  | week       | [7, 7]
+            once per week    | week         | 1  | 1  | week       | [7, 7]
+            a millennium     | a millennium | 1  | 1  | millennium | [365000, 365000]
+        """),
     ],
 )
 def test_quantities(answer, expression, low, high, unit, days):
@@ -142,7 +145,7 @@ WORDS = [
 ]
 FORMS = [
     unit + end for unit in SECONDS if unit not in ("century", "millennium") for end in ("", "s")
-] + ["century", "centuries", "millennium", "hrs", "min", "yrs"]
+] + "century centuries millennium hrs min yrs".split()
 numbers = st.one_of(
     st.sampled_from(WORDS),
     st.integers(0, 10**6).map(str),
@@ -204,7 +207,6 @@ texts = st.builds("{}{}{}".format, before, phrases, after)
 pairs = st.builds("{}{}{}{}{}".format, before, phrases, glue, phrases, after)
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(texts, pairs), min_size=1, max_size=30))
 def test_normalising_twice_changes_nothing_more(answers):
     once = normalize_units(pd.Series(answers, dtype=object))
@@ -218,7 +220,6 @@ def assert_the_same_quantities(first: pd.DataFrame, second: pd.DataFrame) -> Non
         np.testing.assert_allclose(after, before, rtol=0.01)
 
 
-@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=30))
 @example(["5 days and seven days a day"])
 def test_the_quantity_is_preserved(answers):
@@ -226,7 +227,6 @@ def test_the_quantity_is_preserved(answers):
     assert_the_same_quantities(quantities(answers), quantities(normalize_units(answers)))
 
 
-@settings(deadline=None)
 @given(st.decimals("0.01", 5000, places=2), st.sampled_from(list(SECONDS)))
 def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     quantity = quantities(normalize_units(pd.Series([f"{value} {unit}"]))).iloc[0]
@@ -241,7 +241,6 @@ def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     assert all(quantity["low"] * SECONDS[quantity["unit"]] < 0.5 * SECONDS[name] for name in larger)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_taken(text):
     once = normalize_units(pd.Series([text]))
@@ -254,7 +253,7 @@ def test_any_text_is_taken(text):
 @pytest.fixture(scope="module")
 def answers(mirror):
     folder = mirror / "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
-    columns = ["sentence", "question", "answer", "label", "category"]
+    columns = "sentence question answer label category".split()
     parts = {
         file: pd.read_csv(
             folder / file, sep="\t", header=None, names=columns, quoting=3, keep_default_na=False
@@ -281,14 +280,10 @@ def test_changes_of_the_real_answers(answers):
         .unstack("category")
     )
     assert share["Event Duration"].between(0.5, 0.65).all()
-    assert (
-        share["Frequency"].between(0.1, 0.25).all()
-        and share["Typical Time"].between(0.1, 0.2).all()
-    )
-    assert (
-        share["Stationarity"].between(0.03, 0.15).all()
-        and share["Event Ordering"].between(0.005, 0.03).all()
-    )
+    assert share["Frequency"].between(0.1, 0.25).all()
+    assert share["Typical Time"].between(0.1, 0.2).all()
+    assert share["Stationarity"].between(0.03, 0.15).all()
+    assert share["Event Ordering"].between(0.005, 0.03).all()
     assert normalize_units(normalised).eq(normalised).all()
 
 

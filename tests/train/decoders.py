@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+import yaml
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
 from transformers import (
@@ -14,15 +15,10 @@ from transformers import (
     Qwen3Config,
 )
 
-SIZES = {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 1,
-    "head_dim": 16,
-    "max_position_embeddings": 256,
-}
+SIZES = yaml.safe_load("""
+{hidden_size: 32, intermediate_size: 48, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1,
+  head_dim: 16, max_position_embeddings: 256}
+""")
 CONFIGS = {
     "gpt2": (GPT2Config, {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 256}),
     "llama": (LlamaConfig, SIZES),
@@ -30,22 +26,12 @@ CONFIGS = {
     "gemma3": (Gemma3TextConfig, SIZES | {"sliding_window": 16, "sliding_window_pattern": 2}),
 }
 # As in the real ones: GPT-2 has one special token and writes none, Llama and Gemma write a start token before each text.
-SPECIAL = {
-    "gpt2": {
-        "bos_token": "<|endoftext|>",
-        "eos_token": "<|endoftext|>",
-        "unk_token": "<|endoftext|>",
-    },
-    "llama": {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"},
-    "qwen3": {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
-    "gemma3": {
-        "bos_token": "<bos>",
-        "eos_token": "<eos>",
-        "pad_token": "<pad>",
-        "unk_token": "<unk>",
-        "mask_token": "<mask>",
-    },
-}
+SPECIAL = yaml.safe_load("""
+gpt2: {bos_token: <|endoftext|>, eos_token: <|endoftext|>, unk_token: <|endoftext|>}
+llama: {bos_token: <|begin_of_text|>, eos_token: <|end_of_text|>}
+qwen3: {eos_token: <|endoftext|>, pad_token: <|endoftext|>}
+gemma3: {bos_token: <bos>, eos_token: <eos>, pad_token: <pad>, unk_token: <unk>, mask_token: <mask>}
+""")
 STARTS = ("llama", "gemma3")
 DECODERS = list(CONFIGS)
 

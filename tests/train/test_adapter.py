@@ -1,18 +1,16 @@
 """LoRA and checkpointing of gradients: what is trained, in which precision, what is saved, and the same numbers merged."""
 
-import json
 import re
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
+import yaml
 from accelerate import Accelerator
 from transformers import BertConfig, BertForSequenceClassification
 
 from scripts.running.identity import reached
 from scripts.running.program import UserError
-from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train import adapter
 from scripts.train.paradigms import classify
@@ -21,20 +19,16 @@ from scripts.train.hardware import Hardware
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups
 from scripts.train.early_end import Stop
+from tests.files import read_json, write_json, write_rows
 from tests.training import arguments
 from tests.train.decoders import write_decoder
 from tests.train.test_classify_decoders import PAIRS, job
 
 pytestmark = pytest.mark.models
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
-TRAINING = {
-    "learning_rate": 1e-2,
-    "warmup_ratio": 0.1,
-    "weight_decay": 0.0,
-    "gradient_clip": 1.0,
-    "max_length": 128,
-    "precision": "fp32",
-}
+TRAINING = yaml.safe_load("""
+{learning_rate: 0.01, warmup_ratio: 0.1, weight_decay: 0.0, gradient_clip: 1.0, max_length: 128, precision: fp32}
+""")
 CPU = Hardware("cpu", 1, 1, "fp32", True, False)
 BF16 = Hardware("cpu", 1, 1, "bf16", True, False)
 
@@ -131,9 +125,10 @@ def test_frozen_weights_are_in_16_bit_and_scores_in_32(decoders):
     )
     paradigm = paradigm_of(decoders["llama"], BF16, **LORA | {"precision": "bf16"})
     kinds = {weight.dtype for weight in paradigm.network.parameters() if not weight.requires_grad}
-    assert kinds == {torch.bfloat16} and {
-        weight.dtype for weight in parameter_groups(paradigm.network, 0)[0]["params"]
-    } == {torch.float32}
+    assert kinds == {torch.bfloat16}
+    assert {weight.dtype for weight in parameter_groups(paradigm.network, 0)[0]["params"]} == {
+        torch.float32
+    }
     frozen = {
         name: weight.detach().clone()
         for name, weight in paradigm.network.named_parameters()
@@ -176,12 +171,9 @@ def test_an_encoder_keeps_its_fresh_pooler(tmp_path, decoders):
         intermediate_size=32,
     )
     network = BertForSequenceClassification(config)
-    network.lacked = [
-        "bert.pooler.dense.weight",
-        "bert.pooler.dense.bias",
-        "classifier.weight",
-        "classifier.bias",
-    ]
+    network.lacked = (
+        "bert.pooler.dense.weight bert.pooler.dense.bias classifier.weight classifier.bias".split()
+    )
     adapter.prepare(network, TRAINING | LORA, CPU)
     whole = {
         name
@@ -207,13 +199,11 @@ def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):
 
 def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
     """A model of 2^50 bytes fits into no address space: the allocation fails on any machine."""
-    config = json.loads((decoders["llama"] / "config.json").read_text()) | {
-        "intermediate_size": 2**44
-    }
+    config = read_json(decoders["llama"] / "config.json") | {"intermediate_size": 2**44}
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "model" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "model" / name).write_bytes((decoders["llama"] / name).read_bytes())
-    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    write_json(tmp_path / "model/config.json", config)
     rows = [
         {
             "pair_id": f"v{row}:0",
@@ -228,12 +218,7 @@ def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
         for row in range(20)
     ]
     for split in ("train", "val"):
-        write_table(
-            pa.Table.from_pylist(rows, schema=STRIDED_PAIRS),
-            tmp_path / f"data/{split}.parquet",
-            STRIDED_PAIRS,
-            {},
-        )
+        write_rows(rows, tmp_path / f"data/{split}.parquet", STRIDED_PAIRS)
     done = program(
         "scripts.train.run",
         *arguments(

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 
 from scripts.plan.prompts import prompts_of
 from scripts.measure.experiment import above_controls
@@ -17,6 +18,7 @@ from tests.registers import STUDIES
 from tests.publish.publish_inputs import with_draws
 from tests.publish.test_publish_scorecard import ROWS, Card, measured
 from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
+from tests.rows import rows_of
 
 BLIND = [
     (study, name)
@@ -55,7 +57,7 @@ def job_of(study: str, method: str, prompt: dict) -> dict:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("name", ["gpt2", "gemma3", "t5", "bert"])
+@pytest.mark.parametrize("name", "gpt2 gemma3 t5 bert".split())
 def test_a_model_is_asked_without_its_context_as_one_text_at_a_time(models, name):  # noqa: F811
     prompt = prompts_of("timedial", STUDIES["timedial"], "likelihood_blind")["plain"]
     found = scores_of(
@@ -246,16 +248,9 @@ def test_what_learns_without_its_context_cannot_see_it(models, study, method):  
 
 # ---- beside the model
 
-PLACE = {
-    "source": "s",
-    "dataset": "d",
-    "split": "test",
-    "slice": "all",
-    "metric": "accuracy",
-    "seed": None,
-    "sd": None,
-    "groups": 90,
-}
+PLACE = yaml.safe_load("""
+{source: s, dataset: d, split: test, slice: all, metric: accuracy, seed: null, sd: null, groups: 90}
+""")
 
 
 def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
@@ -269,14 +264,14 @@ def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
                 "ci_low": value - 0.02,
                 "ci_high": value + 0.02,
             }
-            for model, method, value in [
-                ("words", "control", 0.4),
-                ("gpt", "likelihood", 0.5),
-                ("gpt", "likelihood_blind", 0.45),
-                ("gpt", "verbalizer", 0.6),
-                ("small", "likelihood", 0.3),
-                ("small", "likelihood_blind", 0.2),
-            ]
+            for model, method, value in rows_of("""
+                words | control          | 0.4
+                gpt   | likelihood       | 0.5
+                gpt   | likelihood_blind | 0.45
+                gpt   | verbalizer       | 0.6
+                small | likelihood       | 0.3
+                small | likelihood_blind | 0.2
+            """)
         ]
     )
     found = {
@@ -312,7 +307,7 @@ def test_the_scorecard_shows_it_in_the_cell_of_the_model(tmp_path, program):
         tmp_path, program, [*ROWS, *measured("mctaco", "gpt", "likelihood_blind", 0.28), *above]
     ).cells()
     cell = cells[(cells["study"] == "mctaco") & (cells["model"] == "gpt")]
-    assert cell[["method", "value", "blind", "above_blind"]].to_numpy().tolist() == [
+    assert cell["method value blind above_blind".split()].to_numpy().tolist() == [
         ["likelihood", 0.3, 0.28, 0.02]
     ]
     assert cells["blind"].notna().sum() == 1 and not cells["method"].str.endswith("_blind").any()

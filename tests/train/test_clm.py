@@ -58,9 +58,8 @@ def test_each_dialog_is_scored_as_alone(kind, tmp_path):
         )
     batch = collate(examples, np.arange(3), paradigm.padding, "cpu")
     loss, right = paradigm.loss(paradigm.network, batch)
-    assert loss.item() == pytest.approx(
-        -found[:, 0].sum(), abs=1e-3
-    ) and right.item() == pytest.approx(found[:, 1].sum(), abs=1e-4)
+    assert loss.item() == pytest.approx(-found[:, 0].sum(), abs=1e-3)
+    assert right.item() == pytest.approx(found[:, 1].sum(), abs=1e-4)
 
 
 def test_the_tiny_decoder_starts_texts_keeps_their_lines_and_has_no_frame(tmp_path):
@@ -71,9 +70,8 @@ def test_the_tiny_decoder_starts_texts_keeps_their_lines_and_has_no_frame(tmp_pa
         for number in tokenizer("A: Yes .\nB: No .")["input_ids"]
     ]
     assert pieces == ["[BOS]", "a", ":", "yes", ".", "\n", "b", ":", "no", "."]
-    assert tokenizer.pad_token == "[PAD]" and not {"[CLS]", "[SEP]", "[MASK]"} & set(
-        tokenizer.get_vocab()
-    )
+    assert tokenizer.pad_token == "[PAD]"
+    assert not {"[CLS]", "[SEP]", "[MASK]"} & set(tokenizer.get_vocab())
     paradigm = clm.Paradigm(tiny_gpt, job(), {})
     assert (
         paradigm.encode(CLOZE).fields["input_ids"].take(np.array([1])).padded(4, 0)[0][0]

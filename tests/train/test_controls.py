@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -24,16 +25,22 @@ from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
-SETTINGS = {
-    "study": "s",
-    "source": "c",
-    "dataset": "d",
-    "data": {},
-    "model": "bag_of_words",
-    "method": "control",
-    "training": {},
-    "seed": 0,
-}
+METHOD = yaml.safe_load("""
+columns: {example_id: pair_id, group_id: video_id}
+labels: [swapped, in_order]
+exchangeable: true
+inputs: [text_a, text_b]
+""")
+SETTINGS = yaml.safe_load("""
+study: s
+source: c
+dataset: d
+data: {}
+model: bag_of_words
+method: control
+training: {}
+seed: 0
+""")
 
 
 def pairs(rows: int, seed: int, learnable: bool = True) -> pd.DataFrame:
@@ -66,31 +73,18 @@ def run_controls(
     data.mkdir(parents=True, exist_ok=True)
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
-    how = {
-        "columns": {"example_id": "pair_id", "group_id": "video_id"},
-        "labels": ["swapped", "in_order"],
-        "exchangeable": True,
-        "inputs": ["text_a", "text_b"],
-    } | method
+    how = METHOD | method
     wanted = [
         json.dumps({"run": run, "settings": SETTINGS, "control": control})
         for run, control in controls.items()
     ]
     return program(
-        "scripts.train.control",
+        f"scripts.train.control --splits train test --data {data} --folder {folder} "
+        f"--output {folder}/controls.manifest.json",
         "--controls",
         *wanted,
         "--method",
         json.dumps(how),
-        "--splits",
-        "train",
-        "test",
-        "--data",
-        data,
-        "--folder",
-        folder,
-        "--output",
-        folder / "controls.manifest.json",
     )
 
 
@@ -130,19 +124,16 @@ def by_scikit_learn(train: pd.DataFrame, test: pd.DataFrame, exchangeable: bool)
 @pytest.mark.parametrize("exchangeable", [True, False])
 def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable):
     train, test = pairs(400, 1), pairs(120, 2)
-    done = run_control(
+    run_control(
         program, tmp_path, train, test, {"features": ["words"]}, exchangeable=exchangeable
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     found, wanted = scores_of(tmp_path), by_scikit_learn(train, test, exchangeable)
     np.testing.assert_allclose(np.exp(found), np.exp(wanted), atol=0.01)
     facts = facts_of(tmp_path / "run/run.json")
     assert facts["timestride"] == project_version(), "version and commit of the tree that made it"
-    assert (
-        facts["train_examples"] == 400
-        and facts["method"] == "control"
-        and facts["labels"] == ["swapped", "in_order"]
-    )
+    assert facts["train_examples"] == 400
+    assert facts["method"] == "control"
+    assert facts["labels"] == ["swapped", "in_order"]
 
 
 def test_a_further_control_is_measured_alone(program, tmp_path):
@@ -154,12 +145,10 @@ def test_a_further_control_is_measured_alone(program, tmp_path):
     (tmp_path / "controls.manifest.json").unlink()
     (tmp_path / "words/predictions.parquet").unlink()
     refused = {"cues": {"features": ["cue_words"]}, "no_masks": {"rank_by": ["in_context"]}}
-    done = run_controls(program, tmp_path, train, test, {**first, **refused})
-    assert (
-        done.returncode == 1
-        and "name another control" in done.stderr
-        and not (tmp_path / "controls.manifest.json").exists()
+    run_controls(program, tmp_path, train, test, {**first, **refused}).refused(
+        "name another control"
     )
+    assert not (tmp_path / "controls.manifest.json").exists()
     done = run_controls(
         program, tmp_path, train, test, {**first, "cues": {"features": ["cue_words"]}}
     )
@@ -215,10 +204,9 @@ def test_a_control_that_sees_nothing_does_not_stop_the_study(
         pairs(10, 2).assign(text_a="a cup", text_b="a pan"),
     )
     train["label"] = (train.index > 5).astype(np.int8)
-    done = run_control(
+    run_control(
         program, tmp_path, train, test, {"features": ["cue_words"]}, exchangeable=exchangeable
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     np.testing.assert_allclose(np.exp(scores_of(tmp_path)), [wanted] * 10, rtol=1e-5)
 
 
@@ -239,8 +227,7 @@ def test_random_depends_on_the_id_alone_and_prefers_no_label():
 def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(
     program, tmp_path, control, sentence
 ):
-    done = run_control(program, tmp_path, pairs(20, 1), pairs(10, 2), control)
-    assert done.returncode == 1 and sentence in done.stderr and "Traceback" not in done.stderr
+    run_control(program, tmp_path, pairs(20, 1), pairs(10, 2), control).refused(sentence)
     assert not (tmp_path / "run/predictions.parquet").exists()
 
 
@@ -280,18 +267,12 @@ def test_an_experiment_has_its_studys_controls_unless_it_says_otherwise(changed,
 
 @each_row(
     "changed, said",
-    [
-        ({"controls": ["minilm"]}, "minilm is no model of kind control"),
-        (
-            {"controls": ["bag_of_wrds"]},
-            "e.controls: no model bag_of_wrds; did you mean bag_of_words",
-        ),
-        ({"methods": ["control"]}, "has no method control"),
-        (
-            {"controls": ["in_context"]},
-            "ranks the candidates for one mask, which strided_sop does not have",
-        ),
-    ],
+    """
+        {controls: [minilm]}      | minilm is no model of kind control
+        {controls: [bag_of_wrds]} | 'e.controls: no model bag_of_wrds; did you mean bag_of_words'
+        {methods: [control]}      | has no method control
+        {controls: [in_context]}  | ranks the candidates for one mask, which strided_sop does not have
+    """,
 )
 def test_what_is_no_control_is_refused(changed, said):
     with pytest.raises(UserError) as error:
@@ -338,11 +319,9 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
         row("elsewhere", "control", np.ones(40), split="other"),
     ]
     [above] = above_controls(rows)
-    assert (
-        above["metric"] == "accuracy_above_control"
-        and above["control"] == "strong"
-        and above["model"] == "model"
-    )
+    assert above["metric"] == "accuracy_above_control"
+    assert above["control"] == "strong"
+    assert above["model"] == "model"
     assert above["value"] == pytest.approx(rights["model"].mean() - rights["strong"].mean())
     assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:])
     apart = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
@@ -379,19 +358,17 @@ def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
             planted = draw.random() < share
             context = f"A: I waited {'two hours' if planted else 'ten days'}.\nB: Wait <MASK>."
             table += [(str(number), context, "two hours", 1), (str(number), context, "ten days", 0)]
-        return pd.DataFrame(table, columns=["group", "first", "second", "label"])
+        return pd.DataFrame(table, columns="group first second label".split())
 
     found = (
         audit(SHORTCUTS, split(300, 1.0), split(300, 0.0))
         .set_index("cue")
         .loc["stands in its dialog"]
     )
-    assert (
-        found["train"] == 1
-        and found["evaluation"] == 0
-        and found["verdict"] == "punished"
-        and found["alone"] == 0
-    )
+    assert found["train"] == 1
+    assert found["evaluation"] == 0
+    assert found["verdict"] == "punished"
+    assert found["alone"] == 0
     assert found["coverage"] == 0.5 and found["n"] == 300
     same = (
         audit(SHORTCUTS, split(300, 1.0), split(300, 1.0))

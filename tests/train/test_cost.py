@@ -1,6 +1,5 @@
 """What a study costs: operations counted as a network has them, hours on cards, and what was measured summed up."""
 
-import json
 import re
 
 import pytest
@@ -9,6 +8,7 @@ from benchmarks import cost
 from benchmarks.cost_counted import Size, count, esim_reading, reading, shape_of
 from scripts.running.program import UserError
 from tests.conftest import ROOT
+from tests.files import write_json
 from tests.rows import each_row
 
 SIZE = Size(1000, 0, 500, 20.0, 0.25, True, "made up")
@@ -80,7 +80,7 @@ def test_what_is_not_known_is_said(tmp_path):
     ):
         shape_of("unknown", MODELS, tmp_path)
     (tmp_path / "unknown").mkdir()
-    (tmp_path / "unknown/config.json").write_text(json.dumps(SHAPE))
+    write_json(tmp_path / "unknown/config.json", SHAPE)
     assert shape_of("unknown", MODELS, tmp_path) == SHAPE
     own, frozen = esim_reading(
         {"esim": {"hidden_size": 300}, "encoder": "small"}, MODELS, tmp_path, 20
@@ -91,29 +91,19 @@ def test_what_is_not_known_is_said(tmp_path):
 @pytest.mark.slow
 def test_the_paper_is_counted_from_stated_sizes(program):
     done = program(
-        "benchmarks.cost",
-        "--configfile",
-        ROOT / "presets/paper.yaml",
-        "--results",
-        "nowhere",
-        "--rate",
-        "40",
-    )
-    assert done.returncode == 0, done.stderr
+        f"benchmarks.cost --configfile {ROOT}/presets/paper.yaml --results nowhere --rate 40"
+    ).checked()
     rows = {
         line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:]
         for line in done.stdout.splitlines()
         if line.startswith("| ")
     }
-    assert {"activitynet_sop", "howto100m_sop", "timedial_whole", "**all**"} <= set(rows) and rows[
-        "howto100m_sop"
-    ][-1] == "stated |"
+    assert {"activitynet_sop", "howto100m_sop", "timedial_whole", "**all**"} <= set(rows)
+    assert rows["howto100m_sop"][-1] == "stated |"
     hours = [float(re.sub("[, h|]", "", cell)) for cell in rows["H100"]]
     assert hours[0] > hours[1] >= hours[2] > 0
-    assert (
-        "not known without the data: 20,000 videos" in done.stdout
-        and "Counted, not measured" in done.stdout
-    )
+    assert "not known without the data: 20,000 videos" in done.stdout
+    assert "Counted, not measured" in done.stdout
     assert "321 of 321 of train" in done.stdout, "nothing of it is there"
 
 
@@ -136,14 +126,11 @@ def test_what_was_measured_is_summed(program, tmp_path):
         },
     }.items():
         (results / place).parent.mkdir(parents=True)
-        (results / place).write_text(json.dumps(told))
-    done = program("benchmarks.cost", "--configfile", tmp_path / "tried.yaml", "--results", results)
-    assert done.returncode == 0, done.stderr
-    assert (
-        "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout
-        and "| build | 1 | 1.0 | 0.01 | 0.00 | 1.05 |" in done.stdout
-    )
-    assert (
-        "| **all** | 2 | 11.0 | 2.01 | 0.10 | 3.00 |" in done.stdout
-        and "1 of 2 of train" in done.stdout
-    )
+        write_json(results / place, told)
+    done = program(
+        f"benchmarks.cost --configfile {tmp_path}/tried.yaml --results {results}"
+    ).checked()
+    assert "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout
+    assert "| build | 1 | 1.0 | 0.01 | 0.00 | 1.05 |" in done.stdout
+    assert "| **all** | 2 | 11.0 | 2.01 | 0.10 | 3.00 |" in done.stdout
+    assert "1 of 2 of train" in done.stdout

@@ -1,8 +1,7 @@
 """What a run has cost, as run.json tells it."""
 
-import json
-
 from scripts.train import cost, work
+from tests.files import read_json, write_json
 from tests.publish.test_provenance import fact
 
 
@@ -12,12 +11,12 @@ def test_the_cost_is_told_when_a_run_ends_and_goes_on_from_a_checkpoint(tmp_path
     (tmp_path / "work/result").mkdir(parents=True)
     (tmp_path / "out").mkdir()
     for name in work.outputs_of(job):
-        (tmp_path / "work/result" / name).write_text(json.dumps(fact()))
+        write_json(tmp_path / "work/result" / name, fact())
     cost.take_up(1000.0)
     work.finish(tmp_path / "work", job, tmp_path / "out")
-    told = json.loads((tmp_path / "out/run.json").read_text())["cost"]
-    assert told["cpu_seconds"] > 2000 and told["at_least"] and told["gpu_seconds"] == 0, (
-        "of two processes"
-    )
+    told = read_json(tmp_path / "out/run.json")["cost"]
+    assert told["cpu_seconds"] > 2000
+    assert told["at_least"]
+    assert told["gpu_seconds"] == 0, "of two processes"
     assert cost.cost_of(fact())["cpu_seconds"] < 100, "the next run of the process counts from here"
     assert work.finished(tmp_path / "work", job), "its hash is that of the file with the cost"

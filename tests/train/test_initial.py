@@ -1,6 +1,5 @@
 """Runs that begin with the weights that another run learnt, and runs with a second objective: by the program that trains."""
 
-import json
 import shutil
 import signal
 import subprocess
@@ -15,8 +14,9 @@ from safetensors.torch import load_file
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
-from tests.training import arguments
-from tests.train.test_keep import TRAINING, pairs
+from tests.files import read_json
+from tests.training import arguments, pairs
+from tests.train.test_keep import TRAINING
 
 pytestmark = pytest.mark.models
 BOTH = {"objectives": {"sop": 1.0, "mlm": 0.5}}
@@ -34,16 +34,10 @@ def folder(tmp_path_factory, program):
                 STRIDED_PAIRS,
                 {},
             )
-    done = program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--output",
-        folder / "encoder",
-        "--partial",
-        folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.fetch.model --model tiny_bert --output {folder}/encoder "
+        f"--partial {folder}/partial"
+    ).checked()
     return folder
 
 
@@ -75,11 +69,7 @@ def train(folder, program, tmp_path):
     def call(name: str, *options, fails=False, **given):
         done = program("scripts.train.run", *command(folder, tmp_path, name, *options, **given))
         assert "Traceback" not in done.stderr and (done.returncode != 0) == fails, done.stderr
-        return (
-            done.stderr
-            if fails
-            else (done.stderr, json.loads((tmp_path / name / "run.json").read_text()))
-        )
+        return done.stderr if fails else (done.stderr, read_json(tmp_path / name / "run.json"))
 
     return call
 
@@ -93,10 +83,9 @@ def test_a_run_hands_on_its_body_and_another_begins_with_it(train, folder, tmp_p
     _, first = train("first", "--hands-on")
     assert first["digest"] != plain["digest"]  # of another name
     files = sorted(file.name for file in (tmp_path / "first/model").iterdir())
-    assert files == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
-    assert not (tmp_path / "first/work/weights").exists() and not (tmp_path / "kept").exists(), (
-        "kept where nobody asked for it"
-    )
+    assert files == "config.json model.safetensors tokenizer.json tokenizer_config.json".split()
+    assert not (tmp_path / "first/work/weights").exists()
+    assert not (tmp_path / "kept").exists(), "kept where nobody asked for it"
     weights = load_file(tmp_path / "first/model/model.safetensors")
     assert weights and all(name.startswith("bert.") for name in weights), "a head was handed on"
     assert (tmp_path / "first/model/tokenizer.json").read_bytes() == (
@@ -117,16 +106,11 @@ def test_a_run_hands_on_its_body_and_another_begins_with_it(train, folder, tmp_p
 
 def test_handing_on_changes_no_number(train, tmp_path):
     train("one")
-    before, digest = (
-        bytes_of(tmp_path / "one"),
-        json.loads((tmp_path / "one/run.json").read_text())["digest"],
-    )
+    before, digest = (bytes_of(tmp_path / "one"), read_json(tmp_path / "one/run.json")["digest"])
     said, facts = train("one", "--hands-on")
-    assert (
-        "learnt again" in said
-        and facts["digest"] == digest
-        and bytes_of(tmp_path / "one") == before
-    )
+    assert "learnt again" in said
+    assert facts["digest"] == digest
+    assert bytes_of(tmp_path / "one") == before
     said, _ = train("one", "--hands-on")
     assert "no step taken" in said and (tmp_path / "one/model/model.safetensors").exists()
 
@@ -135,11 +119,9 @@ def test_weights_that_were_kept_are_handed_on_without_a_step(train, tmp_path):
     train("one", "--keep", "best")
     before = bytes_of(tmp_path / "one")
     said, _ = train("one", "--keep", "best", "--hands-on")
-    assert (
-        "no step taken" in said
-        and (tmp_path / "one/model/model.safetensors").exists()
-        and bytes_of(tmp_path / "one") == before
-    )
+    assert "no step taken" in said
+    assert (tmp_path / "one/model/model.safetensors").exists()
+    assert bytes_of(tmp_path / "one") == before
 
 
 def test_another_first_run_retrains_the_second(train, folder, tmp_path):
@@ -170,18 +152,15 @@ def test_an_adapter_is_handed_on_as_a_part_of_the_weights(train, folder, tmp_pat
     weights, before = (
         load_file(tmp_path / name / "model/model.safetensors") for name in ("lora", "base")
     )
-    assert weights.keys() == before.keys() and any(
-        not torch.equal(weights[name], before[name]) for name in weights
-    )
+    assert weights.keys() == before.keys()
+    assert any(not torch.equal(weights[name], before[name]) for name in weights)
 
 
 def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
     train("plain")
     said, facts = train("both", **BOTH)
-    assert "fills masks is new" in said and facts["training"]["objectives"] == {
-        "sop": 1.0,
-        "mlm": 0.5,
-    }
+    assert "fills masks is new" in said
+    assert facts["training"]["objectives"] == {"sop": 1.0, "mlm": 0.5}
     history = {
         name: read_table(tmp_path / name / "history.parquet")
         .to_pandas()
@@ -190,10 +169,8 @@ def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
     }
     # Half of ln(the vocabulary) comes to the training loss at first, and nothing to what is measured.
     more = history["both"][1, "train"] - history["plain"][1, "train"]
-    assert (
-        0.5 < more / (0.5 * np.log(200)) < 2
-        and history["both"][1, "held_out"] < 2 * history["plain"][1, "held_out"]
-    )
+    assert 0.5 < more / (0.5 * np.log(200)) < 2
+    assert history["both"][1, "held_out"] < 2 * history["plain"][1, "held_out"]
     assert (
         history["both"].xs("val", level="split")
         != history["plain"]
@@ -228,14 +205,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path, given):
 
 
 def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
-    done = program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_gpt",
-        "--output",
-        folder / "decoder",
-        "--partial",
-        folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.fetch.model --model tiny_gpt --output {folder}/decoder --partial {folder}/partial"
+    ).checked()
     assert "fills no masks" in train("one", fails=True, model="decoder", **BOTH)

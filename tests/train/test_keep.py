@@ -7,46 +7,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from tests.files import read_json
 from tests.train.decoders import write_decoder
-from tests.training import arguments
+from tests.training import arguments, pairs
 
 pytestmark = pytest.mark.models
 TRAINING = {"epochs": 2, "batch_size": 16, "held_out_fraction": 0.3, "max_length": 48}
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
-CARD = {
-    "title": "Tiny",
-    "licence": "MIT",
-    "sources": {"s": {"title": "A corpus", "licence": "CC0", "citation": "Me 2026"}},
-}
-
-
-def pairs(videos: int, seed: int) -> pa.Table:
-    draw = np.random.default_rng(seed)
-    rows = []
-    for video in range(videos):
-        for position in range(4):
-            label = int(draw.random() < 0.5)
-            texts = [
-                " ".join(draw.choice(words, 3))
-                for words in (["open", "take", "man"], ["close", "eat", "man"])
-            ]
-            rows.append(
-                {
-                    "pair_id": f"v{seed}-{video}:{position}",
-                    "video_id": f"v{seed}-{video}",
-                    "stride": 0,
-                    "first_position": position,
-                    "second_position": position + 1,
-                    "text_a": texts[1 - label],
-                    "text_b": texts[label],
-                    "label": label,
-                }
-            )
-    return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
+CARD = yaml.safe_load("""
+title: Tiny
+licence: MIT
+sources:
+  s: {title: A corpus, licence: CC0, citation: Me 2026}
+""")
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +34,10 @@ def folder(tmp_path_factory, program):
     for number, (split, videos) in enumerate({"train": 30, "val": 8, "other": 6}.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     write_decoder("gpt2", folder / "decoder")
-    done = program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--output",
-        folder / "encoder",
-        "--partial",
-        folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.fetch.model --model tiny_bert --output {folder}/encoder "
+        f"--partial {folder}/partial"
+    ).checked()
     return folder
 
 
@@ -92,7 +64,7 @@ def train(folder, program, tmp_path):
             *options,
         )
         assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-        facts = json.loads((tmp_path / name / "run.json").read_text())
+        facts = read_json(tmp_path / name / "run.json")
         return (
             done.stderr,
             facts,
@@ -137,14 +109,11 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     said, facts, history, predictions = train("plain", "--keep", "best")
     [place] = places(tmp_path)
     assert "no step taken" not in said, "its weights were not kept, so it is trained again"
-    assert {file.name for file in place.iterdir()} == {
-        "model.safetensors",
-        "config.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "README.md",
-        "kept.json",
-    }
+    assert {file.name for file in place.iterdir()} == set(
+        (
+            "model.safetensors config.json tokenizer.json tokenizer_config.json README.md kept.json"
+        ).split()
+    )
     network, tokenizer = (
         AutoModelForSequenceClassification.from_pretrained(place),
         AutoTokenizer.from_pretrained(place),
@@ -172,22 +141,17 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     assert "no step taken" in train("plain", "--keep", "best")[0]
     # Another split, in another run: the numbers of the first one stand, and nothing is learnt.
     said, again, known, found = train("wider", "--keep", "best", splits=("val", "other"))
-    assert (
-        ": train loss" not in said and "no peak over epochs" in said and places(tmp_path) == [place]
-    )
-    assert np.array_equal(of(found, "val"), of(predictions, "val")) and np.array_equal(
-        of(found, "held_out"), of(predictions, "held_out")
-    )
-    assert (
-        of(found, "other").shape == (24, 2)
-        and set(found["selection"]) == {"held_out"}
-        and set(predictions["selection"]) == {"held_out", "peak"}
-    )
-    assert (
-        again["best_epoch"] == epoch
-        and again["seconds"] == facts["seconds"]
-        and set(again["scored_by"]) == {"learnt", "hardware", "versions"}
-    )
+    assert ": train loss" not in said
+    assert "no peak over epochs" in said
+    assert places(tmp_path) == [place]
+    assert np.array_equal(of(found, "val"), of(predictions, "val"))
+    assert np.array_equal(of(found, "held_out"), of(predictions, "held_out"))
+    assert of(found, "other").shape == (24, 2)
+    assert set(found["selection"]) == {"held_out"}
+    assert set(predictions["selection"]) == {"held_out", "peak"}
+    assert again["best_epoch"] == epoch
+    assert again["seconds"] == facts["seconds"]
+    assert set(again["scored_by"]) == {"learnt", "hardware", "versions"}
     learnt = [
         frame[frame["split"].isin(["train", "held_out"])].drop(columns="run").reset_index(drop=True)
         for frame in (history, known)
@@ -203,10 +167,8 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
         opened.seek(-1, 2)
         opened.write(b"\x07")
     said, _, _, found = train("wider", "--keep", "best", splits=("val", "other"))
-    assert (
-        "model.safetensors has changed since it was written" in said
-        and "epoch 1 of 2: train loss" in said
-    )
+    assert "model.safetensors has changed since it was written" in said
+    assert "epoch 1 of 2: train loss" in said
     assert set(found["selection"]) == {"held_out", "peak"} and places(tmp_path) == [place]
 
 
@@ -233,10 +195,8 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
     assert (place / "adapter_model.safetensors").stat().st_size < (
         folder / "decoder/model.safetensors"
     ).stat().st_size / 2
-    assert (
-        not (place / "model.safetensors").exists()
-        and "PeftModel.from_pretrained" in (place / "README.md").read_text()
-    )
+    assert not (place / "model.safetensors").exists()
+    assert "PeftModel.from_pretrained" in (place / "README.md").read_text()
     tokenizer = AutoTokenizer.from_pretrained(place)
     base = AutoModelForSequenceClassification.from_pretrained(folder / "decoder", num_labels=2)
     found = scores_by(
@@ -248,9 +208,8 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
     )
     assert ": train loss" not in said and np.array_equal(of(again, "val"), of(predictions, "val"))
     said, _, _, _ = train("lora", "--keep", "best", "--merge-adapter", model="decoder", **LORA)
-    assert ": train loss" in said and places(tmp_path) == [place], (
-        "what was kept is not what is asked for now"
-    )
+    assert ": train loss" in said
+    assert places(tmp_path) == [place], "what was kept is not what is asked for now"
     network = AutoModelForSequenceClassification.from_pretrained(place)
     found = scores_by(
         network, AutoTokenizer.from_pretrained(place), read_table(folder / "data/val.parquet")

@@ -1,11 +1,10 @@
 """A model's labels are mapped to the study's by name; what cannot be mapped is refused with the reason."""
 
-import json
-
 import pytest
 
 from scripts.running.program import UserError
 from scripts.train.labels import head_of
+from tests.files import write_json
 
 LABELS = ["entailment", "neutral", "contradiction"]
 MERGED = {"entailment": ["entailment"], "not_entailment": ["neutral", "contradiction"]}
@@ -17,7 +16,7 @@ def model(tmp_path):
         config = {"model_type": "bert"} | (
             {"id2label": {str(place): name for place, name in enumerate(names)}} if names else {}
         )
-        (tmp_path / "config.json").write_text(json.dumps(config))
+        write_json(tmp_path / "config.json", config)
         if weights:
             (tmp_path / "model.safetensors").touch()
         return tmp_path
@@ -26,7 +25,7 @@ def model(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "labels", "columns", "order"),
+    "names, labels, columns, order",
     [
         (
             ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"],
@@ -50,7 +49,7 @@ def test_labels_are_mapped_by_name(model, names, labels, columns, order, learns)
 
 
 @pytest.mark.parametrize(
-    "names", [None, ["LABEL_0", "LABEL_1"], ["LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3", "LABEL_4"]]
+    "names", [None, ["LABEL_0", "LABEL_1"], "LABEL_0 LABEL_1 LABEL_2 LABEL_3 LABEL_4".split()]
 )
 def test_a_model_without_labels_gets_a_head_when_it_learns_and_is_refused_when_not(model, names):
     head = head_of(model(names), LABELS, MERGED, True)
@@ -68,7 +67,7 @@ def test_a_model_from_scratch_has_no_head_whatever_its_configuration_says(model)
 @pytest.mark.parametrize(
     "names",
     [
-        ["entailment", "neutral", "contradiction", "unknown", "other"],
+        "entailment neutral contradiction unknown other".split(),
         ["entailment", "neutral"],
         ["negative", "positive"],
     ],

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
@@ -31,7 +32,7 @@ from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
 from scripts.train.paradigms.likelihood import best_threshold
 from tests.models import cloze_table, fetched
 from tests.models import scores_of as unfinished
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.models
 WORDS = (
@@ -84,7 +85,7 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
         tokenizer.normalizer = normalizers.Replace(" ", "▁")
         tokenizer.decoder = decoders.Replace("▁", " ")
         trainer = trainers.BpeTrainer(
-            vocab_size=300, special_tokens=["<pad>", "<eos>", "<bos>", "<unk>"], show_progress=False
+            vocab_size=300, special_tokens="<pad> <eos> <bos> <unk>".split(), show_progress=False
         )
         named = {
             "pad_token": "<pad>",
@@ -137,21 +138,19 @@ CLOZE = {
     "domain": None,
     "texts": {"candidate": "{left}|{candidate}{right}"},
 }
-ORDER = {
-    "score": "sum",
-    "threshold": None,
-    "domain": None,
-    "texts": {"swapped": "|{text_b} Then, {text_a}", "in_order": "|{text_a} Then, {text_b}"},
-}
-LABELS = {
-    "score": "sum",
-    "threshold": None,
-    "domain": None,
-    "texts": {
-        "swapped": "{text_a} then {text_b}? Answer:| no, naïve",
-        "in_order": "{text_a} then {text_b}? Answer:| yes",
-    },
-}
+ORDER = yaml.safe_load("""
+score: sum
+threshold: null
+domain: null
+texts: {swapped: '|{text_b} Then, {text_a}', in_order: '|{text_a} Then, {text_b}'}
+""")
+LABELS = yaml.safe_load("""
+score: sum
+threshold: null
+domain: null
+texts: {swapped: '{text_a} then {text_b}? Answer:| no, naïve', in_order: '{text_a} then {text_b}? Answer:|
+    yes'}
+""")
 
 
 def job(
@@ -193,12 +192,12 @@ def cloze() -> pa.Table:
 
 
 def pairs() -> pa.Table:
-    texts = [
-        ("the cat sat on the mat .", "see you at five o'clock then !"),
-        ("how long is it ?", "ten days ago ."),
-        ("about two hours , i think .", "how long is it ?"),
-        ("how long is it ?", "naïve , a year ."),
-    ]
+    texts = rows_of("""
+        the cat sat on the mat .    | see you at five o'clock then !
+        how long is it ?            | ten days ago .
+        about two hours , i think . | how long is it ?
+        how long is it ?            | naïve , a year .
+    """)
     return pa.Table.from_pylist(
         [
             {
@@ -356,11 +355,9 @@ def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
     whole = likelihood.Paradigm(models / "gpt2", cloze_job(), {}).encode(cloze())
     most = int(whole.lengths[:4].max())  # of the second context, which is longer, some is cut
     examples = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=most), {}).encode(cloze())
-    assert (
-        examples.lengths.max() == most < whole.lengths[4:8].min()
-        and examples.truncated == 4
-        and examples.truncated_choices == 1
-    )
+    assert examples.lengths.max() == most < whole.lengths[4:8].min()
+    assert examples.truncated == 4
+    assert examples.truncated_choices == 1
     start, end = (one.fields["input_ids"].padded(200, -1)[4:8] for one in (examples, whole))
     assert len(set(examples.fields["scored_from"].flat[4:8])) == 1, "each context is cut as much"
     # Its end stays, and all behind it.
@@ -477,12 +474,12 @@ def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
     ViTConfig(vocab_size=3000).save_pretrained(tmp_path / "vit")
     for file in (tmp_path / "t5").glob("tokenizer*.json"):
         file.write_text(file.read_text().replace("<extra_id_0>", "<extra_x>"))
-    for name, message in (
-        ("bert", "weights of the head that fills masks are missing"),
-        ("gpt2", "has no weights"),
-        ("vit", "a vit model .* writes and fills no text"),
-        ("t5", "has no <extra_id_0>"),
-    ):
+    for name, message in rows_of("""
+        bert | weights of the head that fills masks are missing
+        gpt2 | has no weights
+        vit  | a vit model .* writes and fills no text
+        t5   | has no <extra_id_0>
+    """):
         with pytest.raises(UserError, match=message):
             likelihood.Paradigm(tmp_path / name, cloze_job(), {})
 
@@ -493,6 +490,5 @@ def test_weights_are_in_bf16_where_that_is_asked_for(models):
         paradigm = likelihood.Paradigm(models / "llama", cloze_job(precision=precision), {})
         kinds[precision] = next(paradigm.network.parameters()).dtype, scores_of(paradigm, table)
     assert kinds["auto"][0] == torch.float32 and kinds["bf16"][0] == torch.bfloat16
-    assert np.allclose(kinds["auto"][1], kinds["bf16"][1], rtol=0.05) and not np.allclose(
-        kinds["auto"][1], kinds["bf16"][1], atol=1e-4
-    )
+    assert np.allclose(kinds["auto"][1], kinds["bf16"][1], rtol=0.05)
+    assert not np.allclose(kinds["auto"][1], kinds["bf16"][1], atol=1e-4)

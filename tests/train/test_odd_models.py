@@ -9,6 +9,7 @@ from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 from tests.fuzz_targets_made import table
 from tests.fuzz_targets_models import CONFIG, PAIRS, PIECES, SPECIAL, WEIGHTS, as_json
+from tests.rows import rows_of
 
 ODD = {
     "(config.json, tokenizer.json, tokenizer_config.json) cannot be loaded": {
@@ -53,23 +54,22 @@ def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     ]
     done = program(target.module, *given)
     last = done.stderr.splitlines()[-1]
-    assert (
-        done.returncode == 1
-        and last.startswith("error: ")
-        and said in last
-        and "Traceback" not in done.stderr
-    ), done.stderr
+    assert done.returncode == 1
+    assert last.startswith("error: ")
+    assert said in last
+    assert "Traceback" not in done.stderr, done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
 
 
 @pytest.mark.parametrize(
-    ("argument", "value", "said"),
-    [
-        ("--settings", {"study": "s"}, "has no key source"),
-        ("--method", {"columns": {}}, "has no key labels"),
-        ("--method", [], "is not a JSON object"),
-    ],
+    "argument, value, said",
+    rows_of("""
+        --settings | {study: s}    | has no key source
+        --method   | {columns: {}} | has no key labels
+        --method   | []            | is not a JSON object
+    """),
 )
 def test_arguments_that_lack_a_key(program, argument, value, said):
-    done = program("scripts.train.run", argument, json.dumps(value))
-    assert done.returncode == 2 and f"argument {argument}: " in done.stderr and said in done.stderr
+    program("scripts.train.run", argument, json.dumps(value)).refused(
+        f"argument {argument}: ", said, code=2
+    )

@@ -5,6 +5,7 @@ import json
 
 import pytest
 import torch
+import yaml
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from scripts.fetch.model import word_pieces
@@ -13,6 +14,7 @@ from scripts.train.labels import Head, head_of
 from scripts.train.paradigms.paradigm import read_config, read_network, read_tokenizer
 from scripts.train.run import files_of
 from scripts.train.work import model_view
+from tests.files import write_json
 from tests.rows import each_row
 from tests.fetch.fetch_models import MODELS, WORDS, fetch_fixture, no_pauses
 
@@ -24,16 +26,10 @@ SPECIAL = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
-SMALL = {
-    "pad_token_id": 0,
-    "bos_token_id": 2,
-    "eos_token_id": 3,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 64,
-}
+SMALL = yaml.safe_load("""
+{pad_token_id: 0, bos_token_id: 2, eos_token_id: 3, hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 4,
+  intermediate_size: 48, max_position_embeddings: 64}
+""")
 LLAMA = SMALL | {
     "model_type": "llama",
     "num_key_value_heads": 2,
@@ -44,17 +40,12 @@ LLAMA = SMALL | {
 DECODERS = {
     "smollm2_135m": LLAMA,
     "llama_3_2_1b": LLAMA
-    | {
-        "head_dim": 8,
-        "rope_theta": 500000.0,
-        "rope_scaling": {
-            "factor": 32.0,
-            "high_freq_factor": 4.0,
-            "low_freq_factor": 1.0,
-            "original_max_position_embeddings": 8192,
-            "rope_type": "llama3",
-        },
-    },
+    | yaml.safe_load("""
+        head_dim: 8
+        rope_theta: 500000.0
+        rope_scaling: {factor: 32.0, high_freq_factor: 4.0, low_freq_factor: 1.0, original_max_position_embeddings: 8192,
+          rope_type: llama3}
+    """),
     "qwen3_600m_base": SMALL
     | {
         "model_type": "qwen3",
@@ -65,42 +56,30 @@ DECODERS = {
         "torch_dtype": "bfloat16",
     },
     "gemma_3_270m": SMALL
-    | {
-        "model_type": "gemma3_text",
-        "num_key_value_heads": 1,
-        "head_dim": 16,
-        "layer_types": ["sliding_attention", "full_attention"],
-        "sliding_window": 8,
-        "query_pre_attn_scalar": 16,
-        "rope_local_base_freq": 10000.0,
-        "rope_theta": 1000000.0,
-        "torch_dtype": "bfloat16",
-    },
+    | yaml.safe_load("""
+        model_type: gemma3_text
+        num_key_value_heads: 1
+        head_dim: 16
+        layer_types: [sliding_attention, full_attention]
+        sliding_window: 8
+        query_pre_attn_scalar: 16
+        rope_local_base_freq: 10000.0
+        rope_theta: 1000000.0
+        torch_dtype: bfloat16
+    """),
 }
 ENCODERS = {
     "modernbert_base": SMALL
-    | {
-        "model_type": "modernbert",
-        "classifier_pooling": "mean",
-        "global_attn_every_n_layers": 3,
-        "local_attention": 16,
-        "global_rope_theta": 160000.0,
-        "local_rope_theta": 10000.0,
-        "torch_dtype": "float32",
-    },
+    | yaml.safe_load("""
+        {model_type: modernbert, classifier_pooling: mean, global_attn_every_n_layers: 3, local_attention: 16,
+          global_rope_theta: 160000.0, local_rope_theta: 10000.0, torch_dtype: float32}
+    """),
     "deberta_v3_base": SMALL
-    | {
-        "model_type": "deberta-v2",
-        "relative_attention": True,
-        "position_buckets": 16,
-        "norm_rel_ebd": "layer_norm",
-        "share_att_key": True,
-        "pos_att_type": "p2c|c2p",
-        "position_biased_input": False,
-        "type_vocab_size": 0,
-        "max_relative_positions": -1,
-        "torch_dtype": "float16",
-    },
+    | yaml.safe_load("""
+        {model_type: deberta-v2, relative_attention: true, position_buckets: 16, norm_rel_ebd: layer_norm, share_att_key: true,
+          pos_att_type: p2c|c2p, position_biased_input: false, type_vocab_size: 0, max_relative_positions: -1,
+          torch_dtype: float16}
+    """),
     "mpnet_base": SMALL
     | {"model_type": "mpnet", "relative_attention_num_buckets": 32, "torch_dtype": "float32"},
 }
@@ -117,11 +96,9 @@ def released(place, content: dict, special: dict, kind, shard_size: str = "1GB")
     )
     network = network.to(getattr(torch, content["torch_dtype"]))
     network.save_pretrained(place, max_shard_size=shard_size)
-    (place / "config.json").write_text(
-        json.dumps(content | {"vocab_size": tokenizer.get_vocab_size() + 7})
-    )
-    (place / "tokenizer_config.json").write_text(
-        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"} | special)
+    write_json(place / "config.json", content | {"vocab_size": tokenizer.get_vocab_size() + 7})
+    write_json(
+        place / "tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast"} | special
     )
     return place, network
 
@@ -145,19 +122,16 @@ def test_a_decoder(fetch, tmp_path, name):
     fetched = model_view(
         tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path
     )  # as a run reads it
-    assert (
-        len(list(fetched.glob("model-*.safetensors"))) > 1
-        and not (fetched / "model.safetensors").exists()
-    )
+    assert len(list(fetched.glob("model-*.safetensors"))) > 1
+    assert not (fetched / "model.safetensors").exists()
     tokenizer = read_tokenizer(fetched)
     loaded, missing = read_network(
         AutoModelForCausalLM, fetched, read_config(fetched, tokenizer, {"max_length": 64})
     )
     assert missing == [] and tokenizer.pad_token == "[SEP]"
     for key, value in network.state_dict().items():
-        assert loaded.state_dict()[key].dtype == torch.float32 and torch.equal(
-            loaded.state_dict()[key], value.float()
-        ), key
+        assert loaded.state_dict()[key].dtype == torch.float32
+        assert torch.equal(loaded.state_dict()[key], value.float()), key
     assert loaded.get_output_embeddings().weight is loaded.get_input_embeddings().weight
     assert likelihood.load(fetched, {"max_length": 64, "precision": "fp32"})[2] == "decoder"
     tokenizer, classifier = classify.load(fetched, fresh_head(), {"max_length": 64})
@@ -177,7 +151,8 @@ def test_an_encoder(fetch, tmp_path, name):
     base = {
         key: value for key, value in network.base_model.state_dict().items() if "pooler" not in key
     }
-    assert base and all(
+    assert base
+    assert all(
         torch.equal(classifier.base_model.state_dict()[key], value.float())
         for key, value in base.items()
     )

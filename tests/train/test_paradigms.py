@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import (
@@ -24,7 +25,7 @@ from scripts.running.program import UserError
 from scripts.train.paradigms import classify, fill, generate, mlm, pseudo_log_likelihood
 from scripts.train.batches import Ragged, collate, joined, repeated
 from tests.models import cloze_table, fetched, scores_of
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.models
 LONG = "A: " + "the cat sat on the mat . " * 12
@@ -122,9 +123,8 @@ def test_the_mask_stays_inside(models, max_length):
             if name == "t5"
             else tokenizer.mask_token_id
         )
-        assert examples.lengths.max() <= max_length and 3 <= examples.truncated <= (
-            3 if max_length == 64 else 6
-        )
+        assert examples.lengths.max() <= max_length
+        assert 3 <= examples.truncated <= (3 if max_length == 64 else 6)
         assert examples.truncated_choices == -(-examples.truncated // 3), (
             "the long context is cut for each of its three candidates"
         )
@@ -281,12 +281,12 @@ def test_refusals_say_why(models, tmp_path):
         generate.Paradigm(models / "bert", job(True), {})
     paradigm = fill.Paradigm(models / "bert", job(True), {})
     broken = cloze().to_pylist()
-    for change, message in (
-        ({"context": "A: no mask"}, "has 0 <MASK>, not one"),
-        ({"context": "<MASK> or <MASK>"}, "has 2 <MASK>"),
-        ({"candidate": "時間"}, "cannot represent the candidate '時間'"),
-        ({"candidate": ""}, "cannot represent"),
-    ):
+    for change, message in rows_of("""
+        {context: 'A: no mask'}     | has 0 <MASK>, not one
+        {context: <MASK> or <MASK>} | has 2 <MASK>
+        {candidate: 時間}             | cannot represent the candidate '時間'
+        {candidate: ''}             | cannot represent
+    """):
         with pytest.raises(UserError, match=message):
             paradigm.encode(pa.Table.from_pylist([broken[0] | change, *broken[1:]]))
     with pytest.raises(UserError, match="leaves no room"):
@@ -297,15 +297,10 @@ def test_refusals_say_why(models, tmp_path):
         )
 
 
-SMALL = {
-    "vocab_size": 50,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 24,
-    "max_position_embeddings": 40,
-    "pad_token_id": 0,
-}
+SMALL = yaml.safe_load("""
+{vocab_size: 50, hidden_size: 16, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 24,
+  max_position_embeddings: 40, pad_token_id: 0}
+""")
 
 
 @each_row(

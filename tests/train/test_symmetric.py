@@ -1,11 +1,10 @@
 """The symmetric paradigm: both orders are learnt, and the order of two texts is no habit of a score."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import yaml
 from transformers import AutoModelForSequenceClassification
 
 from scripts.running.program import UserError
@@ -13,6 +12,7 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train.paradigms import symmetric
 from scripts.train.batches import collate
+from tests.files import read_json
 from tests.models import fetched
 from tests.training import arguments
 
@@ -46,7 +46,7 @@ def bert(tmp_path_factory):
 def pairs(videos: int) -> pa.Table:
     """Four pairs of each video, of texts of all lengths, some too long."""
     draw = np.random.default_rng(videos)
-    words = ["the", "man", "cuts", "bread", "and", "opens", "doors"]
+    words = "the man cuts bread and opens doors".split()
     texts = [" ".join(draw.choice(words, draw.integers(1, 25))) for _ in range(8 * videos)]
     rows = [
         {
@@ -66,8 +66,8 @@ def pairs(videos: int) -> pa.Table:
 
 def given(table: pa.Table) -> pa.Table:
     """A table as the loop gives it to a paradigm."""
-    return table.select(["pair_id", "video_id", "text_a", "text_b", "label"]).rename_columns(
-        ["example_id", "group_id", "text_a", "text_b", "label"]
+    return table.select("pair_id video_id text_a text_b label".split()).rename_columns(
+        "example_id group_id text_a text_b label".split()
     )
 
 
@@ -115,7 +115,11 @@ def test_both_orders_are_learnt_each_with_its_label(bert):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"inputs": ["text_a"]}, {"inputs": ["context", "candidate"]}, {"labels": ["a", "b", "c"]}],
+    yaml.safe_load("""
+        - inputs: [text_a]
+        - inputs: [context, candidate]
+        - labels: [a, b, c]
+    """),
 )
 def test_what_cannot_be_turned_round_is_refused(bert, changed):
     with pytest.raises(UserError, match="train_symmetric reads two texts both ways"):
@@ -128,7 +132,7 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
         write_table(pairs(videos), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
     found = {}
     for paradigm in ("classify", "symmetric"):
-        done = program(
+        program(
             "scripts.train.run",
             *arguments(
                 tmp_path / paradigm,
@@ -137,9 +141,8 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
                 training={"epochs": 2},
                 method={"paradigm": paradigm},
             ),
-        )
-        assert done.returncode == 0, done.stderr
-        facts = json.loads((tmp_path / paradigm / "run.json").read_text())
+        ).checked()
+        facts = read_json(tmp_path / paradigm / "run.json")
         predictions = read_table(tmp_path / paradigm / "predictions.parquet").to_pandas()
         found[paradigm] = (
             facts,
@@ -147,10 +150,8 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
             set(predictions.loc[predictions["split"] == "held_out", "group_id"]),
         )
     (plain, _, held), (both, predictions, also_held) = found["classify"], found["symmetric"]
-    assert (
-        both["train_examples"] == 2 * plain["train_examples"]
-        and both["held_out_examples"] == plain["held_out_examples"]
-    )
+    assert both["train_examples"] == 2 * plain["train_examples"]
+    assert both["held_out_examples"] == plain["held_out_examples"]
     assert held == also_held and both["train_examples"] / 2 + both["held_out_examples"] == 160
     assert (
         predictions.groupby(["split", "selection"]).size() == [both["held_out_examples"], 40, 40]

@@ -6,12 +6,15 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.running.program import UserError
 from scripts.train import work
 from scripts.train.epochs import chosen_epoch, held_out_losses, is_last
+from tests.files import write_json
+from tests.rows import rows_of
 
 JOB = {"digest": "d1", "makes_model": False}
 
@@ -22,19 +25,18 @@ JOB = {"digest": "d1", "makes_model": False}
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
 def test_the_first_epoch_of_the_lowest_loss_is_chosen(losses):
     epoch = chosen_epoch(losses)
-    assert losses[epoch - 1] == min(losses) and all(
-        loss > losses[epoch - 1] for loss in losses[: epoch - 1]
-    )
+    assert losses[epoch - 1] == min(losses)
+    assert all(loss > losses[epoch - 1] for loss in losses[: epoch - 1])
 
 
 @pytest.mark.parametrize(
-    ("losses", "patience", "last"),
-    [
-        ([3, 2, 1], 1, 10),  # falls: all epochs
-        ([3, 2, 2.5, 2.6, 2.7], 3, 5),  # three without a fall
-        ([3, 2, 2, 2], 2, 4),  # as low is not lower
-        ([], 1, 10),  # nothing held out: all epochs
-    ],
+    "losses, patience, last",
+    rows_of("""
+        [3, 2, 1]             | 1 | 10  # falls: all epochs
+        [3, 2, 2.5, 2.6, 2.7] | 3 | 5  # three without a fall
+        [3, 2, 2, 2]          | 2 | 4  # as low is not lower
+        []                    | 1 | 10  # nothing held out: all epochs
+    """),
 )
 def test_learning_ends_when_the_held_out_loss_falls_no_more(losses, patience, last):
     history = [{"split": "held_out", "loss": loss} for loss in losses] + [
@@ -54,9 +56,7 @@ def finished(tmp_path):
     (tmp_path / "work/result").mkdir(parents=True)
     for name in work.outputs_of(JOB):
         (tmp_path / "work/result" / name).write_text(f"this is {name}")
-    (tmp_path / "work/result/run.json").write_text(
-        json.dumps({"seconds": 1.0, "hardware": {"processes": 1}})
-    )
+    write_json(tmp_path / "work/result/run.json", {"seconds": 1.0, "hardware": {"processes": 1}})
     work.finish(tmp_path / "work", JOB, tmp_path)
     return tmp_path
 
@@ -74,7 +74,7 @@ def test_finished_work_is_known_and_only_for_its_job(finished):
 
 
 @pytest.mark.parametrize(
-    ("file", "content"),
+    "file, content",
     [
         ("finished.json", b"[]"),
         ("finished.json", b'{"digest": "d1"}'),
@@ -94,7 +94,7 @@ def test_leftovers_of_killed_processes_are_swept_and_nothing_else(tmp_path):
         (tmp_path / name).write_text("half")
     (tmp_path / ".0a1b2c3d-78.model").mkdir()
     (tmp_path / ".0a1b2c3d-78.model/config.json").write_text("half")
-    kept = ["checkpoint.pt", "lock", "finished.json", ".hidden"]
+    kept = "checkpoint.pt lock finished.json .hidden".split()
     for name in kept:
         (tmp_path / name).write_text("whole")
     work.sweep(tmp_path, tmp_path / "not-there")
@@ -151,9 +151,8 @@ def saved(tmp_path):
 def test_a_checkpoint_comes_back_as_it_was(saved):
     checkpoint, file, maker, state = saved
     found = checkpoint.load(file, "d1", maker)
-    assert found["history"] == state["history"] and found["network"]["weight"].equal(
-        state["network"]["weight"]
-    )
+    assert found["history"] == state["history"]
+    assert found["network"]["weight"].equal(state["network"]["weight"])
     assert found["kept"]["last"]["val_1"]["scores"].equal(state["kept"]["last"]["val_1"]["scores"])
     assert checkpoint.load(file.with_name("nowhere.pt"), "d1", maker) is None
 
@@ -180,10 +179,8 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_ru
     assert checkpoint.load(file, "d1", maker) is None
     assert "is damaged or no checkpoint of ours; the run starts anew" in caplog.text
     file.write_bytes(whole)
-    assert (
-        checkpoint.load(file, "d2", maker) is None
-        and "of other data, settings, code or another model" in caplog.text
-    )
+    assert checkpoint.load(file, "d2", maker) is None
+    assert "of other data, settings, code or another model" in caplog.text
     assert checkpoint.load(file, "d1", maker | {"precision": "bf16"}) is None
     assert "precision 'fp32', here 'bf16'" in caplog.text
 
@@ -234,11 +231,9 @@ def test_a_split_is_tokenized_once_and_anew_where_anything_differs(tmp_path):
     paradigm = Words()
     for _ in range(2):
         examples = tokens.encoded(paradigm, job, table, tmp_path)
-        assert (
-            examples.lengths.tolist() == [2, 1, 3]
-            and examples.labels.tolist() == [0, 1, 1]
-            and examples.truncated == 2
-        )
+        assert examples.lengths.tolist() == [2, 1, 3]
+        assert examples.labels.tolist() == [0, 1, 1]
+        assert examples.truncated == 2
         assert examples.fields["input_ids"].padded(3, -1).tolist() == [
             [0, 1, -1],
             [2, -1, -1],
@@ -285,7 +280,12 @@ class Scripted:
 
 @pytest.mark.models
 @pytest.mark.parametrize(
-    ("losses", "chosen"), [([3.0, 2.0, 2.5], 2), ([3.0, 2.0, 1.0], 3), ([1.0, 1.0, 2.0], 1)]
+    "losses, chosen",
+    rows_of("""
+        [3.0, 2.0, 2.5] | 2
+        [3.0, 2.0, 1.0] | 3
+        [1.0, 1.0, 2.0] | 1
+    """),
 )
 def test_the_model_that_is_made_is_that_of_the_chosen_epoch(losses, chosen):
     """An MLM stage hands out the weights of the epoch that run.json names, not of the last one."""
@@ -293,13 +293,14 @@ def test_the_model_that_is_made_is_that_of_the_chosen_epoch(losses, chosen):
     from scripts.train.result import reported_epoch
 
     scorer, state = Scripted(losses), State()
-    job = {
-        "run": "r",
-        "peak": False,
-        "makes_model": True,
-        "splits": ["train"],
-        "settings": {"training": {"epochs": 3}},
-    }
+    job = yaml.safe_load("""
+        run: r
+        peak: false
+        makes_model: true
+        splits: [train]
+        settings:
+          training: {epochs: 3}
+    """)
     for epoch in (1, 2, 3):
         scorer.network.weight.data.fill_(epoch)
         score_epoch(state, scorer, {"learned": [1, 2], "held_out": [3]}, job)

@@ -16,6 +16,7 @@ from scripts.train.labels import Head
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, learning_rate, parameter_groups, tokens_that_fit
 from scripts.train.early_end import Stop
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.models
 TRAINING = {
@@ -154,9 +155,8 @@ def test_after_running_out_of_memory_a_step_is_taken_in_halves_to_the_same_numbe
         learner_of(Pairs(0.0, room=29)).step(EXAMPLES, ROWS, 0, 0, 0)
     # With dropout it is bit by bit the step that takes such parts from the start.
     halved, told = learner_of(Pairs(0.3, room=100)), learner_of(Pairs(0.3), 90)
-    assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(
-        told.step(EXAMPLES, ROWS, 0, 0, 0)
-    ) and weights(halved).equal(weights(told))
+    assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(told.step(EXAMPLES, ROWS, 0, 0, 0))
+    assert weights(halved).equal(weights(told))
 
 
 def test_what_fits_follows_from_the_gpu_and_not_from_what_is_free(monkeypatch):
@@ -225,7 +225,12 @@ def test_candidates_for_one_place_stay_in_one_batch_longest_first(rows, size, to
 def test_static_widths_are_few_and_never_above_the_positions_of_the_model():
     widths = {static_width(width) for width in range(1, 513)}
     assert len(widths) <= 12 and all(static_width(width) >= width for width in range(1, 513))
-    for longest, most, expected in ((33, 40, 40), (30, 40, 32), (5, 40, 8), (37, 36, 37)):
+    for longest, most, expected in rows_of("""
+        33 | 40 | 40
+        30 | 40 | 32
+        5  | 40 | 8
+        37 | 36 | 37
+    """):
         batch = collate(examples_of([longest, 3]), np.arange(2), {"input_ids": 0}, "cpu", most=most)
         assert batch["input_ids"].shape == batch["attention_mask"].shape == (2, expected)
         assert batch["attention_mask"].sum(1).tolist() == [longest, 3]

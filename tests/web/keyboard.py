@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.web.test_page import CHROMIUM, OPTIONS
+from tests.web.browser import CHROMIUM, OPTIONS
 
 KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Space": (32, " ")}
 

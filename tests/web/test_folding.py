@@ -8,24 +8,20 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.web.browser import browse
 from tests.web.keyboard import Keyboard
-from tests.web.test_page import browse, page  # noqa: F401 (a fixture)
 
 SEEN = """const seen = (root) => { let count = 0; const walker = root.ownerDocument.createTreeWalker(root, 4);
   while (walker.nextNode()) { const one = walker.currentNode.parentElement;
     if (!one.closest("script, style") && one.checkVisibility()) count += (walker.currentNode.textContent.match(/\\S+/g) || []).length; }
   return count; };"""
-FOLDED = [
-    "strided_sop_table",
-    "strided_sop_examples",
-    "runs",
-    "configuration",
-    "hashes",
-]  # the last two are links under a figure
+FOLDED = (
+    "strided_sop_table strided_sop_examples runs configuration hashes".split()
+)  # the last two are links under a figure
 
 
 @pytest.fixture
-def reader(page, tmp_path):  # noqa: F811
+def reader(page, tmp_path):
     """A browser with the page open, for who presses keys and follows links."""
     opened = Keyboard(page, tmp_path)
     yield opened
@@ -50,7 +46,7 @@ def test_a_link_opens_what_it_leads_to(reader):
             reader.value(f"for (const one of {folds}) one.open = false")
 
 
-def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_path):  # noqa: F811
+def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_path):
     """The page in frames, as a link from elsewhere opens it; the second runs no script, in the third no part is named."""
     parts = [
         ("#strided_sop_table", ""),
@@ -73,9 +69,9 @@ def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_pat
     lively, still, closed = json.loads(
         unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1))
     )
-    assert lively[0] > 200 and still[0] > 200 and closed[0] < 200, (
-        "the table that the address names"
-    )
+    assert lively[0] > 200
+    assert still[0] > 200
+    assert closed[0] < 200, "the table that the address names"
     assert lively[1] == still[1] == closed[1], "and nothing else"
 
 
@@ -90,9 +86,8 @@ def test_a_fold_opens_by_key_and_its_table_keeps_its_first_column(reader):
     fold = "document.querySelector('#strided_sop_table > .fold')"
     reader.value(f"{fold}.querySelector('summary').focus()")
     reader.press("Enter")
-    assert (
-        reader.value(f"{fold}.open") and reader.value("document.documentElement.scrollWidth") == 390
-    )
+    assert reader.value(f"{fold}.open")
+    assert reader.value("document.documentElement.scrollWidth") == 390
     cell, scroll = f"{fold}.querySelector('td')", f"{fold}.querySelector('.scroll')"
     assert reader.value(f"{scroll}.scrollWidth > {scroll}.clientWidth"), "wider than a phone"
     reader.value(f"{scroll}.scrollLeft = 200")
@@ -103,7 +98,7 @@ def test_a_fold_opens_by_key_and_its_table_keeps_its_first_column(reader):
     )
 
 
-def test_print_has_what_was_opened(page, tmp_path):  # noqa: F811
+def test_print_has_what_was_opened(page, tmp_path):
     if shutil.which("pdftotext") is None:
         pytest.skip("no pdftotext on this machine")
     texts = []
@@ -130,8 +125,6 @@ def test_print_has_what_was_opened(page, tmp_path):  # noqa: F811
         )
         texts.append(" ".join(done.stdout.split()))
     closed, opened = texts
-    assert (
-        len(opened) > 2 * len(closed)
-        and re.search(r"The table: \d+ rows in \d+ groups \(folded\)", closed)
-        and "(folded)" not in opened
-    )
+    assert len(opened) > 2 * len(closed)
+    assert re.search(r"The table: \d+ rows in \d+ groups \(folded\)", closed)
+    assert "(folded)" not in opened

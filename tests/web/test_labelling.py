@@ -11,12 +11,12 @@ import pytest
 from scripts.data.csv_files import read_csv
 from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.studies.mctaco.tables import ANSWERS
-from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from scripts.publish.parts import policy_hash
+from tests.files import write_rows
+from tests.web.browser import CHROMIUM
 from tests.web.keyboard import Keyboard
-from tests.web.test_page import CHROMIUM
 
 HOSTILE = "</script><img src=x onerror=alert(1)> & \"'<b>é\u2028"
 WORDS = ["swapped", "in_order"]
@@ -67,7 +67,7 @@ def candidate(question: int, number: int) -> dict:
 
 def build(folder, study: str, rows: list[dict], schema: pa.Schema):
     place = folder / "build" / study / "corpus" / "data"
-    write_table(pa.Table.from_pylist(rows, schema=schema), place / "test.parquet", schema, {})
+    write_rows(rows, place / "test.parquet", schema)
     return place
 
 
@@ -158,10 +158,9 @@ class Person(Keyboard):
 
 
 def write_page(program, page, dataset, *options):
-    done = program(
-        "scripts.people.labelling.page", "--dataset", dataset, "--output", page, *options
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        f"scripts.people.labelling.page --dataset {dataset}", "--output", page, *options
+    ).checked()
     return page
 
 
@@ -198,18 +197,15 @@ def test_pairs_are_answered_by_keys_saved_and_handed_out(tmp_path, person):
         seen.append(int(re.search(r"then (\d)", texts)[1]))
         if place == 0:
             at_work.press("Enter")
-            assert (
-                at_work.read("told") == "Choose first." and at_work.read("place") == "Item 1 of 5"
-            )
+            assert at_work.read("told") == "Choose first."
+            assert at_work.read("place") == "Item 1 of 5"
         at_work.type("12"[place % 2])
         chosen[seen[-1]] = ["in_order", "swapped"][place % 2]
         at_work.type("gu" if place == 1 else "ww" if place == 2 else "")
         at_work.press("Enter")
     at_work.delete()
-    assert (
-        at_work.read("place") == "Item 3 of 5"
-        and at_work.value("document.querySelector('#choices input:checked').value") == "in_order"
-    )
+    assert at_work.read("place") == "Item 3 of 5"
+    assert at_work.value("document.querySelector('#choices input:checked').value") == "in_order"
 
     at_work.open()  # a day later
     assert at_work.read("names") == "=Ann"
@@ -226,11 +222,9 @@ def test_pairs_are_answered_by_keys_saved_and_handed_out(tmp_path, person):
         at_work.press("Enter")
     assert "All answered" in at_work.read("done")
     answers = at_work.download()
-    assert (
-        len(set(seen)) == 5
-        and set(answers["person"]) == {"=Ann"}
-        and set(answers["study"]) == {"strided_sop"}
-    )
+    assert len(set(seen)) == 5
+    assert set(answers["person"]) == {"=Ann"}
+    assert set(answers["study"]) == {"strided_sop"}
     assert set(zip(answers["source"], answers["dataset"], answers["split"])) == {
         ("corpus", "data", "test")
     }
@@ -275,9 +269,8 @@ def test_two_of_four_candidates_are_chosen_and_each_is_a_row(tmp_path, person):
         f"{item:016x}": "right" if row["label"] else "wrong"
         for item, row in zip(items_of(pd.Series([row["example_id"] for row in rows])), rows)
     }
-    assert answers.set_index("item")["answer"].to_dict() == told and set(answers["types"]) == {
-        "comparison"
-    }
+    assert answers.set_index("item")["answer"].to_dict() == told
+    assert set(answers["types"]) == {"comparison"}
     assert len(set(orders)) > 1, "the right ones do not stand first"
     assert at_work.complaints == []
 
@@ -315,8 +308,9 @@ def test_the_page_holds_no_label_and_loads_nothing(tmp_path, program):
     asked = json.loads(
         re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1]
     )
-    assert not re.search(r"video\d", html) and all(
-        set(screen) == {"dataset", "unit", "texts", "items", "pick"} for screen in asked["screens"]
+    assert not re.search(r"video\d", html)
+    assert all(
+        set(screen) == set("dataset unit texts items pick".split()) for screen in asked["screens"]
     )
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1].replace("&#39;", "'")
     script, style = re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", html, re.DOTALL)[::-1]
@@ -341,16 +335,12 @@ def test_the_same_call_makes_the_same_page_and_too_many_items_are_refused(tmp_pa
         (["--dataset", tmp_path], "name datasets of one study"),
     ):
         done = program(
-            "scripts.people.labelling.page",
+            f"scripts.people.labelling.page --output {tmp_path}/none.html",
             "--dataset",
             dataset,
             *options,
-            "--output",
-            tmp_path / "none.html",
         )
-        assert (
-            done.returncode
-            and said in done.stderr
-            and "Traceback" not in done.stderr
-            and not (tmp_path / "none.html").exists()
-        )
+        assert done.returncode
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not (tmp_path / "none.html").exists()

@@ -3,30 +3,11 @@
 import base64
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 
-from tests.publish.publish_inputs import Study
+from tests.web.browser import browse
 
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-OPTIONS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--enable-logging=stderr",
-    "--v=0",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-]
 DARK = ["--blink-settings=preferredColorScheme=0"]
 CONTRAST = """
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -40,29 +21,6 @@ CONTRAST = """
     return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5; });
   return {dark: matchMedia("(prefers-color-scheme: dark)").matches, texts: texts.length,
     faint: faint.map((one) => one.className + " " + one.textContent.slice(0, 40))};"""
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, program):
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine; install it to test the page in a browser")
-    study = Study(tmp_path_factory.mktemp("study"), program)
-    done = study.make_page()
-    assert done.returncode == 0, done.stderr
-    return study.page
-
-
-def browse(page, folder, width: int, *options: str) -> subprocess.CompletedProcess:
-    """Open a page in a window of the given width."""
-    command = [
-        CHROMIUM,
-        *OPTIONS,
-        f"--user-data-dir={folder / 'profile'}",
-        f"--window-size={width},900",
-        *options,
-        f"file://{page}",
-    ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 def measured(page, folder, script: str, width: int, *options: str):
@@ -120,67 +78,52 @@ def test_a_phone_of_360_pixels(page, tmp_path):
     assert int(width) == 360 and int(scroll) <= 360
 
 
-def test_the_findings_stand_on_the_first_screen(page, tmp_path):
-    found = measured(
-        page,
-        tmp_path,
-        """return [...document.querySelectorAll(".finding .line, table.dots")]
+# What is looked at in a window of 1280 pixels, by name.
+LOOKS = {
+    "contrast": CONTRAST,
+    "findings": """return [...document.querySelectorAll(".finding .line, table.dots")]
       .map((one) => one.getBoundingClientRect().bottom)""",
-        1280,
-    )
-    assert len(found) >= 2 and max(found) <= 800
-
-
-@pytest.mark.parametrize("options", [[], DARK], ids=["light", "dark"])
-def test_text_stands_out_from_its_paper(page, tmp_path, options):
-    """A contrast of 4.5 to 1 (WCAG AA) wherever text stands."""
-    faint = measured(page, tmp_path, CONTRAST, 1280, *options)
-    assert faint["dark"] == bool(options) and faint["texts"] > 100
-    assert faint["faint"] == []
-
-
-def test_every_picture_has_its_words_and_every_place_its_name(page, tmp_path):
-    found = measured(
-        page,
-        tmp_path,
-        """return {
+    "light": "return [...document.images].map((one) => one.currentSrc === one.src)",
+    "words": """return {
       alts: [...document.images].map((one) => one.alt), hidden: [...document.querySelectorAll("svg")].every((one) => one.ariaHidden === "true"),
       regions: [...document.querySelectorAll("nav, [role=region], table.dots")].every((one) => one.ariaLabel),
       scripts: document.querySelectorAll("main script, img[onerror]").length, dark: document.querySelectorAll("picture source").length}""",
-        1280,
-    )
-    assert found["alts"] and all(len(alt) > 20 for alt in found["alts"])
-    assert found["hidden"] and found["regions"]
-    assert found["scripts"] == 0, "no text of a corpus runs as markup"
-    assert found["dark"] == len(found["alts"]), "each figure has its dark form"
-
-
-def test_dark_paper_has_dark_figures(page, tmp_path):
-    light, dark = (
-        measured(
-            page,
-            tmp_path,
-            "return [...document.images].map((one) => one.currentSrc === one.src)",
-            1280,
-            *options,
-        )
-        for options in ([], DARK)
-    )
-    assert light and all(light) and not any(dark)
-
-
-def test_the_contents_go_by_the_keyboard(page, tmp_path):
-    """The first stop skips the contents and shows itself; then the contents, each visibly in focus; each leads to its section."""
-    found = measured(
-        page,
-        tmp_path,
-        """const stops = [...document.querySelectorAll("a[href], summary, button, [tabindex]")];
+    "contents": """const stops = [...document.querySelectorAll("a[href], summary, button, [tabindex]")];
       stops[0].focus(); const skip = [stops[0].className, stops[0].getBoundingClientRect().left, stops[0].getAttribute("href")];
       const links = [...document.querySelectorAll("nav a")];
       const outlined = links.filter((one) => { one.focus(); return document.activeElement === one && getComputedStyle(one).outlineStyle !== "none" });
       return {skip, links: links.length, outlined: outlined.length, follow: stops[1] === links[0],
         lost: links.filter((one) => !document.getElementById(one.hash.slice(1))).length, main: !!document.getElementById("main")}""",
-        1280,
-    )
+}
+
+
+@pytest.fixture(scope="module", params=[[], DARK], ids=["light", "dark"])
+def seen(request, page, tmp_path_factory) -> dict:
+    """What LOOKS find on light or on dark paper."""
+    script = ", ".join(f"{name}: (() => {{ {look} }})()" for name, look in LOOKS.items())
+    folder = tmp_path_factory.mktemp("seen")
+    found = measured(page, folder, f"return {{ {script} }}", 1280, *request.param)
+    assert found["contrast"]["dark"] == bool(request.param)
+    return found
+
+
+def test_it_is_seen_by_everybody(seen):
+    """A contrast of 4.5 to 1 (WCAG AA) wherever text stands; each picture has its words and, on dark paper, its dark form."""
+    assert len(seen["findings"]) >= 2, "on the first screen"
+    assert max(seen["findings"]) <= 800
+    assert seen["contrast"]["texts"] > 100
+    assert seen["contrast"]["faint"] == []
+    assert seen["light"]
+    assert set(seen["light"]) == {not seen["contrast"]["dark"]}
+    found = seen["words"]
+    assert found["alts"] and all(len(alt) > 20 for alt in found["alts"])
+    assert found["hidden"] and found["regions"]
+    assert found["scripts"] == 0, "no text of a corpus runs as markup"
+    assert found["dark"] == len(found["alts"])
+
+
+def test_the_contents_go_by_the_keyboard(seen):
+    """The first stop skips the contents and shows itself; then the contents, each visibly in focus; each leads to its section."""
+    found = seen["contents"]
     assert found["skip"] == ["skip", 0, "#main"] and found["main"] and found["follow"]
     assert found["links"] == found["outlined"] > 8 and found["lost"] == 0

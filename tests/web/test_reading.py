@@ -7,13 +7,13 @@ from urllib.parse import unquote
 import pytest
 
 from tests.publish.publish_inputs import HOSTILE
+from tests.web.browser import browse
 from tests.web.keyboard import Keyboard
-from tests.web.test_page import browse, page  # noqa: F401 (a fixture)
 
 CARDS, MAIN = 40, '<main id="main">'
 
 
-def measured(page, folder, script: str, *options: str):  # noqa: F811
+def measured(page, folder, script: str, *options: str):
     """What a script that runs after the page's own finds: the value of `found`. The copy's policy lets it run beside ours."""
     html = page.read_text()
     html = re.sub(r"script-src [^;]*;", "script-src 'unsafe-inline';", html, count=1)
@@ -43,7 +43,7 @@ def in_order(values: list[str]) -> bool:
     return numbers == sorted(numbers)
 
 
-def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
+def test_a_table_sorts_by_click_and_back(page, tmp_path):
     found = measured(
         page,
         tmp_path,
@@ -61,12 +61,10 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
     """,
     )
     before, up, down, again, other = found
-    assert (
-        before["aria"] == []
-        and up["aria"] == ["ascending"]
-        and down["aria"] == ["descending"]
-        and again == before
-    )
+    assert before["aria"] == []
+    assert up["aria"] == ["ascending"]
+    assert down["aria"] == ["descending"]
+    assert again == before
     assert other["aria"] == ["ascending"], "one column at a time"
     assert any(not in_order(group) for group in down["groups"])
     for was, rising, falling in zip(before["groups"], up["groups"], down["groups"]):
@@ -75,7 +73,7 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F811
+def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):
     keyboard = Keyboard(page, tmp_path)
     try:
         keyboard.value(
@@ -96,10 +94,8 @@ def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F81
         for _ in range(3):
             keyboard.press(key)
             seen.append(keyboard.value(f"{here}.closest('th').getAttribute('aria-sort')"))
-        assert (
-            seen == ["ascending", "descending", None]
-            and keyboard.value(f"{here}.closest('th').cellIndex") == 1
-        )
+        assert seen == ["ascending", "descending", None]
+        assert keyboard.value(f"{here}.closest('th').cellIndex") == 1
         assert keyboard.value(f"getComputedStyle({here}).outlineStyle") == "solid", (
             "who uses keys sees where they are"
         )
@@ -107,7 +103,7 @@ def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F81
         keyboard.close()
 
 
-def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):  # noqa: F811
+def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):
     values = ["10", "9.5", "", "−3", "1,200", "55.0–60.1", "2e3"]
     html = page.read_text()
     table = (
@@ -138,7 +134,7 @@ def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):  # n
     )
 
 
-def test_rows_are_filtered_by_words(page, tmp_path):  # noqa: F811
+def test_rows_are_filtered_by_words(page, tmp_path):
     found = measured(
         page,
         tmp_path,
@@ -153,12 +149,13 @@ def test_rows_are_filtered_by_words(page, tmp_path):  # noqa: F811
     )
     count, (shown, told, heads), (none, told_none, no_heads), (every, _, _) = found
     assert 0 < len(shown) < count and told == f"{len(shown)} of {count} rows" and heads >= 1
-    assert (
-        none == [] and told_none == f"0 of {count} rows" and no_heads == 0 and len(every) == count
-    )
+    assert none == []
+    assert told_none == f"0 of {count} rows"
+    assert no_heads == 0
+    assert len(every) == count
 
 
-def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):  # noqa: F811
+def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):
     found = measured(
         page,
         tmp_path,
@@ -180,25 +177,19 @@ def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):  # no
     assert found["labels"] == ["Model", "Control", "Slice"]
     assert len(found["all"][0]) == CARDS and found["all"][1:] == [f"{CARDS} of {CARDS} items", 8]
     right = [part for part in found["all"][0] if part["Model"] == "right"]
-    assert (
-        0 < len(right) < CARDS
-        and found["right"][0] == right
-        and found["right"][1] == f"{len(right)} of {CARDS} items"
-    )
-    assert (
-        found["alone"][0] == [part for part in right if part.get("Control") == "wrong"]
-        and found["alone"][2] == 1
-    )
-    assert (
-        found["hostile"][0] == [part for part in found["all"][0] if part["category"] == HOSTILE]
-        and found["hostile"][0]
-    )
+    assert 0 < len(right) < CARDS
+    assert found["right"][0] == right
+    assert found["right"][1] == f"{len(right)} of {CARDS} items"
+    assert found["alone"][0] == [part for part in right if part.get("Control") == "wrong"]
+    assert found["alone"][2] == 1
+    assert found["hostile"][0] == [part for part in found["all"][0] if part["category"] == HOSTILE]
+    assert found["hostile"][0]
     assert found["option"] == [HOSTILE, f"{HOSTILE} ({len(found['hostile'][0])})"], (
         "text of a corpus is text in a filter"
     )
 
 
-def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
+def test_without_a_script_all_is_there_to_read(page, tmp_path):
     """The page in a frame that runs no script, and beside it in one that does; the page around both compares them."""
     outer = page.with_name("frames.html")
     frame = f'<iframe src="{page.name}" style="width:1280px;height:900px" '
@@ -214,11 +205,9 @@ def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
       }});</script></body>""")
     done = browse(outer, tmp_path, 1280, "--dump-dom", "--allow-file-access-from-files")
     still, lively = json.loads(unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
-    assert (
-        still["cards"] == lively["cards"] == CARDS
-        and still["cells"] == lively["cells"]
-        and len(still["cells"]) > 500
-    )
+    assert still["cards"] == lively["cards"] == CARDS
+    assert still["cells"] == lively["cells"]
+    assert len(still["cells"]) > 500
     assert still["controls"] == 0, "nothing that would do nothing"
     assert lively["controls"] > 20, "the page's own policy lets the page's own script run"
 
@@ -232,7 +221,7 @@ def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
         "<a style='position: fixed'>x</a>",
     ],
 )
-def test_the_policy_stops_what_is_not_of_the_page(page, tmp_path, injected):  # noqa: F811
+def test_the_policy_stops_what_is_not_of_the_page(page, tmp_path, injected):
     """Were a text ever to stand on the page as markup, the browser would run none of it."""
     copy = page.with_name("injected.html")
     copy.write_text(page.read_text().replace(MAIN, f"{MAIN}{injected}"))

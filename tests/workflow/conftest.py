@@ -11,19 +11,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
 from filelock import FileLock
 
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
+from tests.files import write_yaml
 from tests.forking import snakemake
-
-
-def write_yaml(value, file: Path) -> None:
-    """With libyaml, a tenth of the time: the files of resources/ are written hundreds of times."""
-    file.write_text(
-        yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False)
-    )
 
 
 class Study:
@@ -42,14 +35,12 @@ class Study:
         return snakemake(*arguments, cwd=self.folder, **environment)
 
     def run(self, *arguments, **environment) -> str:
-        done = self.snakemake("--cores", "2", *arguments, **environment)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = self.snakemake("--cores", "2", *arguments, **environment).checked()
         return done.stdout + done.stderr
 
     def jobs(self, *arguments) -> dict[str, list[str]]:
         """What a dry run would start: by rule, what its jobs are about (their messages)."""
-        done = self.snakemake("--dry-run", *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = self.snakemake("--dry-run", *arguments).checked()
         return self.listed(done.stdout + done.stderr)
 
     @staticmethod
@@ -71,13 +62,13 @@ class Study:
         """Read a YAML file, let `mend` change it, write it back."""
         value = read_yaml(self / path)
         mend(value)
-        write_yaml(value, self / path)
+        write_yaml(self / path, value)
 
 
 def checkout(folder: Path) -> Study:
     """The files of the project that git knows or would know, in a new folder."""
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+        "git ls-files -co --exclude-standard".split(), cwd=ROOT, capture_output=True, text=True
     )
     names = listed.stdout.split("\n") if listed.returncode == 0 else []
     assert names, "the tests copy what `git ls-files` lists: run them in a git checkout"

@@ -8,8 +8,10 @@ import shutil
 import pandas as pd
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
+from tests.files import read_json, read_texts, write_yaml
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
 EXPERIMENT, MODEL, WORDING, SOURCE, DIALOGS, EVENTS = (
@@ -24,26 +26,19 @@ LABELLED, ANSWERED = (
 
 def test_an_experiment(study):
     """As it stands, then smaller for real: every run is size-matched, and the page has its pairs to read all the same."""
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump(EXPERIMENT))
+    write_yaml(study / "presets/mine.yaml", EXPERIMENT)
     jobs = study.jobs("--configfile", "presets/mine.yaml")
     assert len(jobs["train_run"]) == 6
-    assert {name.split("_")[0] for name in jobs} == {
-        "fetch",
-        "clean",
-        "build",
-        "train",
-        "evaluate",
-        "publish",
-    }
+    assert {name.split("_")[0] for name in jobs} == set(
+        "fetch clean build train evaluate publish".split()
+    )
     smaller = {"experiments": {"my_sop": {"seeds": [1], "training": {"epochs": 1}}}}
-    (study / "presets/smaller.yaml").write_text(yaml.safe_dump(smaller))
+    write_yaml(study / "presets/smaller.yaml", smaller)
     study.run("--configfile", "presets/mine.yaml", "presets/smaller.yaml")
     name = EXPERIMENT["name"]
     examples = (study / f"results/publish/{name}/tables/strided_sop_examples.csv").read_text()
-    assert (
-        "same videos, size-matched" in examples
-        and (study / f"results/publish/{name}/index.html").exists()
-    )
+    assert "same videos, size-matched" in examples
+    assert (study / f"results/publish/{name}/index.html").exists()
     assert study.jobs() == {}, "the default study is as it was"
 
 
@@ -60,14 +55,12 @@ def test_a_model(study, tmp_path):
         AutoConfig.from_pretrained(place)
     ).save_pretrained(place)
     preset = MODEL | {"experiments": {"other_sop": {"models": ["tiny_bert", name]}}}
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    write_yaml(study / "presets/mine.yaml", preset)
     jobs = study.jobs("--configfile", "presets/mine.yaml")
     assert jobs["fetch_model"] == [f"Fetching the model {name}"] and len(jobs["train_run"]) == 1
     study.run("--configfile", "presets/mine.yaml", TIMESTRIDE_MIRROR=str(tmp_path / "mirror"))
-    assert (
-        name in (study / study.page).read_text()
-        and study.jobs("--configfile", "presets/mine.yaml") == {}
-    )
+    assert name in (study / study.page).read_text()
+    assert study.jobs("--configfile", "presets/mine.yaml") == {}
 
 
 def test_a_corpus(study):
@@ -93,7 +86,7 @@ def test_a_corpus(study):
     }
     (study / f"scripts/clean/{name}.py").write_text(CLEANER)
     preset = {"sources": {name: entry}}
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    write_yaml(study / "presets/mine.yaml", preset)
     assert study.jobs("--configfile", "presets/mine.yaml") == {}, (
         "a corpus that no experiment uses changes nothing"
     )
@@ -101,7 +94,7 @@ def test_a_corpus(study):
         "run": ["other_sop"],
         "experiments": {"other_sop": {"data": {"source": name, "stride": 0}}},
     }
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    write_yaml(study / "presets/mine.yaml", preset)
     study.run("--configfile", "presets/mine.yaml")
     page = (study / study.page).read_text()
     assert entry["title"] in page and entry["citation"] in page
@@ -124,10 +117,9 @@ def test_a_list_of_event_templates(study):
         "data": {"source": name, "challenge_set": "temp_order"},
         "models": ["tiny_bert"],
     }
-    (study / "presets/mine.yaml").write_text(
-        yaml.safe_dump(
-            {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}
-        )
+    write_yaml(
+        study / "presets/mine.yaml",
+        {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}},
     )
     study.run("build", "--configfile", "presets/mine.yaml")
     pairs = read_table(
@@ -138,12 +130,11 @@ def test_a_list_of_event_templates(study):
 
 def test_a_wording(study):
     """A wording of a preset is a run beside those of scripts/studies/<study>/prompts.yaml."""
-    known = yaml.safe_load((study / "scripts/studies/strided_sop/prompts.yaml").read_text())[
-        "likelihood"
-    ]["wordings"]
+    known = read_yaml(study / "scripts/studies/strided_sop/prompts.yaml")["likelihood"]["wordings"]
     asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
-    (study / "presets/mine.yaml").write_text(
-        yaml.safe_dump(WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}})
+    write_yaml(
+        study / "presets/mine.yaml",
+        WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}},
     )
     jobs = study.jobs("train", "--configfile", "presets/mine.yaml")
     assert {job.split("-likelihood-")[1].split("-")[0] for job in jobs["train_run"]} == {
@@ -156,11 +147,10 @@ def labelled(program, study, name, output, *arguments):
     """The items that a program of docs/label.md makes, labelled by one person, as data in the layout of the release."""
 
     def run(module, *given):
-        done = program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder)
-        assert done.returncode == 0, done.stderr
+        program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder).checked()
 
     run("to_label", *arguments, "--output", "new")
-    rows = pd.read_csv(study / "new/labels.csv", dtype=str, keep_default_na=False)
+    rows = read_texts(study / "new/labels.csv")
     usual, second = {"timedial": ("wrong", "right"), "mctaco": ("likely", "unlikely")}[name]
     is_second = rows.groupby("instance_id" if name == "timedial" else "sentence").cumcount() == 1
     rows["label"] = rows["label"].where(
@@ -185,16 +175,16 @@ def test_instances_of_ones_own(study, program):
     (study / "dialogs.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in talks))
     LABELLED["sources"]["my_dialogs"]["local"] = "dialogs.jsonl"
     LABELLED["sources"]["my_challenge"]["local"] = "test.json"
-    experiment = {
-        "study": "timedial",
-        "data": {"source": "my_dialogs", "context_scope": "local"},
-        "models": ["tiny_bert"],
-        "methods": ["classify"],
-    }
+    experiment = yaml.safe_load("""
+        study: timedial
+        data: {source: my_dialogs, context_scope: local}
+        models: [tiny_bert]
+        methods: [classify]
+    """)
     preset = LABELLED | {"run": ["mine"], "experiments": {"mine": experiment}}
     own = yaml.safe_load(yaml.safe_dump(preset))
     own["sources"]["my_dialogs"]["measured_on"] = "sample_challenge"
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump(own))
+    write_yaml(study / "presets/mine.yaml", own)
     study.run("build", "--configfile", "presets/mine.yaml")
     labelled(
         program,
@@ -210,7 +200,7 @@ def test_instances_of_ones_own(study, program):
         "--instances",
         30,
     )
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    write_yaml(study / "presets/mine.yaml", preset)
     study.run("build", "--configfile", "presets/mine.yaml")
     built = study / "results/build/timedial/my_dialogs/local"
     measured = {
@@ -218,10 +208,8 @@ def test_instances_of_ones_own(study, program):
         for split in ("test", "extras")
         for name in read_table(built / f"{split}.parquet")["instance_id"].to_pylist()
     }
-    assert (
-        measured == {instance["id"] for instance in json.loads((study / "test.json").read_text())}
-        and len(measured) > 20
-    )
+    assert measured == {instance["id"] for instance in read_json(study / "test.json")}
+    assert len(measured) > 20
     left = pd.read_csv(built / "leakage.csv").set_index(["split", "reason"])["dialogs_dropped"]
     dialogs = {":".join(name.split(":")[:2]) for name in measured}
     assert left["train", "exact source of the challenge"] >= len(dialogs), (
@@ -251,10 +239,9 @@ def test_questions_of_ones_own(study, program):
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         }
     experiment = {"study": "mctaco", "data": {"source": name}, "models": ["tiny_bert"]}
-    (study / "presets/mine.yaml").write_text(
-        yaml.safe_dump(
-            {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}
-        )
+    write_yaml(
+        study / "presets/mine.yaml",
+        {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}},
     )
     study.run("build", "--configfile", "presets/mine.yaml")
     answers = read_table(

@@ -1,6 +1,5 @@
 """The lock on the working folder: a killed Snakemake needs no --unlock; two commands at once do not disturb each other."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,6 +9,7 @@ import time
 import pytest
 
 from tests.conftest import ROOT
+from tests.files import read_json, write_json
 from tests.workflow.conftest import Study, checkout
 
 # A job that lasts: the sample corpus of captions, made once a file says so.
@@ -96,8 +96,8 @@ def test_a_half_written_output_is_made_again(small):
     (small / "go").touch()
     code, said = said_by(small)
     assert code == 0, said
-    assert json.loads((small / TARGET).read_text())
-    assert len(json.loads((small / TARGET).with_name("train.json").read_text())) > 10
+    assert read_json(small / TARGET)
+    assert len(read_json((small / TARGET).with_name("train.json"))) > 10
 
 
 def test_two_commands_at_once(small):
@@ -119,10 +119,8 @@ def test_two_commands_at_once(small):
 def test_the_owner_on_another_machine_is_left_alone(small):
     kill(start(small))
     (small / "go").touch()
-    owner = json.loads((small / ".snakemake/owner").read_text())
-    (small / ".snakemake/owner").write_text(
-        json.dumps(owner | {"host": "node7", "boot": "another"})
-    )
+    owner = read_json(small / ".snakemake/owner")
+    write_json(small / ".snakemake/owner", owner | {"host": "node7", "boot": "another"})
     code, said = said_by(small)
     assert code == 1 and "Traceback" not in said and locks(small)
     assert f"process {owner['pid']} on node7" in said and "type `snakemake --unlock`" in said
@@ -137,11 +135,9 @@ def test_an_owner_that_is_not_known_is_left_alone(small):
         if owner is not None:
             (small / ".snakemake/owner").write_text(owner)
         code, said = said_by(small)
-        assert (
-            code == 1
-            and "a process that is not known" in said
-            and "type `snakemake --unlock`" in said
-        ), owner
+        assert code == 1
+        assert "a process that is not known" in said
+        assert "type `snakemake --unlock`" in said, owner
         assert "Traceback" not in said and locks(small) == ["0.output.lock"], owner
 
 
@@ -180,8 +176,8 @@ def test_another_working_directory(small, tmp_path):
         (elsewhere / ".snakemake/owner").write_bytes((small / ".snakemake/owner").read_bytes())
         (elsewhere / "go").touch()
         code, said = said_by(small, *place)
-        assert (
-            code == 0 and f"Unlocked {elsewhere.folder}" in said and (elsewhere / TARGET).exists()
-        )
+        assert code == 0
+        assert f"Unlocked {elsewhere.folder}" in said
+        assert (elsewhere / TARGET).exists()
     finally:
         kill(first)

@@ -1,6 +1,5 @@
 """Killed at random, the workflow ends as an undisturbed one does: the short form of benchmarks/kills.py."""
 
-import json
 import re
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import pytest
 
 from benchmarks.kills import differences
 from tests.conftest import ROOT
+from tests.files import write_json
 
 
 def test_kills_change_nothing():
@@ -24,11 +24,7 @@ def test_kills_change_nothing():
     }
     assert kills["all"] == 7
     assert (
-        sum(
-            kills[stage] > 0
-            for stage in ("fetch", "clean", "build", "train", "evaluate", "publish")
-        )
-        >= 2
+        sum(kills[stage] > 0 for stage in "fetch clean build train evaluate publish".split()) >= 2
     ), done.stdout
 
 
@@ -46,8 +42,9 @@ def folders(tmp_path):
         (results / "index.html").write_text(
             f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, bf16</td><dd class="measured">{len(name)} h</dd>'
         )
-        (results / "train/sop/controls.manifest.json").write_text(
-            json.dumps({"files": {"a/run.json": {"sha256": name}, "a/b": {"sha256": "c"}}})
+        write_json(
+            results / "train/sop/controls.manifest.json",
+            {"files": {"a/run.json": {"sha256": name}, "a/b": {"sha256": "c"}}},
         )
         (results / "metrics.csv").write_text("metric,value\n")
     return tmp_path / "one", tmp_path / "other"

@@ -1,7 +1,6 @@
 """A finished study is kept in docs/record/ by one target; its linked figures have the points of its numbers."""
 
 import gzip
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from tests.conftest import ROOT
+from tests.files import read_json
 
 
 def sentences(folder: Path) -> set[str]:
@@ -37,11 +37,9 @@ def test_a_study_is_recorded(study):
     )
     study.run("record")
     place = study / "docs/record/default"
-    record = json.loads((place / "record.json").read_text())
-    assert record["command"] == "snakemake --cores all" and [
-        *record["figures"],
-        *record["tables"],
-    ] == [*linked.values()]
+    record = read_json(place / "record.json")
+    assert record["command"] == "snakemake --cores all"
+    assert [*record["figures"], *record["tables"]] == [*linked.values()]
     assert set(record["runs"]) == {
         f"{file.parents[1].name}/{file.parent.name}"
         for file in study.folder.glob("results/train/*/*/run.json")
@@ -53,13 +51,13 @@ def test_a_study_is_recorded(study):
         for file in place.rglob("*")
         if file.is_file() and file.suffix != ".parquet"
     }
-    assert "metrics.csv.gz" in {file.name for file in texts} and not [
-        file for file, text in texts.items() if str(study.folder) in text
-    ]
+    assert "metrics.csv.gz" in {file.name for file in texts}
+    assert not [file for file, text in texts.items() if str(study.folder) in text]
     said = sentences(study.folder)
-    assert len(said) > 100 and not [
-        file for file, text in texts.items() if any(one in text for one in said)
-    ], "no texts of a corpus"
+    assert len(said) > 100
+    assert not [file for file, text in texts.items() if any(one in text for one in said)], (
+        "no texts of a corpus"
+    )
     assert "[default](default/README.md)" in (place.parent / "README.md").read_text()
     for what in (["--redraw", place], ["--check", place.parent]):
         done = subprocess.run(

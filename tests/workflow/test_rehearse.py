@@ -1,6 +1,5 @@
 """The rehearsal of a study: a step of each kind of run, told before anything is fetched; what is missing and what does not fit."""
 
-import json
 import resource
 import subprocess
 import sys
@@ -9,19 +8,18 @@ import pytest
 import yaml
 from transformers import BertConfig
 
+from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
+from tests.files import write_json, write_yaml
+from tests.training import METHOD, SETTINGS, TRAINING
 from tests.workflow.conftest import Study, checkout
 
 pytestmark = pytest.mark.models
 
-TINY = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "max_position_embeddings": 64,
-    "vocab_size": 9000,
-}
+TINY = yaml.safe_load("""
+{hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 64, max_position_embeddings: 64,
+  vocab_size: 9000}
+""")
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +35,14 @@ def project(tmp_path_factory) -> Study:
 
 def configured(project: Study, name: str, **changed) -> str:
     """A configuration file of one experiment on a model that is not fetched."""
-    experiment = {
-        "study": "strided_sop",
-        "data": {"source": "sample_activitynet", "stride": [0, 1]},
-        "models": ["some_bert"],
-        "training": {"epochs": 3, "batch_size": 8, "max_length": 64},
-    }
+    experiment = yaml.safe_load("""
+        study: strided_sop
+        data:
+          source: sample_activitynet
+          stride: [0, 1]
+        models: [some_bert]
+        training: {epochs: 3, batch_size: 8, max_length: 64}
+    """)
     config = {
         "name": name,
         "run": ["tried"],
@@ -52,7 +52,7 @@ def configured(project: Study, name: str, **changed) -> str:
     }
     config["experiments"]["tried"]["training"] |= changed.pop("training", {})
     file = project.folder / f"{name}.yaml"
-    file.write_text(yaml.safe_dump(config | changed))
+    write_yaml(file, config | changed)
     return str(file)
 
 
@@ -60,14 +60,11 @@ def test_a_step_is_taken_of_each_kind_of_run_and_nothing_is_fetched(project):
     said = project.run("rehearse", "--configfile", configured(project, "well"))
     lines = [line for line in said.splitlines() if line.startswith("tried: some_bert, train: ")]
     assert len(lines) == 1, said  # two strides and two seeds, which take the same
-    assert (
-        "parameters" in lines[0]
-        and "s a step of 512 tokens" in lines[0]
-        and "MB of memory" in lines[0]
-    )
-    assert not list(project.folder.glob("results/fetch/models/*")) and not list(
-        project.folder.glob("results/rehearse/well/*")
-    )
+    assert "parameters" in lines[0]
+    assert "s a step of 512 tokens" in lines[0]
+    assert "MB of memory" in lines[0]
+    assert not list(project.folder.glob("results/fetch/models/*"))
+    assert not list(project.folder.glob("results/rehearse/well/*"))
     assert not (project.folder / "results/train/strided_sop").exists()
 
 
@@ -76,15 +73,15 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
         project,
         "ill",
         run=["tried", "long"],
-        models={
-            "some_bert": {"hub": "some/bert", "revision": "main", "licence": "MIT"},
-            "lost": {"hub": "some/lost", "revision": "main", "licence": "MIT"},
-        },
+        models=yaml.safe_load("""
+            some_bert: {hub: some/bert, revision: main, licence: MIT}
+            lost: {hub: some/lost, revision: main, licence: MIT}
+        """),
     )
-    config = yaml.safe_load((project.folder / "ill.yaml").read_text())
+    config = read_yaml(project.folder / "ill.yaml")
     config["experiments"]["long"] = config["experiments"]["tried"] | {"models": ["lost"]}
     config["experiments"]["tried"]["methods"] = ["train", "train_symmetric"]
-    (project.folder / "ill.yaml").write_text(yaml.safe_dump(config))
+    write_yaml(project.folder / "ill.yaml", config)
     done = project.snakemake(
         "--cores", "1", "rehearse", "--configfile", file, HF_ENDPOINT="http://127.0.0.1:9"
     )
@@ -100,39 +97,8 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
 
 def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
     """On a machine of 5 GB: the address space of the job is limited to that."""
-    settings = {
-        "study": "strided_sop",
-        "source": "drawn",
-        "dataset": "drawn",
-        "data": {},
-        "model": "tiny_bert",
-        "method": "train",
-        "seed": 1,
-        "training": {
-            "epochs": 9,
-            "learning_rate": 1e-4,
-            "batch_size": 60_000,
-            "weight_decay": 0.01,
-            "warmup_ratio": 0.1,
-            "gradient_clip": 1.0,
-            "held_out_fraction": 0.1,
-            "max_length": 128,
-            "dropout": None,
-            "precision": "fp32",
-            "compile": False,
-        },
-    }
-    method = {
-        "columns": {"example_id": "pair_id", "group_id": "video_id"},
-        "labels": ["swapped", "in_order"],
-        "merged_labels": None,
-        "held_out": None,
-        "peak": True,
-        "paradigm": "classify",
-        "learns": True,
-        "inputs": ["text_a", "text_b"],
-        "makes_model": False,
-    }
+    training = TRAINING | {"batch_size": 60_000, "max_length": 128, "compile": False}
+    settings = SETTINGS | {"model": "tiny_bert", "training": training}
     entries = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
     told = {
         "jobs": [
@@ -141,7 +107,7 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
                 "experiments": ["too_much"],
                 "model": "tiny_bert",
                 "settings": settings,
-                "method": method,
+                "method": METHOD,
                 "splits": ["train", "val"],
             }
         ],
@@ -150,28 +116,20 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
         "scored": 8,
         "options": ["--device", "cpu"],
     }
-    (tmp_path / "told.json").write_text(json.dumps(told))
-    (tmp_path / "files.json").write_text(json.dumps({"missing": [], "configs": {}}))
+    write_json(tmp_path / "told.json", told)
+    write_json(tmp_path / "files.json", {"missing": [], "configs": {}})
+    command = (
+        f"-m scripts.train.rehearse --study {tmp_path}/told.json --files {tmp_path}/files.json "
+        f"--folder {tmp_path}/work"
+    )
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "scripts.train.rehearse",
-            "--study",
-            tmp_path / "told.json",
-            "--files",
-            tmp_path / "files.json",
-            "--folder",
-            tmp_path / "work",
-        ],
+        [sys.executable, *command.split()],
         cwd=ROOT,
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, 5 * 2**30)),
     )
     assert done.returncode == 1 and "too_much: tiny_bert, train: FAILED" in done.stdout
-    assert (
-        "lower batch_size" in done.stdout
-        and "max_length" in done.stdout
-        and "Traceback" not in done.stderr
-    )
+    assert "lower batch_size" in done.stdout
+    assert "max_length" in done.stdout
+    assert "Traceback" not in done.stderr

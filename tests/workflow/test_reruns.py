@@ -98,9 +98,8 @@ def test_the_hash_of_one_source(study):
         lambda sources: sources["sample_howto100m"]["sample"].update(videos=61),
     )
     jobs = study.jobs()
-    assert jobs["fetch_sample"] == ["Writing the sample corpus sample_howto100m"] and jobs[
-        "clean_corpus"
-    ] == ["Cleaning sample_howto100m"]
+    assert jobs["fetch_sample"] == ["Writing the sample corpus sample_howto100m"]
+    assert jobs["clean_corpus"] == ["Cleaning sample_howto100m"]
     assert not about(jobs, "mini")
     assert len(jobs["train_run"]) == 2
 
@@ -158,9 +157,8 @@ def test_one_more_model(study):
         ),
     )
     jobs = study.jobs()
-    assert (
-        jobs["fetch_model"] == ["Fetching the model smaller_bert"] and len(jobs["train_run"]) == 1
-    )
+    assert jobs["fetch_model"] == ["Fetching the model smaller_bert"]
+    assert len(jobs["train_run"]) == 1
     assert families(jobs) == {"fetch", "train", "evaluate", "publish"}
 
 
@@ -184,9 +182,8 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     before = steps_taken(study)
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
     jobs = study.jobs()
-    assert "fetch" not in families(jobs) and all(
-        told.startswith("Already trained, if data") for told in jobs["train_run"]
-    )
+    assert "fetch" not in families(jobs)
+    assert all(told.startswith("Already trained, if data") for told in jobs["train_run"])
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="MIT"))
     assert study.jobs() == {}
     study.edit("scripts/clean/activitynet.py", MAIN, f"{MAIN}    added = 1\n")
@@ -299,18 +296,14 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study):
     )
     assert done.returncode == 0, done.stderr
     jobs = study.jobs()
-    assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"] and not {
-        "train_run",
-        "build_dataset",
-    } & set(jobs)
+    assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"]
+    assert not {"train_run", "build_dataset"} & set(jobs)
     study.run()
     metrics = read_table(study / study.metrics).to_pandas()
     rows = metrics[(metrics["model"] == "oracle") & (metrics["slice"] == "all")].set_index("metric")
-    assert (
-        set(rows["method"]) == {"external"}
-        and rows.loc["accuracy", "value"] == 1
-        and set(rows["dataset"]) == {"stride-0"}
-    )
+    assert set(rows["method"]) == {"external"}
+    assert rows.loc["accuracy", "value"] == 1
+    assert set(rows["dataset"]) == {"stride-0"}
     assert rows.loc["accuracy_above_control", "value"] > 0
     assert "oracle" in (study / study.page).read_text() and study.jobs() == {}
     shutil.rmtree(study / "results/external")

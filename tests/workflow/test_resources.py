@@ -7,7 +7,6 @@ is decided by parameters, times and code. (test_reruns.py asks the same of a stu
 from pathlib import Path
 
 import pytest
-import yaml
 
 from scripts.data.tables import METRICS, write_table
 from scripts.data.yaml_files import read_yaml
@@ -45,7 +44,7 @@ def rules_of(words: str) -> set[str] | None:
 
 
 FIELDS = read_yaml(HERE / "resource_fields.yaml")
-STUDIES = yaml.safe_load((HERE / "resource_entries.yaml").read_text())
+STUDIES = read_yaml(HERE / "resource_entries.yaml")
 
 
 class Touched(Study):
@@ -119,7 +118,7 @@ def entries(value, study_name: str) -> dict:
     return {study_name: value} if "methods" in value else value
 
 
-@pytest.mark.parametrize("name", ["sources", "models", "figures", "studies"])
+@pytest.mark.parametrize("name", "sources models figures studies".split())
 def test_every_field_of_resources(touched, name):
     """What a result shows decides when it is made anew, and nothing else does."""
     study_name, study = touched

@@ -1,6 +1,5 @@
 """Training through the workflow's program: killed runs, several processes, wrong input."""
 
-import json
 import os
 import shutil
 import signal
@@ -11,11 +10,14 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
-from tests.training import arguments
+from tests.files import read_json
+from tests.training import arguments, pairs
+from tests.rows import rows_of
 
 
 VIDEOS = {
@@ -24,50 +26,17 @@ VIDEOS = {
 }  # of eight pairs each: seconds of learning, so that a run can be killed between its first step and its last
 
 
-def pairs(videos: int, seed: int) -> pa.Table:
-    """Pairs whose order can be learnt: `first` words come before `last` words, with noise."""
-    draw = np.random.default_rng(seed)
-    rows = []
-    for video in range(videos):
-        for position in range(8):
-            label = int(draw.random() < 0.5)
-            texts = [
-                " ".join(draw.choice(words, 6))
-                for words in (["open", "take", "start", "man"], ["close", "eat", "end", "man"])
-            ]
-            rows.append(
-                {
-                    "pair_id": f"v{seed}-{video}:0:{position}",
-                    "video_id": f"v{seed}-{video}",
-                    "stride": 0,
-                    "first_position": position,
-                    "second_position": position + 1,
-                    "text_a": texts[1 - label],
-                    "text_b": texts[label],
-                    "label": label,
-                }
-            )
-    return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
-
-
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory, program):
     """A dataset and a tiny model from scratch."""
     folder = tmp_path_factory.mktemp("training")
     for number, (split, videos) in enumerate(VIDEOS.items()):
-        write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
-    done = program(
-        "scripts.fetch.model",
-        "--model",
-        "tiny_bert",
-        "--models",
-        "resources/models.yaml",
-        "--output",
-        folder / "model",
-        "--partial",
-        folder / "partial",
-    )
-    assert done.returncode == 0, done.stderr
+        table = pairs(videos, number, positions=8, words=6)
+        write_table(table, folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
+    program(
+        "scripts.fetch.model --model tiny_bert --models resources/models.yaml "
+        f"--output {folder}/model --partial {folder}/partial"
+    ).checked()
     return folder
 
 
@@ -86,11 +55,9 @@ def told(prepared, output, training=(), **options) -> list[str]:
 def train(prepared, program):
     def call(output, training=(), ok=True, **options):
         environment = {name: options.pop(name) for name in list(options) if name.isupper()}
-        done = program(
+        return program(
             "scripts.train.run", *told(prepared, output, training, **options), **environment
-        )
-        assert (done.returncode == 0) == ok, done.stderr
-        return done
+        ).checked(ok)
 
     return call
 
@@ -105,8 +72,7 @@ def results(output) -> tuple:
 @pytest.fixture(scope="module")
 def undisturbed(prepared, program, tmp_path_factory):
     output = tmp_path_factory.mktemp("undisturbed")
-    done = program("scripts.train.run", *told(prepared, output))
-    assert done.returncode == 0, done.stderr
+    program("scripts.train.run", *told(prepared, output)).checked()
     return output
 
 
@@ -143,7 +109,7 @@ def same_bytes(run, other) -> bool:
 
 def test_it_learns_and_reports(undisturbed):
     history, predictions = results(undisturbed)
-    facts = json.loads((undisturbed / "run.json").read_text())
+    facts = read_json(undisturbed / "run.json")
     assert facts["train_examples"] + facts["held_out_examples"] == VIDEOS["train"] * 8
     last = history[(history["split"] == "val_1") & (history["epoch"] == history["epoch"].max())]
     assert last["accuracy"].item() > 0.9
@@ -160,13 +126,7 @@ def test_it_learns_and_reports(undisturbed):
     assert facts["best_epoch"] == held.loc[held["loss"].idxmin(), "epoch"], (
         "the epoch with the lowest held-out loss"
     )
-    assert set(facts["hardware"]) == {
-        "device",
-        "processes",
-        "threads",
-        "precision",
-        "deterministic",
-    }
+    assert set(facts["hardware"]) == set("device processes threads precision deterministic".split())
     assert "checkpoint.pt" not in os.listdir(undisturbed / "work")
 
 
@@ -197,31 +157,23 @@ def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared,
 
     from tests.train.decoders import write_decoder
 
-    lora = {
-        "adapter": "lora",
-        "rank": 4,
-        "alpha": 8.0,
-        "target": "all-linear",
-        "gradient_checkpointing": True,
-        "max_length": 64,
-        "epochs": 2,
-    }
+    lora = yaml.safe_load("""
+        {adapter: lora, rank: 4, alpha: 8.0, target: all-linear, gradient_checkpointing: true, max_length: 64,
+          epochs: 2}
+    """)
     given = {"training": lora, "model": write_decoder("llama", tmp_path / "model")}
     train(tmp_path / "whole", **given)
     output = tmp_path / "killed"
     kill(started(prepared, output, **given))
     with open(output / "work/checkpoint.pt", "rb") as opened:
         saved = torch.load(opened, weights_only=True)["state"]["network"]
-    assert "score.weight" in saved and all(
-        "lora_" in name for name in saved if name != "score.weight"
-    )
+    assert "score.weight" in saved
+    assert all("lora_" in name for name in saved if name != "score.weight")
     assert "resumes in epoch" in train(output, **given).stderr
     assert same_bytes(output, tmp_path / "whole")
-    facts = json.loads((output / "run.json").read_text())
-    assert (
-        facts["training"]["adapter"] == "lora"
-        and facts["trained_parameters"] < facts["parameters"] / 2
-    )
+    facts = read_json(output / "run.json")
+    assert facts["training"]["adapter"] == "lora"
+    assert facts["trained_parameters"] < facts["parameters"] / 2
 
 
 def test_a_second_process_waits_for_the_first(prepared, tmp_path):
@@ -238,7 +190,7 @@ def test_two_processes_agree_with_one(train, tmp_path):
     """The gradient is that of the whole batch, so only rounding differs (no dropout: its masks depend on the shares)."""
     train(tmp_path / "one", {"dropout": 0.0})
     train(tmp_path / "two", {"dropout": 0.0}, devices=2)
-    assert json.loads((tmp_path / "two/run.json").read_text())["hardware"]["processes"] == 2
+    assert read_json(tmp_path / "two/run.json")["hardware"]["processes"] == 2
     one, two = (results(tmp_path / name) for name in ("one", "two"))
     assert [len(table) for table in one] == [len(table) for table in two]
     np.testing.assert_allclose(one[0]["loss"], two[0]["loss"], atol=1e-4)
@@ -246,17 +198,14 @@ def test_two_processes_agree_with_one(train, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"training": {"max_length": 4096}}, "max_length is 4096"),
-        ({"training": {"held_out_fraction": 1e-9}}, "too few to hold"),
-        (
-            {"training": {"learning_rate": 1e6, "gradient_clip": 1e9, "weight_decay": 1e3}},
-            "the loss is not finite",
-        ),
-        ({"device": "gpu", "devices": 64}, "device: gpu asks for 64 GPU(s)"),
-        ({"report_to": "wandb"}, "pip install wandb"),
-    ],
+    "given, said",
+    rows_of("""
+        {training: {max_length: 4096}} | max_length is 4096
+        {training: {held_out_fraction: 1.0e-09}} | too few to hold
+        {training: {learning_rate: 1000000.0, gradient_clip: 1000000000.0, weight_decay: 1000.0}} | the loss is not finite
+        {device: gpu, devices: 64} | 'device: gpu asks for 64 GPU(s)'
+        {report_to: wandb} | pip install wandb
+    """),
 )
 def test_what_cannot_be_trained_is_refused(train, tmp_path, given, said):
     done = train(tmp_path, ok=False, **given)
@@ -300,12 +249,11 @@ def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     train(tmp_path, method={"learns": False}, model=labelled)
-    facts = json.loads((tmp_path / "run.json").read_text())
+    facts = read_json(tmp_path / "run.json")
     assert (facts["epochs"], facts["best_epoch"], facts["train_examples"]) == (0, 0, 0)
     history, predictions = results(tmp_path)
-    assert set(history["split"]) == set(predictions["split"]) == {"val_1"} and set(
-        predictions["selection"]
-    ) == {"direct"}
+    assert set(history["split"]) == set(predictions["split"]) == {"val_1"}
+    assert set(predictions["selection"]) == {"direct"}
     tokenizer, network = (
         AutoTokenizer.from_pretrained(labelled),
         AutoModelForSequenceClassification.from_pretrained(labelled),
@@ -338,7 +286,7 @@ def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
 def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
     """With text_b alone the order can still be learnt here; the whole training split is learnt from."""
     train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
-    facts = json.loads((tmp_path / "run.json").read_text())
+    facts = read_json(tmp_path / "run.json")
     assert (facts["train_examples"], facts["held_out_examples"]) == (
         VIDEOS["train"] * 8,
         VIDEOS["val_1"] * 8,
@@ -349,11 +297,13 @@ def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_
 
 def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
     """A model of two labels meets a study of three: the two that it does not tell apart count as one."""
-    three = {
-        "labels": ["swapped", "in_order", "unsaid"],
-        "merged_labels": {"swapped": ["swapped"], "in_order": ["in_order", "unsaid"]},
-        "learns": False,
-    }
+    three = yaml.safe_load("""
+        labels: [swapped, in_order, unsaid]
+        merged_labels:
+          swapped: [swapped]
+          in_order: [in_order, unsaid]
+        learns: false
+    """)
     for split in ("train", "val_1"):
         table = read_table(prepared / f"data/{split}.parquet")
         label = np.where(np.arange(len(table)) % 3 == 0, 2, table["label"].to_numpy())
@@ -366,7 +316,7 @@ def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
             {},
         )
     train(tmp_path / "run", method=three, model=labelled, data=tmp_path / "data")
-    facts = json.loads((tmp_path / "run/run.json").read_text())
+    facts = read_json(tmp_path / "run/run.json")
     assert (facts["labels"], facts["label_columns"]) == (["swapped", "in_order"], [0, 1, 1])
     history, predictions = results(tmp_path / "run")
     told = np.stack(predictions["score"]).argmax(1)
@@ -380,9 +330,8 @@ def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=20)[1]
     assert process.returncode == 128 + signal.SIGTERM
-    assert (
-        "was told to stop (SIGTERM); what was learnt is saved" in said and "Traceback" not in said
-    )
+    assert "was told to stop (SIGTERM); what was learnt is saved" in said
+    assert "Traceback" not in said
     assert "resumes in epoch" in train(tmp_path).stderr
     assert same_bytes(tmp_path, undisturbed)
 
@@ -434,7 +383,7 @@ def test_the_processes_of_a_killed_launcher_end_before_others_train(prepared, tm
         text=True,
     )
     assert second.returncode == 0, second.stderr
-    assert json.loads((tmp_path / "run.json").read_text())["epochs"] == 1
+    assert read_json(tmp_path / "run.json")["epochs"] == 1
 
 
 # ---- what numbers depend on, and what they do not
@@ -473,7 +422,7 @@ def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path)
     assert (bf16 == fp32).all()
     train(tmp_path / "learnt", {"precision": "bf16", "epochs": 1})
     scores = np.stack(results(tmp_path / "learnt")[1]["score"]).astype(np.float32)
-    assert json.loads((tmp_path / "learnt/run.json").read_text())["hardware"]["precision"] == "bf16"
+    assert read_json(tmp_path / "learnt/run.json")["hardware"]["precision"] == "bf16"
     assert (scores.view(np.uint32) & 0xFFFF).any(1).mean() > 0.9, (
         "the lower half of an fp32 number is rounded away in bf16"
     )
@@ -495,19 +444,15 @@ def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_p
     files = ["config.json", "tokenizer.json", "tokenizer_config.json"]
     assert (
         program(
-            "scripts.data.manifest",
+            f"scripts.data.manifest --output {tmp_path}/model/manifest.json",
             "--folder",
             tmp_path / "model",
             *files,
-            "--output",
-            tmp_path / "model/manifest.json",
         ).returncode
         == 0
     )
     data = (tmp_path / "model/tokenizer.json").read_bytes()
     (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
-    assert (
-        "tokenizer.json has changed since it was fetched" in done.stderr
-        and "Traceback" not in done.stderr
-    )
+    assert "tokenizer.json has changed since it was fetched" in done.stderr
+    assert "Traceback" not in done.stderr

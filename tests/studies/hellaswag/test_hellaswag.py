@@ -5,13 +5,14 @@ import json
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
+import yaml
 
-from scripts.data.tables import CAPTIONS, read_table, write_table
+from scripts.data.tables import CAPTIONS, read_table
 from scripts.studies.hellaswag.tables import CHOICES
 from scripts.data.studies import read_claims
 from tests.registers import write_published
+from tests.files import read_texts, write_json, write_rows
 from tests.runs import write_run
 from tests.publish.figure_faults import faults_in
 
@@ -50,20 +51,10 @@ def items() -> list[dict]:
                 "video": video,
             }
         )
-    found += [
-        {
-            "activity": "Waiting",
-            "context": "A man waits. the man",
-            "right": "waits on.",
-            "video": "t1",
-        },
-        {
-            "activity": "Waiting",
-            "context": "Nobody is there. nobody",
-            "right": "was ever there.",
-            "video": "x9",
-        },
-    ]
+    found += yaml.safe_load("""
+        - {activity: Waiting, context: A man waits. the man, right: waits on., video: t1}
+        - {activity: Waiting, context: Nobody is there. nobody, right: was ever there., video: x9}
+    """)
     found += [
         {
             "activity": "Health",
@@ -129,9 +120,7 @@ def captions(tmp_path):
             for video, lines in texts.items()
             for place, text in enumerate(lines)
         ]
-        write_table(
-            pa.Table.from_pylist(rows, schema=CAPTIONS), folder / f"{split}.parquet", CAPTIONS, {}
-        )
+        write_rows(rows, folder / f"{split}.parquet", CAPTIONS)
     return folder
 
 
@@ -143,13 +132,8 @@ def clean(program, tmp_path):
         (tmp_path / "fetched").mkdir(exist_ok=True)
         (tmp_path / "fetched" / name).write_bytes(content)
         done = program(
-            "scripts.clean.hellaswag",
-            "--source",
-            "hellaswag",
-            "--fetched",
-            tmp_path / "fetched",
-            "--output",
-            tmp_path / "cleaned",
+            f"scripts.clean.hellaswag --source hellaswag --fetched {tmp_path}/fetched "
+            f"--output {tmp_path}/cleaned",
             "--provenance",
             '{"licence": "MIT"}',
         )
@@ -163,13 +147,9 @@ def clean(program, tmp_path):
 def build(program, captions, tmp_path):
     def call(cleaned, **options):
         output = tmp_path / "built"
-        done = program(
-            "scripts.studies.hellaswag.build",
-            "--cleaned",
-            cleaned,
-            "--splits",
-            "train",
-            "test",
+        program(
+            f"scripts.studies.hellaswag.build --cleaned {cleaned} --splits train test "
+            f"--output {output}",
             "--beside",
             json.dumps(
                 {
@@ -183,10 +163,7 @@ def build(program, captions, tmp_path):
             ),
             "--options",
             json.dumps(options),
-            "--output",
-            output,
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         return {
             split: read_table(output / f"{split}.parquet", schema=CHOICES).to_pandas()
             for split in ("train", "test")
@@ -196,7 +173,7 @@ def build(program, captions, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "write"),
+    "name, write",
     [
         ("hellaswag_val_full.txt.bz2", lambda found: bz2.compress(text_of(found).encode())),
         ("hellaswag_val_full.txt", lambda found: text_of(found).encode()),
@@ -227,10 +204,8 @@ def test_no_video_of_what_is_measured_is_learnt_from(clean, build, tmp_path, nam
     every = pd.concat(tables.values())
     right = every[every["label"] == 1].set_index("instance_id")
     assert (every.groupby("instance_id")["label"].agg(["sum", "size"]) == [1, 4]).all().all()
-    assert (
-        right.loc["val:0", "context"] == "A man opens the box of t1. he <MASK>"
-        and right.loc["val:0", "candidate"] == "takes a t1 out."
-    )
+    assert right.loc["val:0", "context"] == "A man opens the box of t1. he <MASK>"
+    assert right.loc["val:0", "candidate"] == "takes a t1 out."
 
 
 def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
@@ -251,7 +226,7 @@ def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    "name, content, said",
     [
         (
             "hellaswag_val_full.txt",
@@ -316,27 +291,16 @@ def measured(clean, build, program, tmp_path):
             ("chance", "control", "random", tables, lambda rows: rows["label"] * 0, 0),
         ]
     ]
-    (tmp_path / "sources.yaml").write_text(
-        json.dumps({"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}})
+    write_json(
+        tmp_path / "sources.yaml", {"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}}
     )
-    done = program(
-        "scripts.studies.hellaswag.evaluate",
-        "--experiment",
-        "one",
+    program(
+        f"scripts.studies.hellaswag.evaluate --experiment one --trained {tmp_path}/runs "
+        f"--build {tmp_path}/all --sources {tmp_path}/sources.yaml --resamples 200 "
+        f"--output {tmp_path}/metrics.parquet",
         "--runs",
         *runs,
-        "--trained",
-        tmp_path / "runs",
-        "--build",
-        tmp_path / "all",
-        "--sources",
-        tmp_path / "sources.yaml",
-        "--resamples",
-        200,
-        "--output",
-        tmp_path / "metrics.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return read_table(tmp_path / "metrics.parquet").to_pandas()
 
 
@@ -344,11 +308,9 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
     rows = measured[(measured["metric"] == "accuracy") & measured["seed"].isna()].set_index(
         ["model", "slice"]
     )["value"]
-    assert (
-        rows["minilm", "all"] == 1
-        and rows["tiny_gpt", "all"] == 0
-        and rows["random", "all"] == pytest.approx(0.25)
-    )
+    assert rows["minilm", "all"] == 1
+    assert rows["tiny_gpt", "all"] == 0
+    assert rows["random", "all"] == pytest.approx(0.25)
     assert rows["bert_base", "domain=activitynet"] == 1 and rows["bert_base", "domain=wikihow"] == 0
     above = measured[measured["metric"] == "accuracy_above_control"].set_index("model")["value"]
     assert above["minilm"] == pytest.approx(0.75)
@@ -361,10 +323,10 @@ def publish(measured, program, tmp_path):
     """Run a program on the metrics; returns the output, without suffix, and what was given."""
 
     def call(module: str, name: str, *more):
-        (tmp_path / "models.yaml").write_text(
-            json.dumps({"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}})
+        write_json(
+            tmp_path / "models.yaml", {"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}}
         )
-        (tmp_path / "studies.yaml").write_text(json.dumps({"hellaswag": {"altered": []}}))
+        write_json(tmp_path / "studies.yaml", {"hellaswag": {"altered": []}})
         output = tmp_path / f"hellaswag_{name}"
         given = [
             "--metrics",
@@ -377,8 +339,7 @@ def publish(measured, program, tmp_path):
             "--output",
             output,
         ]
-        done = program(f"scripts.{module}", *given)
-        assert done.returncode == 0, done.stderr
+        program(f"scripts.{module}", *given).checked()
         return output, given
 
     return call
@@ -393,20 +354,16 @@ def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
     )
     assert faults_in(monkeypatch, "scripts.studies.hellaswag.figures.accuracy", *given) == []
     points = pd.read_csv(figure.with_suffix(".csv"))
-    assert (
-        set(points["slice"]) == {"domain=activitynet", "domain=wikihow"}
-        and np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
-    )
-    assert (
-        "| 100.0 |" in table.with_suffix(".md").read_text()
-        and "no video has its captions" in leakage.with_suffix(".md").read_text()
-    )
+    assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"}
+    assert np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
+    assert "| 100.0 |" in table.with_suffix(".md").read_text()
+    assert "no video has its captions" in leakage.with_suffix(".md").read_text()
 
 
 def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
     """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other items, which the note says."""
     write_published(tmp_path, ["hellaswag"])
-    (tmp_path / "claims.yaml").write_text(json.dumps(read_claims("hellaswag")))
+    write_json(tmp_path / "claims.yaml", read_claims("hellaswag"))
     runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
     outputs = [
         publish(
@@ -415,27 +372,18 @@ def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
         publish("publish.published_tables", "published", *runs, "--cleaned", tmp_path),
         publish("publish.claims", "verdicts"),
     ]
-    cards, beside, verdicts = (
-        pd.read_csv(output.with_suffix(".csv"), dtype=str, keep_default_na=False)
-        for output, _ in outputs
-    )
+    cards, beside, verdicts = (read_texts(output.with_suffix(".csv")) for output, _ in outputs)
     of_video, of_article = (
         cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow")
     )
     told = next(column for column in cards if column.startswith("model: BERT"))
-    assert (
-        set(of_video["Model right"]) == {"yes"}
-        and set(of_article["Model right"]) == {"no"}
-        and cards.groupby("Item").size().eq(4).all()
-    )
-    assert (
-        not of_video[told].str.contains("×").any()
-        and of_article.groupby("Item")[told].agg(lambda cells: cells.str.contains("×").any()).all()
-    )
+    assert set(of_video["Model right"]) == {"yes"}
+    assert set(of_article["Model right"]) == {"no"}
+    assert cards.groupby("Item").size().eq(4).all()
+    assert not of_video[told].str.contains("×").any()
+    assert of_article.groupby("Item")[told].agg(lambda cells: cells.str.contains("×").any()).all()
     here = beside.set_index("Row")["Here"]
-    assert (
-        here["BERT-Base"].startswith("57.1")
-        and here["ESIM + ELMo"] == ""
-        and here["Human"] == ""
-        and len(verdicts) == 2
-    )
+    assert here["BERT-Base"].startswith("57.1")
+    assert here["ESIM + ELMo"] == ""
+    assert here["Human"] == ""
+    assert len(verdicts) == 2

@@ -1,18 +1,17 @@
 """Inputs made up for the publish tests of mctaco: metrics, runs, datasets and resources in the real schemas."""
 
-import csv
-import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 import yaml
 
-from scripts.data.tables import PREDICTIONS, write_table
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import QUESTIONS as QUESTIONS_SCHEMA
 from scripts.measure.experiment import above_controls
 from scripts.studies.mctaco.evaluate import SCHEMA
+from tests.files import write_rows, write_yaml
+from tests.runs import write_run
 from tests.publish.publish_inputs import with_draws
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
@@ -51,26 +50,17 @@ CONTROLS = {
     "bag_of_words": (0.45, 0.2),
     "answer_and_category": (0.64, 0.45),
 }  # one that is better than the best model
-SOURCES = {
-    "mctaco": {
-        "title": "MC-TACO",
-        "evaluate": ["test"],
-        "predictions": {
-            "told": {
-                "title": "BERT-base (released predictions)",
-                "file": "told.txt",
-                "split": "test",
-                "of": "bert_base",
-                "unit_normalization": True,
-            }
-        },
-    },
-    "sample_mctaco": {
-        "title": "Sample questions in the format of MC-TACO",
-        "evaluate": ["test"],
-        "sample": {"format": "mctaco", "questions": 300, "seed": 1},
-    },
-}
+SOURCES = yaml.safe_load("""
+mctaco:
+  title: MC-TACO
+  evaluate: [test]
+  predictions:
+    told: {title: BERT-base (released predictions), file: told.txt, split: test, of: bert_base, unit_normalization: true}
+sample_mctaco:
+  title: Sample questions in the format of MC-TACO
+  evaluate: [test]
+  sample: {format: mctaco, questions: 300, seed: 1}
+""")
 MODELS = {
     name: {"title": title}
     for name, title in {
@@ -84,17 +74,35 @@ MODELS = {
         "hostile": HOSTILE,
     }.items()
 }
-PAPER = {
-    ("Random", "random", False): (36.2, 8.1),
-    ("Always positive", "always_yes", False): (49.8, 12.1),
-    ("Always negative", "always_no", False): (17.4, 17.4),
-    ("ESIM + GloVe", "esim_glove", False): (50.3, 20.9),
-    ("ESIM + ELMo", "esim_contextual", False): (54.9, 26.4),
-    ("BERT", "bert_base", False): (66.1, 39.6),
-    ("BERT + unit normalization", "bert_base", True): (69.9, 42.7),
-    ("RoBERTa", "roberta_base", False): (72.3, 43.6),
-    ("Human", "human", False): (87.1, 75.8),
-}
+PUBLISHED = """\
+study,table,row,model,setting,metric,value,unit,note
+mctaco,Table 2,Random,random,source=mctaco; slice=all; unit_normalization=False,f1,36.2,%,
+mctaco,Table 2,Random,random,source=mctaco; slice=all; unit_normalization=False,exact_match,8.1,%,
+mctaco,Table 2,Always positive,always_yes,source=mctaco; slice=all; unit_normalization=False,f1,49.8,%,
+mctaco,Table 2,Always positive,always_yes,source=mctaco; slice=all; unit_normalization=False,exact_match,12.1,%,
+mctaco,Table 2,Always negative,always_no,source=mctaco; slice=all; unit_normalization=False,f1,17.4,%,
+mctaco,Table 2,Always negative,always_no,source=mctaco; slice=all; unit_normalization=False,exact_match,17.4,%,
+mctaco,Table 2,ESIM + GloVe,esim_glove,source=mctaco; slice=all; unit_normalization=False,f1,50.3,%,
+mctaco,Table 2,ESIM + GloVe,esim_glove,source=mctaco; slice=all; unit_normalization=False,exact_match,20.9,%,
+mctaco,Table 2,ESIM + ELMo,esim_contextual,source=mctaco; slice=all; unit_normalization=False,f1,54.9,%,
+mctaco,Table 2,ESIM + ELMo,esim_contextual,source=mctaco; slice=all; unit_normalization=False,exact_match,26.4,%,
+mctaco,Table 2,BERT,bert_base,source=mctaco; slice=all; unit_normalization=False,f1,66.1,%,
+mctaco,Table 2,BERT,bert_base,source=mctaco; slice=all; unit_normalization=False,exact_match,39.6,%,
+mctaco,Table 2,BERT + unit normalization,bert_base,source=mctaco; slice=all; unit_normalization=True,f1,69.9,%,
+mctaco,Table 2,BERT + unit normalization,bert_base,source=mctaco; slice=all; unit_normalization=True,exact_match,42.7,%,
+mctaco,Table 2,RoBERTa,roberta_base,source=mctaco; slice=all; unit_normalization=False,f1,72.3,%,
+mctaco,Table 2,RoBERTa,roberta_base,source=mctaco; slice=all; unit_normalization=False,exact_match,43.6,%,
+mctaco,Table 2,Human,human,source=mctaco; slice=all; unit_normalization=False,f1,87.1,%,
+mctaco,Table 2,Human,human,source=mctaco; slice=all; unit_normalization=False,exact_match,75.8,%,
+mctaco,Released predictions (figure 2),duration,bert_base,source=mctaco; slice=category=duration; unit_normalization=True,exact_match,34.4,%,
+mctaco,Released predictions (figure 2),ordering,bert_base,source=mctaco; slice=category=ordering; unit_normalization=True,exact_match,36.9,%,
+mctaco,Released predictions (figure 2),typical_time,bert_base,source=mctaco; slice=category=typical_time; unit_normalization=True,exact_match,42.9,%,
+mctaco,Released predictions (figure 2),frequency,bert_base,source=mctaco; slice=category=frequency; unit_normalization=True,exact_match,46.7,%,
+mctaco,Released predictions (figure 2),stationarity,bert_base,source=mctaco; slice=category=stationarity; unit_normalization=True,exact_match,58.2,%,
+mctaco,Table 1,questions,,source=mctaco; slice=all,statistics.questions,7,,
+mctaco,"Appendix A.2, figure 3",BERT,bert_base,source=mctaco,plateau.train_pairs,2500,pairs,
+strided_sop,Figure 3,x,bert_base,source=mctaco,exact_match,increases,with stride,
+"""
 SEEDS = [1, 2, 3]
 TABLES = ["mctaco_table", "mctaco_statistics", "mctaco_errors"]
 NAMED = {False: "default", True: "unit_normalization-True"}
@@ -281,66 +289,36 @@ QUESTIONS = {
 
 def make_run(results: Path, model: str, seed: int, turned: bool = False) -> str:
     """One run's outputs and its dataset; with `turned`, all judgements are the other way round."""
-    name, source, dataset = f"mctaco-default-{model}-seed-{seed}-0", "mctaco", "default"
-    folder = results / "train/mctaco" / name
-    answers, predictions = [], []
-    for group, (category, question, candidates, labels, likely) in QUESTIONS.items():
-        for candidate, label, probability in zip(candidates, labels, likely):
-            probability = 1 - probability if turned else probability
-            number = f"test:{len(answers)}"
-            answers.append(
-                {
-                    "example_id": number,
-                    "group_id": group,
-                    "text_a": f"{HOSTILE}. {question}",
-                    "text_b": candidate,
-                    "label": label,
-                    "category": category,
-                    "answer": candidate,
-                }
-            )
-            predictions.append(
-                {
-                    "run": name,
-                    "split": "test",
-                    "selection": "held_out",
-                    "epoch": 3,
-                    "label": label,
-                    "example_id": number,
-                    "group_id": group,
-                    "score": [float(np.log(1 - probability)), float(np.log(probability))],
-                }
-            )
-    write_table(
-        pa.Table.from_pylist(answers, schema=ANSWERS),
-        results / f"build/mctaco/{source}/{dataset}/test.parquet",
-        ANSWERS,
-        {},
+    answers = [
+        {
+            "group_id": group,
+            "text_a": f"{HOSTILE}. {question}",
+            "text_b": candidate,
+            "label": label,
+            "category": category,
+            "answer": candidate,
+        }
+        for group, (category, question, candidates, labels, _) in QUESTIONS.items()
+        for candidate, label in zip(candidates, labels)
+    ]
+    answers = [answer | {"example_id": f"test:{number}"} for number, answer in enumerate(answers)]
+    write_rows(answers, results / "build/mctaco/mctaco/default/test.parquet", ANSWERS)
+    likely = np.concatenate([question[-1] for question in QUESTIONS.values()])
+    scores = np.log(np.stack([likely, 1 - likely] if turned else [1 - likely, likely], axis=1))
+    return write_run(
+        results / "train/mctaco",
+        f"mctaco-default-{model}-seed-{seed}-0",
+        [("test", "held_out", pd.DataFrame(answers), scores)],
+        study="mctaco",
+        source="mctaco",
+        dataset="default",
+        model=model,
+        method="train",
+        seed=seed,
+        data_options={"unit_normalization": False, "train_questions": None, "draw": 0},
+        train_examples=3400,
+        held_out_examples=383,
     )
-    np.random.default_rng(seed).shuffle(predictions)
-    write_table(
-        pa.Table.from_pylist(predictions, schema=PREDICTIONS),
-        folder / "predictions.parquet",
-        PREDICTIONS,
-        {},
-    )
-    (folder / "run.json").write_text(
-        json.dumps(
-            {
-                "run": name,
-                "study": "mctaco",
-                "source": source,
-                "dataset": dataset,
-                "model": model,
-                "method": "train",
-                "seed": seed,
-                "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0},
-                "train_examples": 3400,
-                "held_out_examples": 383,
-            }
-        )
-    )
-    return name
 
 
 class Study:
@@ -355,85 +333,10 @@ class Study:
         self.resources = folder / "resources"
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
-            (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
-        self.write_published()
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+            write_yaml(self.resources / f"{name}.yaml", content)
+        (self.resources / "published.csv").write_text(PUBLISHED)
+        write_rows(rows, self.metrics, SCHEMA)
         self.runs = []
-
-    def write_published(self) -> None:
-        with (self.resources / "published.csv").open("w", newline="") as file:
-            out = csv.writer(file)
-            out.writerow(
-                ["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"]
-            )
-            for (row, model, normalized), values in PAPER.items():
-                for metric, value in zip(("f1", "exact_match"), values):
-                    out.writerow(
-                        [
-                            "mctaco",
-                            "Table 2",
-                            row,
-                            model,
-                            f"source=mctaco; slice=all; unit_normalization={normalized}",
-                            metric,
-                            value,
-                            "%",
-                            "",
-                        ]
-                    )
-            for name, value in zip(CATEGORIES, (34.4, 36.9, 42.9, 46.7, 58.2)):
-                out.writerow(
-                    [
-                        "mctaco",
-                        "Released predictions (figure 2)",
-                        name,
-                        "bert_base",
-                        f"source=mctaco; slice=category={name}; unit_normalization=True",
-                        "exact_match",
-                        value,
-                        "%",
-                        "",
-                    ]
-                )
-            out.writerow(
-                [
-                    "mctaco",
-                    "Table 1",
-                    "questions",
-                    "",
-                    "source=mctaco; slice=all",
-                    "statistics.questions",
-                    7,
-                    "",
-                    "",
-                ]
-            )
-            out.writerow(
-                [
-                    "mctaco",
-                    "Appendix A.2, figure 3",
-                    "BERT",
-                    "bert_base",
-                    "source=mctaco",
-                    "plateau.train_pairs",
-                    2500,
-                    "pairs",
-                    "",
-                ]
-            )
-            out.writerow(
-                [
-                    "strided_sop",
-                    "Figure 3",
-                    "x",
-                    "bert_base",
-                    "source=mctaco",
-                    "exact_match",
-                    "increases",
-                    "with stride",
-                    "",
-                ]
-            )
 
     def write_released(self, words: list[str]) -> None:
         """The judgements that came with the corpus, one for each answer of QUESTIONS."""
@@ -457,45 +360,25 @@ class Study:
             for candidate, label in zip(candidates, labels)
         ]
         for split, part in (("train", rows[:7]), ("test", rows[7:])):
-            write_table(
-                pa.Table.from_pylist(
-                    [row | {"split": split} for row in part], schema=QUESTIONS_SCHEMA
-                ),
+            write_rows(
+                [row | {"split": split} for row in part],
                 self.results / f"clean/mctaco/{split}.parquet",
                 QUESTIONS_SCHEMA,
-                {},
             )
 
     def call(self, name: str, ok: bool = True):
         """Run the program of a figure or table, which must end well, or not."""
         kind = "table" if name in TABLES else "figure"
-        given = [
-            "--metrics",
-            self.metrics,
-            "--sources",
-            self.resources / "sources.yaml",
-            "--models",
-            self.resources / "models.yaml",
-            "--output",
-            self.publish / f"{kind}s" / name,
-            "--log",
-            self.results / f"logs/publish/{name}.log",
-        ]
-        if name == "mctaco_errors":
-            given += [
-                "--train",
-                self.results / "train/mctaco",
-                "--runs",
-                *self.runs,
-                "--build",
-                self.results / "build/mctaco",
-                "--fetched",
-                self.results / "fetch",
-            ]
-        if name == "mctaco_statistics":
-            given += ["--cleaned", self.results / "clean"]
-        done = self.program(
-            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given
+        typed = (
+            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')} --metrics {self.metrics} "
+            f"--sources {self.resources}/sources.yaml --models {self.resources}/models.yaml "
+            f"--output {self.publish}/{kind}s/{name} --log {self.results}/logs/publish/{name}.log"
         )
-        assert (done.returncode == 0) == ok, done.stderr
-        return done
+        if name == "mctaco_errors":
+            typed += (
+                f" --build {self.results}/build/mctaco --fetched {self.results}/fetch "
+                f"--train {self.results}/train/mctaco --runs {' '.join(self.runs)}"
+            )
+        if name == "mctaco_statistics":
+            typed += f" --cleaned {self.results}/clean"
+        return self.program(typed).checked(ok)

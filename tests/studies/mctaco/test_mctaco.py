@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scripts.data.tables import provenance_of, read_table
 from scripts.studies.mctaco.evaluate import by_question, consistency, expected_at_random, one_range
 from tests.conftest import ROOT
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
@@ -38,7 +38,6 @@ QUESTIONS = st.lists(
 
 
 @given(QUESTIONS)
-@settings(deadline=None)
 def test_metrics_equal_a_slow_reference(questions):
     question = np.repeat(np.arange(len(questions)), [len(pairs) for pairs in questions])
     label, accepted = (
@@ -51,7 +50,7 @@ def test_metrics_equal_a_slow_reference(questions):
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=5), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_chance_is_the_mean_over_all_answers(questions):
     """Every way to accept or not, one by one."""
     question = np.repeat(np.arange(len(questions)), [len(gold_labels) for gold_labels in questions])
@@ -71,9 +70,11 @@ def test_chance_is_the_mean_over_all_answers(questions):
 @each_row(
     "seconds, accepted, wanted",
     [
-        ([1, 2, 3, 4], [0, 1, 1, 0], 1.0),
-        ([1, 2, 3, 4], [1, 0, 0, 1], 0.0),  # "1 hour" and "9 hours" without the hours between
-        ([4, 1, 3, 2], [1, 0, 1, 1], 1.0),  # in any order
+        *rows_of("""
+            [1, 2, 3, 4] | [0, 1, 1, 0] | 1.0
+            [1, 2, 3, 4] | [1, 0, 0, 1] | 0.0  # "1 hour" and "9 hours" without the hours between
+            [4, 1, 3, 2] | [1, 0, 1, 1] | 1.0  # in any order
+        """),
         ([1, 2, 3, 4], [0, 1, 0, 0], np.nan),  # nothing can lie between
         ([1, np.nan, 3, 4], [1, 0, 1, 0], 1.0),  # what has no quantity does not count
         ([1, 2, 2, 3], [1, 0, 1, 1], 1.0),  # one wording of the same quantity is enough
@@ -88,32 +89,23 @@ def test_consistency(seconds, accepted, wanted):
 @pytest.fixture(scope="session")
 def cleaned(mirror, program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mctaco")
-    done = program(
-        "scripts.clean.mctaco",
-        "--source",
-        "mctaco",
-        "--fetched",
-        mirror / AT / "dataset",
-        "--output",
-        folder,
+    program(
+        f"scripts.clean.mctaco --source mctaco --fetched {mirror}/{AT}/dataset --output {folder}",
         "--provenance",
         "{}",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return folder
 
 
 def test_the_real_files_are_counted(cleaned):
-    counts = pd.read_csv(cleaned / "cleaning.csv").set_index(["split", "unit", "action", "reason"])[
+    counts = pd.read_csv(cleaned / "cleaning.csv").set_index("split unit action reason".split())[
         "count"
     ]
     kept = counts.xs("kept", level="action").droplevel("reason")
     assert kept["train", "answers"] == 3783 and kept["train", "questions"] == 561
     assert kept["test", "answers"] == 9442 and kept["test", "questions"] == 1332
-    assert (
-        counts["train", "answers", "noted", 'a " in a text'] == 145
-        and counts["test", "answers", "noted", 'a " in a text'] == 680
-    )
+    assert counts["train", "answers", "noted", 'a " in a text'] == 145
+    assert counts["test", "answers", "noted", 'a " in a text'] == 680
     assert counts["test", "questions", "noted", "train has the question too"] == 0
     test = read_table(cleaned / "test.parquet").to_pandas()
     assert (test.groupby("question_id")["label"].sum() == 0).sum() == 232
@@ -136,12 +128,8 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
     )
     (tmp_path / "yes.txt").write_text("yes\n" * 9442)
     done = program(
-        "scripts.studies.mctaco.evaluate",
-        "--gold",
-        tmp_path / "gold.tsv",
-        "--predictions",
-        mirror / AT / "experiments/bert/bert.norm.output.txt",
-        tmp_path / "yes.txt",
+        f"scripts.studies.mctaco.evaluate --gold {tmp_path}/gold.tsv "
+        f"--predictions {mirror}/{AT}/experiments/bert/bert.norm.output.txt {tmp_path}/yes.txt"
     )
     assert done.returncode == 0 and "1 byte order mark" in done.stderr, done.stderr
     released, always_yes = map(printed, done.stdout.split(f"{tmp_path / 'yes.txt'}"))
@@ -156,7 +144,7 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
     assert [float(low), float(high)] == pytest.approx([42.72 - spread, 42.72 + spread], abs=0.1)
     assert {line for line in released if line.startswith("exact match, ")} == {
         f"exact match, category={name}"
-        for name in ("duration", "ordering", "typical_time", "frequency", "stationarity")
+        for name in "duration ordering typical_time frequency stationarity".split()
     }
     assert [always_yes[name][0] for name in ("exact match", "f1")] == ["12.16", "49.84"]
 
@@ -180,7 +168,7 @@ GOLD = 'We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 "
 
 
 @pytest.mark.parametrize(
-    ("gold", "predictions", "said"),
+    "gold, predictions, said",
     [
         (GOLD, "yes\n", "has 1 lines, but"),
         (GOLD, "yes\nno\nno\n", "line 3 is the first without its like"),
@@ -211,16 +199,10 @@ GOLD = 'We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 "
 def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predictions, said):
     for name, content in (("gold.tsv", gold), ("predictions", predictions)):
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    done = program(
-        "scripts.studies.mctaco.evaluate",
-        "--gold",
-        tmp_path / "gold.tsv",
-        "--predictions",
-        tmp_path / "predictions",
-    )
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
-        done.stderr
-    )
+    program(
+        f"scripts.studies.mctaco.evaluate --gold {tmp_path}/gold.tsv "
+        f"--predictions {tmp_path}/predictions"
+    ).refused(said, lines=1)
 
 
 def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
@@ -241,7 +223,7 @@ margins = st.one_of(
 )
 
 
-@settings(max_examples=3 * settings.default.max_examples // 2, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples // 2)
 @given(st.lists(st.tuples(st.integers(0, 2), amounts, margins), min_size=1, max_size=15))
 def test_one_range_is_the_likeliest_of_all(candidates):
     question, seconds, margin = (np.array(column) for column in zip(*candidates))
@@ -257,18 +239,11 @@ def build(program, cleaned, tmp_path):
         given = {"unit_normalization": False, "train_questions": None, "draw": 0} | options
         output = tmp_path / json.dumps(given).replace('"', "").replace(" ", "")
         done = program(
-            "scripts.studies.mctaco.build",
-            "--cleaned",
-            cleaned,
-            "--splits",
-            "train",
-            "test",
+            f"scripts.studies.mctaco.build --cleaned {cleaned} --splits train test "
+            f"--output {output}",
             "--options",
             json.dumps(given),
-            "--output",
-            output,
-        )
-        assert (done.returncode == 0) == ok, done.stderr
+        ).checked(ok)
         return output if ok else done.stderr
 
     return call
@@ -299,11 +274,9 @@ def test_a_limit_keeps_whole_questions_of_the_test_split(build):
     test, few, more = (
         read_table(folder / "test.parquet").to_pandas() for folder in (whole, ten, forty)
     )
-    assert (
-        few["group_id"].nunique() == 10
-        and more["group_id"].nunique() == 40
-        and set(few["group_id"]) < set(more["group_id"])
-    )
+    assert few["group_id"].nunique() == 10
+    assert more["group_id"].nunique() == 40
+    assert set(few["group_id"]) < set(more["group_id"])
     assert few.equals(test[test["group_id"].isin(few["group_id"])].reset_index(drop=True))
     assert provenance_of(ten / "test.parquet")["limited"] == {
         "items": "questions",
@@ -337,27 +310,12 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
             held_out_examples=383,
             data_options={"unit_normalization": False, "train_questions": None, "draw": 0},
         )
-    done = program(
-        "scripts.studies.mctaco.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        "run-1",
-        "run-2",
-        "--trained",
-        tmp_path,
-        "--build",
-        tmp_path / "build",
-        "--fetched",
-        fetched,
-        "--sources",
-        ROOT / "resources/sources.yaml",
-        "--resamples",
-        200,
-        "--output",
-        tmp_path / "metrics.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    program(
+        "scripts.studies.mctaco.evaluate --experiment e --runs run-1 run-2 "
+        f"--trained {tmp_path} --build {tmp_path}/build --fetched {fetched} "
+        f"--sources {ROOT}/resources/sources.yaml --resamples 200 "
+        f"--output {tmp_path}/metrics.parquet"
+    ).checked()
     metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
     rows = metrics[(metrics["model"] == "m") & (metrics["slice"] == "all")].set_index(
         ["metric", "seed"]
@@ -366,20 +324,16 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     mean = metrics[
         (metrics["model"] == "m") & metrics["seed"].isna() & (metrics["slice"] == "all")
     ].set_index("metric")
-    assert mean.loc["exact_match", "value"] == 0.5 and mean.loc[
-        "exact_match", "sd"
-    ] == pytest.approx(np.sqrt(0.5))
+    assert mean.loc["exact_match", "value"] == 0.5
+    assert mean.loc["exact_match", "sd"] == pytest.approx(np.sqrt(0.5))
     assert (mean["n"]["exact_match"], mean["groups"]["f1"]) == (1332, 1332)
     gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index(
         "slice"
     )
-    assert {"category=duration", "category=frequency"} < set(
-        gold.index
-    ) and "category=ordering" not in gold.index
-    assert (
-        0.5 < gold.loc["category=duration", "value"] <= 1
-        and gold.loc["category=duration", "n"] > 30
-    )
+    assert {"category=duration", "category=frequency"} < set(gold.index)
+    assert "category=ordering" not in gold.index
+    assert 0.5 < gold.loc["category=duration", "value"] <= 1
+    assert gold.loc["category=duration", "n"] > 30
     told = metrics[
         (metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")
     ].set_index("metric")
@@ -388,20 +342,13 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
         69.93,
         43.62,
     ]
-    assert (
-        set(told["method"]) == {"released"}
-        and told["unit_normalization"].all()
-        and told["seed"].isna().all()
-    )
+    assert set(told["method"]) == {"released"}
+    assert told["unit_normalization"].all()
+    assert told["seed"].isna().all()
     assert told.loc["f1_minus_exact_match", "value"] == pytest.approx(0.2721, abs=1e-4)
-    assert {
-        "random",
-        "always_yes",
-        "always_no",
-        "gold",
-        "m",
-        "bert_unit_normalization_released",
-    } == set(metrics["model"])
+    assert set(
+        "random always_yes always_no gold m bert_unit_normalization_released".split()
+    ) == set(metrics["model"])
     ceiling = metrics[
         (metrics["model"] == "gold") & (metrics["metric"] == "exact_match_range")
     ].set_index("slice")["value"]
@@ -411,22 +358,14 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
 
 
 def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
-    for options, said in (
-        ({"train_questions": 1}, "train_questions: 1 is less than the minimum of 2"),
-        ({"draw": True}, "draw: True is not of type 'integer'"),
-        ({"drew": 1}, "mctaco: unknown key drew"),
-    ):
-        done = program(
-            "scripts.studies.mctaco.build",
-            "--cleaned",
-            tmp_path,
-            "--splits",
-            "train",
+    for options, said in rows_of("""
+        {train_questions: 1} | 'train_questions: 1 is less than the minimum of 2'
+        {draw: true}         | 'draw: True is not of type ''integer'''
+        {drew: 1}            | 'mctaco: unknown key drew'
+    """):
+        program(
+            f"scripts.studies.mctaco.build --cleaned {tmp_path} --splits train "
+            f"--output {tmp_path}/out",
             "--options",
             json.dumps(options),
-            "--output",
-            tmp_path / "out",
-        )
-        assert (
-            done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
-        ), done.stderr
+        ).refused(said, lines=1, code=2)

@@ -1,17 +1,14 @@
 """Figures and tables of mctaco: what they hold, each program run as the rule does; hostile text stays text."""
 
 import re
-from argparse import Namespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from scripts.studies.mctaco.figures.looks import metrics_to_draw
 from scripts.studies.mctaco.figures.metrics import mctaco_metrics, published_beside, table_2
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
-from tests.publish.publish_inputs import of_one_group
+from tests.publish.publish_inputs import of_one_group, points_of, table_of
 from tests.studies.mctaco.publish_inputs_mctaco import (
     HOSTILE,
     MODELS,
@@ -25,13 +22,9 @@ from tests.studies.mctaco.publish_inputs_mctaco import (
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = [
-    "mctaco_by_category",
-    "mctaco_training_size",
-    "mctaco_em_against_f1",
-    "mctaco_consistency",
-    "mctaco_ranges",
-]
+FIGURES = (
+    "mctaco_by_category mctaco_training_size mctaco_em_against_f1 mctaco_consistency mctaco_ranges"
+).split()
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
@@ -64,14 +57,6 @@ def errors(tmp_path_factory, program) -> Study:
     return inputs
 
 
-def points(study: Study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"figures/{name}.csv")
-
-
-def table(study: Study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
-
-
 def test_a_figure_says_sample_on_its_face(study):
     for name in FIGURES:
         svg = (study.publish / f"figures/{name}.svg").read_text()
@@ -94,7 +79,7 @@ def test_one_question_has_no_interval(tmp_path, program):
 
 
 def test_the_table_holds_table_2_beside_the_published_numbers(study):
-    rows = table(study, "mctaco_table")
+    rows = table_of(study, "mctaco_table")
     real = rows[rows["Corpus"] == "MC-TACO"].set_index("System")
     controls = [
         f"{name}{way}"
@@ -115,25 +100,19 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
     ]
     bert = real.loc["BERT-base + unit normalization"]
     assert bert[["Questions", "Training pairs", "Seeds"]].tolist() == ["1,332", "3,783", "3"]
-    assert bert[["F1 (%)", "F1 sd", "F1 95 % interval", "F1 in the paper"]].tolist() == [
-        "68.8",
-        "0.8",
-        "66.2–71.4",
-        "69.9",
-    ]
-    assert bert[["EM (%)", "EM sd", "EM 95 % interval", "EM in the paper"]].tolist() == [
-        "42.1",
-        "0.8",
-        "39.5–44.7",
-        "42.7",
-    ]
+    assert (
+        bert[["F1 (%)", "F1 sd", "F1 95 % interval", "F1 in the paper"]].tolist()
+        == "68.8 0.8 66.2–71.4 69.9".split()
+    )
+    assert (
+        bert[["EM (%)", "EM sd", "EM 95 % interval", "EM in the paper"]].tolist()
+        == "42.1 0.8 39.5–44.7 42.7".split()
+    )
     assert re.fullmatch(r"answer and category: −2\.9 \(−[\d.]+ to \+[\d.]+\)", bert[ABOVE]), (
         "on its own dataset, the best control is better"
     )
-    assert (
-        real.loc[controls, "EM (%)"].tolist() == ["20.0", "20.0", "45.0", "45.0"]
-        and (real.loc[[*controls, "random"], ABOVE] == "").all()
-    )
+    assert real.loc[controls, "EM (%)"].tolist() == "20.0 20.0 45.0 45.0".split()
+    assert (real.loc[[*controls, "random"], ABOVE] == "").all()
     random = real.loc["random"]
     assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == [
         "36.2",
@@ -147,18 +126,17 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
 
 
 def test_sample_numbers_never_stand_beside_published_ones(study):
-    rows = table(study, "mctaco_table")
+    rows = table_of(study, "mctaco_table")
     sample = rows[rows["Corpus"].str.contains("sample data")]
-    assert len(sample) == 5 + 4 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(
-        axis=None
-    )
+    assert len(sample) == 5 + 4
+    assert (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
     for name, count in (("mctaco_by_category", 5), ("mctaco_em_against_f1", 18)):
-        published = points(study, name).query("origin == 'published'")
+        published = points_of(study, name).query("origin == 'published'")
         assert len(published) == count and set(published["source"]) == {"mctaco"}
 
 
 def test_every_model_and_random_has_a_point_in_each_category(study):
-    drawn = points(study, "mctaco_by_category")
+    drawn = points_of(study, "mctaco_by_category")
     here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
     assert here.groupby("system").size().to_dict() == {
         name: 5
@@ -176,22 +154,19 @@ def test_every_model_and_random_has_a_point_in_each_category(study):
         )
     }
     one = here[(here["system"] == "BERT-base") & (here["slice"] == "category=duration")].iloc[0]
-    assert (
-        one["value"] == pytest.approx(0.322)
-        and one["n"] == 314
-        and one["ci_low"] < one["value"] < one["ci_high"]
-    )
+    assert one["value"] == pytest.approx(0.322)
+    assert one["n"] == 314
+    assert one["ci_low"] < one["value"] < one["ci_high"]
     published = drawn[drawn["origin"] == "published"].set_index("slice")["value"]
     assert len(published) == 5 and published["category=stationarity"] == pytest.approx(0.582)
 
 
 def test_the_curve_has_its_draws_their_mean_and_zero(study):
-    drawn = points(study, "mctaco_training_size")
+    drawn = points_of(study, "mctaco_training_size")
     mean = drawn[(drawn["origin"] == "mean over draws") & (drawn["metric"] == "f1")]
     assert set(mean["system"]) == {"BERT-base"}, "systems of one size are no curve"
-    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean[
-        "draws"
-    ].tolist() == [1, *[5] * 5, 1]
+    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783]
+    assert mean["draws"].tolist() == [1, *[5] * 5, 1]
     assert mean["value"].iloc[0] == pytest.approx(0.31), (
         "measured without training, not random's expected value"
     )
@@ -207,22 +182,10 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
         assert at[column] == pytest.approx(single[column].mean())
     # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the questions' alone at least.
     error = np.sqrt(0.0133**2 + single["value"].var() / 5)
-    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(
-        1.97 * error, rel=0.15
-    ) and error > 0.015
+    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(1.97 * error, rel=0.15)
+    assert error > 0.015
     last = mean[mean["draws"] == 1].iloc[0]
     assert last["ci_high"] - last["ci_low"] == pytest.approx(0.052), "of one draw, its own"
-
-
-def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
-    inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
-    inputs.call("mctaco_training_size")
-    drawn = points(inputs, "mctaco_training_size")
-    assert set(drawn.loc[drawn["origin"] == "mean over draws", "system"]) == {
-        HOSTILE,
-        f"{HOSTILE} + unit normalization",
-    }
-    assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
 
 
 def test_of_the_controls_the_best_is_drawn(study):
@@ -235,33 +198,16 @@ def test_of_the_controls_the_best_is_drawn(study):
         svg = (study.publish / f"figures/{name}.svg").read_text()
         assert "answer and category" in svg and "bag of words" not in svg
     assert {"bag_of_words", "answer_and_category"} <= set(
-        points(study, "mctaco_by_category")["model"]
+        points_of(study, "mctaco_by_category")["model"]
     ), "all stand in the CSV"
-    assert set(points(study, "mctaco_training_size").query("model != 'bert_base'")["model"]) == {
+    assert set(points_of(study, "mctaco_training_size").query("model != 'bert_base'")["model"]) == {
         "random",
         "answer_and_category",
     }
 
 
-def test_the_best_control_is_that_of_each_corpus(tmp_path, program):
-    rows = [
-        row | {"value": 0.01} if row["model"] == "answer_and_category" else row
-        for row in metric_rows(curve=False)
-    ]
-    inputs = Study(tmp_path, program, rows + metric_rows("sample_mctaco", SMALL, [1], False))
-    files = {name: inputs.resources / f"{name}.yaml" for name in ("models", "sources")}
-    drawn = metrics_to_draw(Namespace(metrics=inputs.metrics, **files)).query(
-        "drawn and method == 'control'"
-    )
-    assert drawn.groupby("source")["model"].agg(set).to_dict() == {
-        "mctaco": {"bag_of_words"},
-        "sample_mctaco": {"answer_and_category"},
-    }
-    assert drawn.groupby("source")["system"].nunique().eq(1).all()
-
-
 def test_consistency_and_ranges_have_models_and_the_labels(study):
-    drawn = points(study, "mctaco_consistency")
+    drawn = points_of(study, "mctaco_consistency")
     real = drawn[drawn["source"] == "mctaco"]
     assert list(real.drop_duplicates("system")["system"])[-2:] == [
         "the data's own labels",
@@ -270,7 +216,7 @@ def test_consistency_and_ranges_have_models_and_the_labels(study):
     bert = real[real["system"] == "BERT-base"].set_index("slice")
     assert bert["n"].to_dict() == {"category=duration": 205, "category=frequency": 216}
     assert bert["value"]["category=duration"] == pytest.approx(0.501)
-    drawn = points(study, "mctaco_ranges")
+    drawn = points_of(study, "mctaco_ranges")
     assert not {"random", "always yes"} & set(drawn["system"])
     of = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")].set_index(
         ["slice", "metric"]
@@ -317,15 +263,12 @@ def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tm
 
 
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
-    rows = table(errors, "mctaco_errors")
-    assert (
-        set(rows["Corpus"]) == {"MC-TACO"}
-        and set(rows["Dataset"]) == {"as written"}
-        and (rows["Control"] == "").all()
-    )
-    assert set(rows["Item"]) == set(QUESTIONS) and len(rows) == sum(
-        len(question[2]) for question in QUESTIONS.values()
-    )
+    rows = table_of(errors, "mctaco_errors")
+    assert set(rows["Corpus"]) == {"MC-TACO"}
+    assert set(rows["Dataset"]) == {"as written"}
+    assert (rows["Control"] == "").all()
+    assert set(rows["Item"]) == set(QUESTIONS)
+    assert len(rows) == sum(len(question[2]) for question in QUESTIONS.values())
     assert set(rows["Model"]) == {"RoBERTa-base, seed 1"}, (
         "it is right on more questions, and its first seed is read"
     )
@@ -333,7 +276,7 @@ def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
     assert gap["Candidate"].tolist() == ["1 hours", "2 hours", "3 hours", "9 hours"], (
         "in the order of their quantities"
     )
-    assert gap["Gold"].tolist() == ["likely", "likely", "unlikely", "unlikely"]
+    assert gap["Gold"].tolist() == "likely likely unlikely unlikely".split()
     assert gap["model: RoBERTa-base, seed 1"].tolist() == [
         "likely 0.80",
         "unlikely 0.70 ×",
@@ -346,11 +289,10 @@ def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
         "likely 0.80 ×",
         "unlikely 0.90",
     ]
-    assert set(gap["slice: model's quantities"]) == {"with a gap"} and set(
-        gap["slice: category"]
-    ) == {"duration"}
+    assert set(gap["slice: model's quantities"]) == {"with a gap"}
+    assert set(gap["slice: category"]) == {"duration"}
     right = rows.drop_duplicates("Item").set_index("Item")["Model right"]
-    assert right.sort_index().tolist() == ["no", "yes", "no", "no", "yes", "no", "yes"]
+    assert right.sort_index().tolist() == "no yes no no yes no yes".split()
     assert "Read as" not in rows and rows["Question"].str.startswith(HOSTILE).all()
 
 
@@ -371,7 +313,7 @@ def test_released_judgements_are_a_system_beside_the_papers_number(with_released
     for name in (*FIGURES, "mctaco_table"):
         with_released.call(name)
     row = (
-        table(with_released, "mctaco_table")
+        table_of(with_released, "mctaco_table")
         .set_index("System")
         .loc["BERT-base (released predictions) + unit normalization"]
     )
@@ -383,8 +325,8 @@ def test_released_judgements_are_a_system_beside_the_papers_number(with_released
         "",
     ]
     for name in set(FIGURES) - {"mctaco_training_size"}:
-        assert "told" in set(points(with_released, name)["model"]), name
-    drawn = points(with_released, "mctaco_by_category")
+        assert "told" in set(points_of(with_released, name)["model"]), name
+    drawn = points_of(with_released, "mctaco_by_category")
     assert not (drawn["origin"] == "published").any(), "the same judgements do not stand twice"
 
 
@@ -410,7 +352,7 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
     again = [row | {"experiment": "without_controls"} for row in rows]
     inputs = Study(tmp_path, program, metric_rows(curve=False) + rows + again + told)
     inputs.call("mctaco_table")
-    systems = table(inputs, "mctaco_table").set_index("System")
+    systems = table_of(inputs, "mctaco_table").set_index("System")
     assert systems.index.str.contains("released").sum() == 1
     assert "+17.0" in " ".join(
         map(str, systems.loc["BERT-base (released predictions) + unit normalization"])
@@ -419,25 +361,21 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
 
 def test_released_judgements_stand_beside_the_runs(with_released):
     with_released.call("mctaco_errors")
-    rows = table(with_released, "mctaco_errors")
+    rows = table_of(with_released, "mctaco_errors")
     released = rows["model: BERT-base (released predictions) + unit normalization"]
-    assert (
-        set(released) == {"likely", "likely ×"}
-        and (released.eq("likely") == rows["Gold"].eq("likely")).all()
-    )
+    assert set(released) == {"likely", "likely ×"}
+    assert (released.eq("likely") == rows["Gold"].eq("likely")).all()
 
 
 def test_statistics_stand_beside_table_1(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows(curve=False))
     inputs.write_cleaned()
     inputs.call("mctaco_statistics")
-    rows = table(inputs, "mctaco_statistics").set_index(["Of", "Number"])
-    assert rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist() == [
-        "7",
-        "5",
-        "2",
-        "7",
-    ]
+    rows = table_of(inputs, "mctaco_statistics").set_index(["Of", "Number"])
+    assert (
+        rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist()
+        == "7 5 2 7".split()
+    )
     assert rows.loc[("duration", "candidates of a question"), ["All", "In the paper"]].tolist() == [
         "3.5",
         "",
@@ -448,7 +386,6 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
 def test_the_published_numbers_of_the_project_are_those_of_table_2():
     paper = table_2(published_beside(ROOT / "resources/sources.yaml"), "mctaco")
     numbers = (paper.set_index("row")[["f1", "exact_match"]] * 100).round(1)
-    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7] and numbers.loc[
-        "Human"
-    ].tolist() == [87.1, 75.8]
+    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7]
+    assert numbers.loc["Human"].tolist() == [87.1, 75.8]
     assert len(numbers) == 9

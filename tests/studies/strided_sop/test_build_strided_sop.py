@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+import yaml
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.pairs import pair_table
@@ -19,17 +20,18 @@ from scripts.text.bag_of_words import (
     words_and_bigrams,
 )
 from scripts.data.tables import CAPTIONS, provenance_of, read_table, write_table
-from tests.rows import each_row
+from tests.files import write_json
+from tests.rows import each_row, rows_of
 
 # PROTOCOLS, study 1: pairs for strides 0–3.
 PERMUTATIONS = {"order_by": "permutations"}
 NO_WINDOWS = [{"seconds": 0}, {"sentences": 1}, {"words": 3}, {}, {"seconds": 5, "sentences": 2}, 5]
 LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # of the videos of a cleaned source
-PUBLISHED = {
-    "train": [7439, 5382, 3325, 2050],
-    "val_1": [2882, 2044, 1206, 725],
-    "val_2": [1507, 1011, 515, 296],
-}
+PUBLISHED = yaml.safe_load("""
+train: [7439, 5382, 3325, 2050]
+val_1: [2882, 2044, 1206, 725]
+val_2: [1507, 1011, 515, 296]
+""")
 
 
 def captions(lengths: list[int], split="train") -> pa.Table:
@@ -57,7 +59,6 @@ def options(**changed) -> str:
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(0, 6), st.integers(0, 3))
 @example([5], 3, 0)  # a corpus shorter than one span
-@settings(deadline=None)
 def test_pairs_equal_a_slow_reference(lengths, stride, seed):
     """Loop over videos and spans, as section 2 of the paper words it."""
     table = captions(lengths)
@@ -104,41 +105,34 @@ def cleaned(tmp_path):
         folder = tmp_path / "sharded" / split
         for number, part in enumerate([table[:cut], table[cut:]]):
             write_table(part, folder / f"part-{number:05}.parquet", CAPTIONS, {"licence": "MIT"})
-        (folder / "manifest.json").write_text(
-            json.dumps({"shards": [{"file": "part-00000.parquet"}, {"file": "part-00001.parquet"}]})
+        write_json(
+            folder / "manifest.json",
+            {"shards": [{"file": "part-00000.parquet"}, {"file": "part-00001.parquet"}]},
         )
     return tmp_path
 
 
 def build(program, cleaned, output, *, ok=True, **changed):
-    done = program(
-        "scripts.studies.strided_sop.build",
-        "--cleaned",
-        cleaned,
-        "--splits",
-        "train",
-        "val",
+    return program(
+        f"scripts.studies.strided_sop.build --cleaned {cleaned} --splits train val "
+        f"--output {output}",
         "--options",
         options(**changed),
-        "--output",
-        output,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
-    return done
+    ).checked(ok)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
-    [
-        {},
-        {"stride": 3},
-        {"size_matched": 3},
-        {"max_videos": 3},
-        {"same_videos": 4},
-        {"hard": True},
-        {"limit": 3, "hard": True},
-    ],
+    yaml.safe_load("""
+        - {}
+        - {stride: 3}
+        - {size_matched: 3}
+        - {max_videos: 3}
+        - {same_videos: 4}
+        - {hard: true}
+        - {limit: 3, hard: true}
+    """),
 )
 def test_shards_give_the_same_dataset(program, cleaned, changed):
     build(program, cleaned / "whole", cleaned / "a", **changed)
@@ -173,11 +167,17 @@ def test_size_matched_cuts_training_only(program, cleaned):
 
 def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
     """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at the same places, where it has them."""
-    for stride, limit in ((0, None), (0, 5), (0, 9), (0, 10_000), (1, 9)):
+    for stride, limit in rows_of("""
+        0 | null
+        0 | 5
+        0 | 9
+        0 | 10000
+        1 | 9
+    """):
         build(program, cleaned / "whole", cleaned / f"{stride}-{limit}", stride=stride, limit=limit)
     whole, five, nine, many, next_stride = (
         read_table(cleaned / f"{name}/val.parquet").to_pandas()
-        for name in ("0-None", "0-5", "0-9", "0-10000", "1-9")
+        for name in "0-None 0-5 0-9 0-10000 1-9".split()
     )
     assert (len(five), len(nine), len(next_stride)) == (5, 9, 9) and len(whole) > 30
     assert set(five["pair_id"]) < set(nine["pair_id"]) and many.equals(whole)
@@ -203,44 +203,24 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
     fetched, clean = tmp_path / "fetched", tmp_path / "cleaned"
     for done in (
         program(
-            "scripts.fetch.source",
-            "--source",
-            "activitynet",
-            "--sources",
-            "resources/sources.yaml",
-            "--mirror",
-            mirror,
-            "--partial",
-            tmp_path / "partial",
-            "--output",
-            fetched,
+            "scripts.fetch.source --source activitynet --sources resources/sources.yaml "
+            f"--mirror {mirror} --partial {tmp_path}/partial --output {fetched}"
         ),
         program(
-            "scripts.clean.activitynet",
-            "--source",
-            "activitynet",
-            "--fetched",
-            fetched,
+            f"scripts.clean.activitynet --source activitynet --fetched {fetched} --output {clean}",
             "--provenance",
             "{}",
-            "--output",
-            clean,
         ),
     ):
         assert done.returncode == 0, done.stderr
     for stride in range(4):
-        done = program(
-            "scripts.studies.strided_sop.build",
-            "--cleaned",
-            clean,
+        program(
+            f"scripts.studies.strided_sop.build --cleaned {clean} --output {tmp_path}/built",
             "--splits",
             *PUBLISHED,
             "--options",
             options(stride=stride),
-            "--output",
-            tmp_path / "built",
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         videos = {}
         for split, counts in PUBLISHED.items():
             pairs = read_table(tmp_path / f"built/{split}.parquet")
@@ -272,33 +252,29 @@ def timed(spans: list[tuple[float, float]]) -> pa.Table:
 
 @each_row(
     "first, second, overlap",
-    [
-        ((1, 3), (3, 5), 0),
-        ((1, 3), (4, 5), 0),
-        ((1, 3), (2, 6), 0.5),
-        ((1, 9), (2, 4), 1),
-        ((2, 4), (1, 9), 1),
-        ((1, 5), (2, 6), 0.75),
-        ((5, 1), (2, 6), 0.75),  # start after end
-        ((3, 3), (3, 8), 1),
-        ((4, 4), (3, 8), 1),
-        ((2, 2), (3, 8), 0),
-        ((3, 3), (3, 3), 1),  # clips without length
-    ],
+    """
+        [1, 3] | [3, 5] | 0
+        [1, 3] | [4, 5] | 0
+        [1, 3] | [2, 6] | 0.5
+        [1, 9] | [2, 4] | 1
+        [2, 4] | [1, 9] | 1
+        [1, 5] | [2, 6] | 0.75
+        [5, 1] | [2, 6] | 0.75  # start after end
+        [3, 3] | [3, 8] | 1
+        [4, 4] | [3, 8] | 1
+        [2, 2] | [3, 8] | 0
+        [3, 3] | [3, 3] | 1  # clips without length
+    """,
 )
 def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
     pair = pair_table(timed([first, second, (70, 80)]), 0, 0).to_pylist()[0]
-    assert pair["overlap"] == pytest.approx(overlap) and pair["same_start"] == (
-        first[0] == second[0]
-    )
+    assert pair["overlap"] == pytest.approx(overlap)
+    assert pair["same_start"] == (first[0] == second[0])
 
 
 def test_categories_are_those_of_the_cleaner(program, cleaned):
     videos = pa.table(
-        {
-            "video_id": ["v000", "v002", "v003", "other"],
-            "category_1": ["Food", None, "Cars", "Pets"],
-        }
+        {"video_id": "v000 v002 v003 other".split(), "category_1": ["Food", None, "Cars", "Pets"]}
     )
     write_table(videos, cleaned / "sharded/videos.parquet", videos.schema, {})
     build(program, cleaned / "sharded", cleaned / "out")
@@ -308,13 +284,11 @@ def test_categories_are_those_of_the_cleaner(program, cleaned):
         for video, category in zip(pairs["video_id"], pairs["category"])
         if pd.notna(category)
     }
-    assert known == {"v000": "Food", "v003": "Cars"} and {"v002", "v004", "v006"} <= set(
-        pairs["video_id"]
-    )
+    assert known == {"v000": "Food", "v003": "Cars"}
+    assert {"v002", "v004", "v006"} <= set(pairs["video_id"])
     lengths = np.array(LENGTHS)[pairs["video_id"].str[1:].astype(int)]
-    assert (pairs["sentences"] == lengths).all() and (
-        pairs["words_a"] == pairs["text_a"].str.split().str.len()
-    ).all()
+    assert (pairs["sentences"] == lengths).all()
+    assert (pairs["words_a"] == pairs["text_a"].str.split().str.len()).all()
     assert pairs["relative_position"].to_numpy() == pytest.approx(
         (pairs["first_position"] + pairs["second_position"]) / 2 / (lengths - 1)
     )
@@ -352,7 +326,7 @@ def told_by_words(split: str, first: int) -> pa.Table:
     round; words of the video's own stand in them, too."""
     rows = []
     for video in range(first, first + 40):
-        words = ["zero", "early", "early", "mid", "late", "late", "six"]
+        words = "zero early early mid late late six".split()
         words = words[::-1] if video % 5 == 0 else words
         rows += [
             {
@@ -403,7 +377,7 @@ def without_text(folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "said"),
+    "change, options, said",
     [
         (without_text, {}, ["no column text", "worded/train.parquet"]),
         (without_turned, {"stride": 2, "hard": True}, ["gets all 64 pairs", "hard: false"]),
@@ -417,14 +391,16 @@ def test_captions_without_pairs_are_refused(program, worded, change, options, sa
 @each_row(
     "options, said",
     [
-        ({"stride": 30}, ["no pair is left", "34 sentences"]),
-        ({"stride": 3, "same_videos": 2}, ["same_videos is 2", "stride 3"]),
-        ({"stride": 3, "same_videos": 40}, ["no pair is left", "44 sentences", "same_videos 40"]),
-        ({"stride": "up_to_0"}, ["strided_sop: stride: 'up_to_0' does not match"]),
-        ({"stride": "up_to_31"}, ["strided_sop: stride: "]),
-        ({"train_stride": "all"}, ["strided_sop: train_stride: "]),
-        ({"same_videos": 2, "train_stride": 4}, ["may have no pair of stride 4"]),
-        ({"stride": "up_to_25"}, ["stride up_to_25 mixes stride 25, which has no pairs"]),
+        *rows_of("""
+            {stride: 30}                      | [no pair is left, 34 sentences]
+            {stride: 3, same_videos: 2}       | [same_videos is 2, stride 3]
+            {stride: 3, same_videos: 40}      | [no pair is left, 44 sentences, same_videos 40]
+            {stride: up_to_0}                 | ['strided_sop: stride: ''up_to_0'' does not match']
+            {stride: up_to_31}                | ['strided_sop: stride: ']
+            {train_stride: all}               | ['strided_sop: train_stride: ']
+            {same_videos: 2, train_stride: 4} | [may have no pair of stride 4]
+            {stride: up_to_25}                | ['stride up_to_25 mixes stride 25, which has no pairs']
+        """),
         *(({"context": context}, [" context"]) for context in NO_WINDOWS),
         (PERMUTATIONS | {"span": 5}, ["5 units have 120 orders"]),
         (PERMUTATIONS, ["set span, and leave train_stride out"]),
@@ -437,11 +413,9 @@ def test_what_cannot_be_built_is_refused(program, worded, options, said):
 
 def refused(program, worded, options: dict, said: list[str]) -> None:
     error = build(program, worded / "worded", worded / "out", ok=False, **options).stderr
-    assert (
-        all(text in error for text in said)
-        and "Traceback" not in error
-        and not list((worded / "out").glob("*"))
-    )
+    assert all(text in error for text in said)
+    assert "Traceback" not in error
+    assert not list((worded / "out").glob("*"))
 
 
 @pytest.mark.slow
@@ -467,6 +441,7 @@ def test_a_pair_is_judged_by_models_that_saw_nothing_of_its_video():
         "seen, they are known"
     )
     shares = [labels[folds != fold].mean() > 0.5 for fold in range(5)]
-    assert set(folds) == set(range(5)) and ((judged > 0) == np.array(shares)[folds]).all(), (
+    assert set(folds) == set(range(5))
+    assert ((judged > 0) == np.array(shares)[folds]).all(), (
         "all that is left is what is most frequent"
     )

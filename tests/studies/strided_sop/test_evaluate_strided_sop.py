@@ -1,14 +1,13 @@
 """Accuracy of strided pairs against an independent count."""
 
-import json
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
+import yaml
 
+from tests.files import read_json, write_json, write_rows
 from tests.runs import write_run
-from scripts.data.tables import PREDICTIONS, read_table, write_table
+from scripts.data.tables import PREDICTIONS, read_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
@@ -35,39 +34,34 @@ def told(pair: int) -> dict:
 
 
 # By slice, whether a pair is in it: written anew, from the meaning of the names.
-SLICES = {
-    "overlap=none": "overlap == 0",
-    "overlap=partial": "0 < overlap < 1",
-    "overlap=contained": "overlap == 1",
-    "same_start=false": "not same_start",
-    "same_start=true": "same_start",
-    "position=first_third": "relative_position <= 1 / 3",
-    "position=middle_third": "1 / 3 < relative_position <= 2 / 3",
-    "position=last_third": "relative_position > 2 / 3",
-    "sentences=5-6": "5 <= sentences <= 6",
-    "sentences=7-9": "7 <= sentences <= 9",
-    "sentences=10-19": "10 <= sentences <= 19",
-    "sentences=20-99": "20 <= sentences <= 99",
-    "sentences=100+": "sentences >= 100",
-    "words=1-10": "words_a + words_b <= 10",
-    "words=11-20": "11 <= words_a + words_b <= 20",
-    "words=21-30": "21 <= words_a + words_b <= 30",
-    "category=unknown": "category.isna()",
-    "category=Food": "category == 'Food'",
-    "category=Cars": "category == 'Cars'",
-}
+SLICES = yaml.safe_load("""
+overlap=none: overlap == 0
+overlap=partial: 0 < overlap < 1
+overlap=contained: overlap == 1
+same_start=false: not same_start
+same_start=true: same_start
+position=first_third: relative_position <= 1 / 3
+position=middle_third: 1 / 3 < relative_position <= 2 / 3
+position=last_third: relative_position > 2 / 3
+sentences=5-6: 5 <= sentences <= 6
+sentences=7-9: 7 <= sentences <= 9
+sentences=10-19: 10 <= sentences <= 19
+sentences=20-99: 20 <= sentences <= 99
+sentences=100+: sentences >= 100
+words=1-10: words_a + words_b <= 10
+words=11-20: 11 <= words_a + words_b <= 20
+words=21-30: 21 <= words_a + words_b <= 30
+category=unknown: category.isna()
+category=Food: category == 'Food'
+category=Cars: category == 'Cars'
+""")
 
 
 @pytest.fixture
 def trained(tmp_path):
     """Two seeds of one dataset: 30 videos of 4 pairs; the right answers are known."""
     pairs = [told(pair) for pair in range(120)]
-    write_table(
-        pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS),
-        tmp_path / "build/sample_howto100m/stride-0/val.parquet",
-        STRIDED_PAIRS,
-        {},
-    )
+    write_rows(pairs, tmp_path / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
     examples, right = (
         pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"}),
         {},
@@ -104,60 +98,42 @@ def trained(tmp_path):
 def evaluate(program, trained, *more, ok=True):
     output = trained / "metrics.parquet"
     done = program(
-        "scripts.studies.strided_sop.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        "run-1",
-        "run-2",
-        "--trained",
-        trained,
-        "--build",
-        trained / "build",
-        "--sources",
-        "resources/sources.yaml",
-        "--resamples",
-        300,
+        "scripts.studies.strided_sop.evaluate --experiment e --runs run-1 run-2 "
+        f"--trained {trained} --build {trained}/build --sources resources/sources.yaml "
+        "--resamples 300",
         "--output",
         output,
         *more,
-    )
-    assert (done.returncode == 0) == ok, done.stderr
+    ).checked(ok)
     return read_table(output).to_pandas() if ok else done.stderr
 
 
 def test_every_number(program, trained):
     folder, right = trained
     metrics = evaluate(program, folder)
-    assert (
-        set(metrics["split"]) == {"val"}
-        and metrics["sample"].all()
-        and (metrics["stride"] == 0).all()
-    )
-    assert (
-        metrics["seconds_apart"] == np.median([2.0 + pair for pair in range(120)])
-    ).all() and metrics["context"].isna().all()
+    assert set(metrics["split"]) == {"val"}
+    assert metrics["sample"].all()
+    assert (metrics["stride"] == 0).all()
+    assert (metrics["seconds_apart"] == np.median([2.0 + pair for pair in range(120)])).all()
+    assert metrics["context"].isna().all()
     metrics = metrics[metrics["slice"] == "all"]
     for (seed, selection), answers in right.items():
         name = {"held_out": "accuracy", "peak": "peak_accuracy"}[selection]
         row = metrics[(metrics["seed"] == seed) & (metrics["metric"] == name)].iloc[0]
-        assert row["value"] == pytest.approx(sum(answers) / 120) and (row["n"], row["groups"]) == (
-            120,
-            30,
-        )
+        assert row["value"] == pytest.approx(sum(answers) / 120)
+        assert (row["n"], row["groups"]) == (120, 30)
         assert row["ci_low"] <= row["value"] <= row["ci_high"]
     for selection, name in (("held_out", "accuracy"), ("peak", "peak_accuracy")):
         row = metrics[metrics["seed"].isna() & (metrics["metric"] == name)].iloc[0]
         values = [np.mean(right[seed, selection]) for seed in (1, 2)]
-        assert row["value"] == pytest.approx(np.mean(values)) and row["sd"] == pytest.approx(
-            np.std(values, ddof=1)
-        )
+        assert row["value"] == pytest.approx(np.mean(values))
+        assert row["sd"] == pytest.approx(np.std(values, ddof=1))
         assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
 
 
 def change_facts(folder, run: str, **changed) -> None:
-    facts = json.loads((folder / run / "run.json").read_text())
-    (folder / run / "run.json").write_text(json.dumps(facts | changed))
+    facts = read_json(folder / run / "run.json")
+    write_json(folder / run / "run.json", facts | changed)
 
 
 def test_wordings_are_replicates_as_seeds_are(program, trained):
@@ -174,11 +150,9 @@ def test_wordings_are_replicates_as_seeds_are(program, trained):
         row = rows[rows["wording"] == wording].iloc[0]
         assert (row["seed"], row["seeds"]) == (0, 1) and row["value"] == pytest.approx(value)
     mean = rows[rows["seed"].isna()].iloc[0]
-    assert (
-        pd.isna(mean["wording"])
-        and mean["seeds"] == 2
-        and mean["value"] == pytest.approx(np.mean(list(values.values())))
-    )
+    assert pd.isna(mean["wording"])
+    assert mean["seeds"] == 2
+    assert mean["value"] == pytest.approx(np.mean(list(values.values())))
     assert mean["sd"] == pytest.approx(np.std(list(values.values()), ddof=1)) and len(rows) == 3
     # Few-shot examples by seed, in two wordings: as many replicates as there are runs.
     for run, wording in (("run-1", "plain"), ("run-2", "then")):
@@ -220,13 +194,13 @@ def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
         rows = read_table(file).to_pylist()
         for row in rows:
             row["score"], row["label"] = [-0.7, -0.7], int(row["example_id"].endswith("1"))
-        write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), file, PREDICTIONS, {})
+        write_rows(rows, file, PREDICTIONS)
     metrics = evaluate(program, folder)
     assert metrics.loc[metrics["metric"] == "accuracy", "value"].eq(0.5).all()
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    "changed, said",
     [
         (lambda pairs: pairs[:-1], "not of the pairs that were built; run it again"),
         (lambda pairs: [pairs[0] | {"overlap": None}, *pairs[1:]], "val.parquet: "),
@@ -236,8 +210,8 @@ def test_a_dataset_that_does_not_fit_is_refused(program, trained, changed, said)
     folder, _ = trained
     place = folder / "build/sample_howto100m/stride-0/val.parquet"
     pairs = changed([told(pair) for pair in range(120)])
-    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+    write_rows(pairs, place, STRIDED_PAIRS)
     error = evaluate(program, folder, ok=False)
-    assert (
-        said in error and len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
-    )
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert not (folder / "metrics.parquet").exists()

@@ -18,9 +18,17 @@ from tests.studies.strided_sop.test_build_strided_sop import PERMUTATIONS, build
 from tests.studies.strided_sop.test_spans import spans_by_a_loop
 from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a fixture)
 from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
+from tests.rows import rows_of
 
 
-@pytest.mark.parametrize(("length", "stride", "wrong"), [(2, 0, 1), (3, 1, 3), (4, 0, 3)])
+@pytest.mark.parametrize(
+    "length, stride, wrong",
+    rows_of("""
+    2 | 0 | 1
+    3 | 1 | 3
+    4 | 0 | 3
+"""),
+)
 def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # noqa: F811
     build(
         program,
@@ -43,9 +51,8 @@ def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # n
     every = ["".join(map(str, order)) for order in permutations(range(length))]
     for (video, first), candidates in spans:
         units = [f"{int(video[1:])} {first + place * (stride + 1)}" for place in range(length)]
-        assert [name.rpartition(":")[2] for name in candidates["pair_id"]] == every and candidates[
-            "label"
-        ].tolist() == [1] + [0] * (len(every) - 1)
+        assert [name.rpartition(":")[2] for name in candidates["pair_id"]] == every
+        assert candidates["label"].tolist() == [1] + [0] * (len(every) - 1)
         for order, candidate in zip(permutations(range(length)), candidates.to_dict("records")):
             shown = [units[place] for place in order]
             assert candidate["units"].split("\n") == shown
@@ -57,11 +64,9 @@ def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # n
             )
             assert Counter(candidate["text_b"].split("\n")) == Counter(after for _, after in pairs)
     by_span = learnt.groupby(["video_id", "first_position"])["label"]
-    assert (
-        set(by_span.sum()) == {1}
-        and set(by_span.size()) == {1 + wrong}
-        and learnt["pair_id"].is_unique
-    )
+    assert set(by_span.sum()) == {1}
+    assert set(by_span.size()) == {1 + wrong}
+    assert learnt["pair_id"].is_unique
 
 
 def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
@@ -79,32 +84,22 @@ def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
     )
     build(program, cleaned / "whole", cleaned / "pairs", stride=4)
     measured, learnt = (read_table(cleaned / f"few/{split}.parquet") for split in ("val", "train"))
-    assert len(measured) == 4 * 6 and len(learnt) == 2 * len(
-        read_table(cleaned / "pairs/train.parquet")
-    )
+    assert len(measured) == 4 * 6
+    assert len(learnt) == 2 * len(read_table(cleaned / "pairs/train.parquet"))
     assert provenance_of(cleaned / "few/val.parquet")["limited"]["items"] == "spans"
-    assert measured.equals(read_table(cleaned / "parts/val.parquet")) and learnt.equals(
-        read_table(cleaned / "parts/train.parquet")
-    )
+    assert measured.equals(read_table(cleaned / "parts/val.parquet"))
+    assert learnt.equals(read_table(cleaned / "parts/train.parquet"))
 
 
 def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: F811
     place = tmp_path / "strided_sop/captions/orders"
     build(program, cleaned / "whole", place, span=3, **PERMUTATIONS)
     done = program(
-        "scripts.people.labelling.page",
-        "--dataset",
-        place,
-        "--split",
-        "val",
-        "--output",
-        tmp_path / "page.html",
+        f"scripts.people.labelling.page --dataset {place} --split val --output {tmp_path}/page.html"
     )
-    assert (
-        done.returncode != 0
-        and "people are asked about no dataset with order_by: permutations" in done.stderr
-        and not (tmp_path / "page.html").exists()
-    )
+    assert done.returncode != 0
+    assert "people are asked about no dataset with order_by: permutations" in done.stderr
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_the_best_order_is_told():
@@ -142,9 +137,8 @@ def test_the_best_order_is_told():
     taus = [1, kendalltau(range(3), (1, 0, 2)).statistic, 0]
     assert set(videos) == {"v", "w"} and found["all", "exact_order"] == pytest.approx(0.5)
     assert 2 * found["all", "concordance"] - 1 == pytest.approx(np.mean(taus))
-    assert found["distance=2", "concordance"] == pytest.approx((1 + 1 + 0.5) / 3) and found[
-        "distance=1", "concordance"
-    ] == pytest.approx((2 + 1 + 1) / 6)
+    assert found["distance=2", "concordance"] == pytest.approx((1 + 1 + 0.5) / 3)
+    assert found["distance=1", "concordance"] == pytest.approx((2 + 1 + 1) / 6)
     with pytest.raises(UserError, match="all 6 orders"):
         span_tallies([pd.DataFrame({"scores": scores[1:].to_list()})], table[1:], 3, "here")
 
@@ -175,15 +169,8 @@ def test_units_are_apart_as_the_texts_of_a_pair(bert):  # noqa: F811
         .tolist()
         for at in (0, 1)
     )
-    assert first == [start, *words[0], end, *words[1], end, *words[2][:room], end] and last == [
-        start,
-        *words[2][:room],
-        end,
-        *words[1],
-        end,
-        *words[0],
-        end,
-    ]
+    assert first == [start, *words[0], end, *words[1], end, *words[2][:room], end]
+    assert last == [start, *words[2][:room], end, *words[1], end, *words[0], end]
     assert examples.truncated == 2 and examples.labels.tolist() == [1, 0]
     pair = paradigm.encode(
         table.set_column(1, "units", [["\n".join(texts[:2]), "\n".join(texts[1::-1])]])
@@ -196,12 +183,12 @@ def test_units_are_apart_as_the_texts_of_a_pair(bert):  # noqa: F811
 
 def test_both_ways_stand_in_the_figure(figure):  # noqa: F811
     rows = []
-    for model, method, order_by, right in (
-        ("tiny_bert", "train", "pairs", 0.4),
-        ("tiny_bert", "packed", "permutations", 0.5),
-        ("bag_of_words", "control", "pairs", 0.3),
-        ("bag_of_words", "control", "permutations", 0.35),
-    ):
+    for model, method, order_by, right in rows_of("""
+        tiny_bert    | train   | pairs        | 0.4
+        tiny_bert    | packed  | permutations | 0.5
+        bag_of_words | control | pairs        | 0.3
+        bag_of_words | control | permutations | 0.35
+    """):
         for length in (2, 3):
             rows += [
                 row(

@@ -5,15 +5,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.csv_files import read_csv
 from scripts.data.items import items_of
 from scripts.publish.table import ABOVE
 from scripts.studies.strided_sop.evaluate import SCHEMA as SOP_METRICS
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
+from tests.files import read_texts
 from tests.publish.figure_faults import faults_in
 from tests.publish.publish_inputs import HOSTILE, Study, item_of, metric_rows, of_one_group
-from tests.publish.test_transfer import given, rows_of  # noqa: F401 (a fixture)
+from tests.publish.test_transfer import given, measured_rows  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -35,12 +37,12 @@ def test_rows_of_other_studies_and_settings(study, tmp_path, program):
     )
     other.write_metrics(plain + [row | {"experiment": "again"} for row in plain])
     assert len(strided_metrics(other.metrics, {})) == len(plain)
-    ways = {
-        ", same videos": {"same_videos": 3},
-        ", same videos, size-matched": {"same_videos": 3, "size_matched": 3},
-        ", hard pairs": {"hard": True},
-        ", both orders": {"method": "train_symmetric"},
-    }
+    ways = yaml.safe_load("""
+        ', same videos': {same_videos: 3}
+        ', same videos, size-matched': {same_videos: 3, size_matched: 3}
+        ', hard pairs': {hard: true}
+        ', both orders': {method: train_symmetric}
+    """)
     models = [row for row in plain if row["model"] == "minilm"]
     other.write_metrics([row | changed for changed in ({}, *ways.values()) for row in models])
     assert set(strided_metrics(other.metrics, {})["series"]) == {
@@ -57,39 +59,29 @@ def test_rows_of_other_studies_and_settings(study, tmp_path, program):
         == other.call(item_of(study, "accuracy_by_stride")).returncode
         == 0
     )
-    table = pd.read_csv(
-        other.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False
-    )
+    table = read_texts(other.publish / "tables/strided_sop_table.csv")
     assert set(table["95 % interval"]) == {"one group"} and set(table["Videos"]) == {"1"}
 
 
 def test_the_table_holds_every_number(study):
-    table = pd.read_csv(
-        study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False
-    )
+    table = read_texts(study.publish / "tables/strided_sop_table.csv")
     assert len(table) == 3 * (4 * 2 * 2 + 4)
     row = table[
         (table["Split"] == "validation 1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)
     ].iloc[0]
-    assert (
-        row["Accuracy (%)"] == "66.5"
-        and row["95 % interval"] == "63.5–69.5"
-        and row["Peak (%)"] == "68.5"
-    )
-    assert (
-        row["SD"] == "0.7"
-        and row["Training pairs"] == "6,698"
-        and row["Seeds"] == "2"
-        and row["Human (%)"] == "60.0"
-    )
+    assert row["Accuracy (%)"] == "66.5"
+    assert row["95 % interval"] == "63.5–69.5"
+    assert row["Peak (%)"] == "68.5"
+    assert row["SD"] == "0.7"
+    assert row["Training pairs"] == "6,698"
+    assert row["Seeds"] == "2"
+    assert row["Human (%)"] == "60.0"
     assert table["Corpus"].str.contains("sample data").sum() == 3 * 4
     assert re.fullmatch(r"bag of words: \+12\.5 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
     controls = table[table["Model"].str.startswith(("bag of words", "first text"))]
-    assert (
-        len(controls) == 2 * 20
-        and (controls[[ABOVE, "Peak (%)", "Seeds"]] == "").all(axis=None)
-        and set(controls["Accuracy (%)"]) == {"54.0", "51.0"}
-    )
+    assert len(controls) == 2 * 20
+    assert (controls[[ABOVE, "Peak (%)", "Seeds"]] == "").all(axis=None)
+    assert set(controls["Accuracy (%)"]) == {"54.0", "51.0"}
     tex = (study.publish / "tables/strided_sop_table.tex").read_text()
     cells = re.findall(r"& ([\d.,]+) (?=&|\\\\)", tex)
     assert set(table["Accuracy (%)"]) <= set(cells) and set(table["Pairs"]) <= set(cells)
@@ -103,10 +95,8 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     assert pd.read_csv(file)["Shown first"].str.startswith("'=then(").any(), (
         "a spreadsheet shows it as text"
     )
-    assert (
-        table.groupby(["Corpus", "Dataset"]).size().tolist() == [5] * 8
-        and (table["Human right"] == "").all()
-    )
+    assert table.groupby(["Corpus", "Dataset"]).size().tolist() == [5] * 8
+    assert (table["Human right"] == "").all()
     pairs = table[table["Corpus"].str.startswith("ActivityNet") & (table["Dataset"] == "stride 0")]
     number = pairs["Item"].str.extract(r"v(\d+):0:1")[0].astype(int)
     # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The control says swapped of all.
@@ -156,7 +146,7 @@ def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):  
                 "hard": False,
             }
             rows += [
-                rows_of(
+                measured_rows(
                     SOP_METRICS,
                     "strided_sop",
                     metric,
@@ -180,8 +170,7 @@ def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):  
             )
     rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
     arguments = [*given(rows, SOP_METRICS, compared), "--output", tmp_path / "figure"]
-    done = program("scripts.studies.strided_sop.figures.objectives", *arguments)
-    assert done.returncode == 0, done.stderr
+    program("scripts.studies.strided_sop.figures.objectives", *arguments).checked()
     assert (
         faults_in(monkeypatch, "scripts.studies.strided_sop.figures.objectives", *arguments) == []
     )

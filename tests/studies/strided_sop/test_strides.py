@@ -15,6 +15,7 @@ from scripts.data.tables import content_digest, provenance_of, read_table, write
 from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.measure.tally import values_of
+from tests.files import write_rows
 from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a fixture)
     LENGTHS,
     NO_WINDOWS,
@@ -25,10 +26,10 @@ from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a 
 )
 from tests.plan.test_configuration import plan
 from tests.publish.figure_faults import faults_in
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.plan.test_initial_configuration import SOP, configured
 
-LEARNT = ["pair_id", "video_id", "text_a", "text_b", "label"]  # what training reads
+LEARNT = "pair_id video_id text_a text_b label".split()  # what training reads
 
 
 def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: F811
@@ -58,14 +59,11 @@ def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned):  # noqa: F811
         for split in ("train", "val")
     )
     wanted = len(read_table(cleaned / "plain/train.parquet"))
-    assert set(learnt) == {-(-wanted // 3)} and set(measured) == {
-        len(read_table(cleaned / "plain/val.parquet"))
-    }
+    assert set(learnt) == {-(-wanted // 3)}
+    assert set(measured) == {len(read_table(cleaned / "plain/val.parquet"))}
     build(program, cleaned / "whole", cleaned / "limited", stride="up_to_2", limit=10)
-    assert (
-        len(read_table(cleaned / "limited/val.parquet")) == 10
-        and provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
-    )
+    assert len(read_table(cleaned / "limited/val.parquet")) == 10
+    assert provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
 
 
 def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
@@ -90,13 +88,9 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
         2, "video_id", pa.array([f"w{name}" for name in other["video_id"].to_pylist()])
     )
     write_table(other, tmp_path / "other/elsewhere.parquet", other.schema, {"licence": "CC0"})
-    done = program(
-        "scripts.studies.strided_sop.build",
-        "--cleaned",
-        cleaned / "whole",
-        "--splits",
-        "train",
-        "val",
+    program(
+        f"scripts.studies.strided_sop.build --cleaned {cleaned}/whole --splits train val "
+        f"--output {tmp_path}/out",
         "--beside",
         json.dumps(
             {
@@ -110,10 +104,7 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
         ),
         "--options",
         json.dumps({"stride": 1, "learn_from": "other"}),
-        "--output",
-        tmp_path / "out",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     build(program, cleaned / "whole", tmp_path / "own", stride=1)
     assert {
         video[0] for video in read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()
@@ -129,14 +120,10 @@ def test_the_label_is_what_is_told(program, cleaned):  # noqa: F811
         read_table(cleaned / f"{predict}/val.parquet").to_pandas()
         for predict in (None, "stride", "order_and_stride")
     )
-    assert stride["label"].tolist() == order["stride"].tolist() and set(stride["label"]) == {
-        0,
-        1,
-        2,
-    }
-    assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist() and both[
-        "text_a"
-    ].equals(order["text_a"])
+    assert stride["label"].tolist() == order["stride"].tolist()
+    assert set(stride["label"]) == {0, 1, 2}
+    assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist()
+    assert both["text_a"].equals(order["text_a"])
     names = labels_of(["swapped", "in_order"], {"stride": "up_to_2", "predict": "order_and_stride"})
     assert names[2 * 2 + 1] == "in_order_2" and names[0] == "swapped_0" and len(names) == 6
 
@@ -154,27 +141,19 @@ ACTIVITYNET, HOWTO100M = "sample_activitynet", "sample_howto100m"
 @each_row(
     "data, more, names",
     [
-        (
-            {"stride": "up_to_3", "train_stride": [0, None]},
-            {},
-            ["up_to_3-train_stride-0", "up_to_3"],
-        ),
-        (
-            {"context": [None, {"seconds": 10}, {"sentences": 3}]},
-            {},
-            ["stride-0", "stride-0-context-seconds-10", "stride-0-context-sentences-3"],
-        ),
-        ({"span": [3, 5], "order_by": ["pairs"]}, {}, ["stride-0-span-3", "stride-0-span-5"]),
+        *rows_of("""
+            {stride: up_to_3, train_stride: [0, null]} | {} | [up_to_3-train_stride-0, up_to_3]
+            {context: [null, {seconds: 10}, {sentences: 3}]} | {} | [stride-0, stride-0-context-seconds-10, stride-0-context-sentences-3]
+            {span: [3, 5], order_by: [pairs]} | {} | [stride-0-span-3, stride-0-span-5]
+        """),
         ({"span": 3, **PERMUTATIONS}, {"methods": ["packed"]}, ["stride-0-span-3-permutations"]),
         (
             {"source": [ACTIVITYNET, HOWTO100M], "learn_from": [ACTIVITYNET, HOWTO100M]},
             {},
-            [
-                "stride-0",
-                "stride-0-sample_howto100m",
-                "../sample_howto100m/stride-0-sample_activitynet",
-                "../sample_howto100m/stride-0",
-            ],
+            (
+                "stride-0 stride-0-sample_howto100m ../sample_howto100m/stride-0-sample_activitynet "
+                "../sample_howto100m/stride-0"
+            ).split(),
         ),
     ],
 )
@@ -189,14 +168,12 @@ def test_names_of_datasets(data, more, names):
 @each_row(
     "data, more, says",
     [
-        (
-            {"stride": "up_to_2", "predict": "stride"},
-            {"methods": ["train_symmetric"]},
-            "train_symmetric serves no data with predict: stride",
-        ),
-        ({"stride": 2, "predict": "stride"}, {}, "predict has no effect here"),
-        ({"learn_from": "nowhere"}, {}, "no source nowhere"),
-        ({"learn_from": "sample_mctaco"}, {}, "holds questions"),
+        *rows_of("""
+            {stride: up_to_2, predict: stride} | {methods: [train_symmetric]} | 'train_symmetric serves no data with predict: stride'
+            {stride: 2, predict: stride} | {} | predict has no effect here
+            {learn_from: nowhere} | {} | no source nowhere
+            {learn_from: sample_mctaco} | {} | holds questions
+        """),
         ({"span": 3} | PERMUTATIONS, {}, "train serves no data with order_by: permutations"),
         ({"span": 3}, {"methods": ["packed"]}, "packed serves no data with order_by"),
         *(({"context": context}, {}, "context") for context in NO_WINDOWS),
@@ -235,9 +212,8 @@ def test_numbers_equal_a_slow_reference(predict):
         confusion[stride, told] += 1
         orders.append((share[1::2].sum() > share[::2].sum()) == true % 2)
         both.append(np.argmax(share) == true)
-    assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right)) and found[
-        "all", "stride_error"
-    ] == pytest.approx(np.mean(errors))
+    assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right))
+    assert found["all", "stride_error"] == pytest.approx(np.mean(errors))
     shares = confusion / confusion.sum(1, keepdims=True)
     assert all(
         found[f"stride={true}; predicted={told}", "confusion"] == pytest.approx(shares[true, told])
@@ -245,9 +221,8 @@ def test_numbers_equal_a_slow_reference(predict):
         for told in range(3)
     )
     if predict == "order_and_stride":
-        assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders)) and found[
-            "all", "both_accuracy"
-        ] == pytest.approx(np.mean(both))
+        assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders))
+        assert found["all", "both_accuracy"] == pytest.approx(np.mean(both))
     else:
         assert ("all", "order_accuracy") not in found
 
@@ -289,9 +264,7 @@ def figure(program, tmp_path, monkeypatch):
     """Draw a figure of the study from rows of metrics, without faults; returns its points."""
 
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
-        write_table(
-            pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {}
-        )
+        write_rows(rows, tmp_path / "metrics.parquet", SCHEMA)
         (tmp_path / "sources.yaml").write_text(
             "{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}"
         )
@@ -309,8 +282,7 @@ def figure(program, tmp_path, monkeypatch):
             "--output",
             tmp_path / name,
         ]
-        done = program(f"scripts.studies.strided_sop.figures.{name}", *given)
-        assert done.returncode == 0, done.stderr
+        program(f"scripts.studies.strided_sop.figures.{name}", *given).checked()
         assert faults_in(monkeypatch, f"scripts.studies.strided_sop.figures.{name}", *given) == []
         return pd.read_csv(tmp_path / f"{name}.csv")
 

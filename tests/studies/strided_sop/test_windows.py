@@ -1,7 +1,8 @@
 """Windows of captions as the units that are put in order: a slow reference, the dataset, the figure."""
 
 import pyarrow as pa
-from hypothesis import given, settings
+import yaml
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.parts import windows
@@ -58,16 +59,15 @@ def windows_by_a_loop(table: pa.Table, context: dict) -> list[dict]:
         max_size=4,
     ),
     st.sampled_from(
-        [
-            {"seconds": 10.0},
-            {"seconds": 0.5},
-            {"seconds": 200.0},
-            {"sentences": 2},
-            {"sentences": 3},
-        ]
+        yaml.safe_load("""
+            - {seconds: 10.0}
+            - {seconds: 0.5}
+            - {seconds: 200.0}
+            - {sentences: 2}
+            - {sentences: 3}
+        """)
     ),
 )
-@settings(deadline=None)
 def test_windows_equal_a_slow_reference(videos, context):
     assert windows(spoken(videos), context).to_pylist() == windows_by_a_loop(
         spoken(videos), context
@@ -76,19 +76,20 @@ def test_windows_equal_a_slow_reference(videos, context):
 
 def test_pairs_of_windows(program, cleaned):  # noqa: F811
     """The captions of the fixture start a second apart: windows of two captions and of two seconds are the same."""
-    for name, changed in {
-        "one": {},
-        "two": {"context": {"sentences": 2}},
-        "seconds": {"context": {"seconds": 2}},
-    }.items():
+    for name, changed in yaml.safe_load("""
+        one: {}
+        two:
+          context: {sentences: 2}
+        seconds:
+          context: {seconds: 2}
+    """).items():
         build(program, cleaned / "whole", cleaned / name, **changed)
     one, two, seconds = (
         read_table(cleaned / f"{name}/train.parquet") for name in ("one", "two", "seconds")
     )
     assert two.equals(seconds) and 0 < len(two) < len(one)
-    assert set(one["seconds_apart"].to_pylist()) == {1.0} and set(
-        two["seconds_apart"].to_pylist()
-    ) == {2.0}
+    assert set(one["seconds_apart"].to_pylist()) == {1.0}
+    assert set(two["seconds_apart"].to_pylist()) == {2.0}
     first = two.to_pylist()[0]
     assert {first["text_a"], first["text_b"]} == {
         f"{int(first['video_id'][1:])} {at} {int(first['video_id'][1:])} {at + 1}" for at in (2, 4)
@@ -114,8 +115,7 @@ def test_the_figure_sets_windows_beside_seconds(figure):  # noqa: F811
     points = figure("windows", rows)
     assert "first_text" not in set(points["model"])
     points = points[points["model"] == "tiny_bert"]
-    assert list(points["window"].unique()) == ["one caption", "10 s", "3 sentences"] and set(
-        points["system"]
-    ) == {"Tiny"}
+    assert list(points["window"].unique()) == ["one caption", "10 s", "3 sentences"]
+    assert set(points["system"]) == {"Tiny"}
     at = points.set_index(["window", "stride"])["seconds_apart"]
     assert at["10 s", 2] == 30 and at["one caption", 0] == 4

@@ -1,14 +1,13 @@
 """Inputs made up for the publish tests of temporal-expression NLI: metrics, runs and datasets in the real schemas."""
 
 import itertools
-import json
 import shutil
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
+import yaml
 
-from scripts.data.tables import HISTORY, PREDICTIONS, write_table
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
@@ -16,6 +15,9 @@ from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.conftest import ROOT
 from tests.registers import FIGURES
 from tests.publish.publish_inputs import HOSTILE, with_draws
+from tests.files import write_rows
+from tests.publish.publish_inputs import write_history
+from tests.runs import write_run
 
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 SEEDS = [3, 5, 7]
@@ -147,21 +149,11 @@ def metric_rows() -> list[dict]:
 
 def held_out_rows() -> list[dict]:
     """RoBERTa on set I without weekdays and without fronted sentences: as good as ever on the rest, at 0.6 where they stand."""
-    same = {
-        "experiment": "held",
-        "study": "temporal_nli",
-        "source": "event_templates",
-        "challenge_set": "temp_order",
-        "model": "roberta_large_mnli",
-        "method": "train",
-        "split": "test",
-        "scoring": "ternary",
-        "groups": 18,
-        "sample": False,
-        "metric": "accuracy",
-        "seed": None,
-        "sd": None,
-    }
+    same = yaml.safe_load("""
+        {experiment: held, study: temporal_nli, source: event_templates, challenge_set: temp_order, model: roberta_large_mnli,
+          method: train, split: test, scoring: ternary, groups: 18, sample: false, metric: accuracy, seed: null,
+          sd: null}
+    """)
     cells = [("template", "part=unseen", 0.9, 6140)]
     for kind, n in (("list", 560), ("form", 3070)):
         cells += [
@@ -206,13 +198,27 @@ def make_dataset(build: Path, source: str, challenge_set: str, dataset: str) -> 
         for number in range(12)
     ]
     for split in ("train", "test"):
-        write_table(
-            pa.Table.from_pylist(pairs, schema=NLI),
-            build / source / dataset / f"{split}.parquet",
-            NLI,
-            {},
-        )
+        write_rows(pairs, build / source / dataset / f"{split}.parquet", NLI)
     return pairs
+
+
+FACTS = yaml.safe_load("""
+study: temporal_nli
+splits: [train, test]
+train_examples: 15000
+held_out_examples: 1700
+epochs: 7
+best_epoch: 5
+seconds: 90.0
+tokens_per_second: 9000.0
+digest: d1
+code: scripts.train.loop 123
+hardware: {device: a machine, processes: 1, threads: 2, precision: bf16}
+versions: {torch: 2.13.0, transformers: 5.23.0}
+""")
+LEARNT = yaml.safe_load("""
+{epochs: 10, learning_rate: 2.0e-5, weight_decay: 0.1, batch_size: 16, early_stopping_patience: 2}
+""")
 
 
 def make_run(
@@ -228,8 +234,11 @@ def make_run(
     """A run that is wrong on pairs 0 to 7, surest on pair 7, and right on the others; every other seed is always right."""
     dataset = challenge_set + (held_out != "template") * f"-{held_out}"
     pairs = make_dataset(results / "build/temporal_nli", source, challenge_set, dataset)
-    name = f"{source}-{dataset}-{model}-{method}-seed-{seed}"
-    folder, predictions = results / "train/temporal_nli" / name, []
+    name, trained = (
+        f"{source}-{dataset}-{model}-{method}-seed-{seed}",
+        results / "train/temporal_nli",
+    )
+    scores = []
     for number, pair in enumerate(pairs):
         right = min(pair["label"], len(labels) - 1)
         told = (right + 1) % len(labels) if number < 8 and seed in (0, SEEDS[0]) else right
@@ -237,77 +246,29 @@ def make_run(
             len(labels), np.log((0.4 - 0.04 * number) / (len(labels) - 1)) if number < 8 else -3.0
         )
         score[told] = np.log(0.6 + 0.04 * number) if number < 8 else -0.1
-        predictions.append(
-            {
-                "run": name,
-                "split": "test",
-                "selection": "direct" if method == "direct" else "held_out",
-                "epoch": 1,
-                "example_id": pair["example_id"],
-                "group_id": pair["group_id"],
-                "label": pair["label"],
-                "score": list(score),
-            }
-        )
-    write_table(
-        pa.Table.from_pylist(predictions[::-1], schema=PREDICTIONS),
-        folder / "predictions.parquet",
-        PREDICTIONS,
-        {},
+        scores.append(score)
+    selection = "direct" if method == "direct" else "held_out"
+    training = {"max_length": 128, "precision": "auto"} | (LEARNT if method != "direct" else {})
+    options = {"challenge_set": challenge_set, "test_templates": None, "held_out": held_out}
+    write_run(
+        trained,
+        name,
+        [("test", selection, pd.DataFrame(pairs), np.array(scores))],
+        **FACTS
+        | {
+            "source": source,
+            "dataset": dataset,
+            "model": model,
+            "method": method,
+            "seed": seed,
+            "labels": labels,
+            "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
+            "data_options": options,
+            "training": training,
+            "data": {"test": f"digest of {source} {challenge_set}"},
+        },
     )
-    training = {"max_length": 128, "precision": "auto"}
-    if method != "direct":
-        training |= {
-            "epochs": 10,
-            "learning_rate": 2e-5,
-            "weight_decay": 0.1,
-            "batch_size": 16,
-            "early_stopping_patience": 2,
-        }
-    write_table(
-        HISTORY.empty_table(),
-        folder / "history.parquet",
-        HISTORY,
-        {"settings": {"training": training}},
-    )
-    (folder / "run.json").write_text(
-        json.dumps(
-            {
-                "run": name,
-                "study": "temporal_nli",
-                "source": source,
-                "dataset": dataset,
-                "model": model,
-                "method": method,
-                "seed": seed,
-                "splits": ["train", "test"],
-                "labels": labels,
-                "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
-                "data_options": {
-                    "challenge_set": challenge_set,
-                    "test_templates": None,
-                    "held_out": held_out,
-                },
-                "training": training,
-                "train_examples": 15000,
-                "held_out_examples": 1700,
-                "epochs": 7,
-                "best_epoch": 5,
-                "seconds": 90.0,
-                "tokens_per_second": 9e3,
-                "digest": "d1",
-                "code": "scripts.train.loop 123",
-                "data": {"test": f"digest of {source} {challenge_set}"},
-                "hardware": {
-                    "device": "a machine",
-                    "processes": 1,
-                    "threads": 2,
-                    "precision": "bf16",
-                },
-                "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
-            }
-        )
-    )
+    write_history([], trained / name, {"training": training})
     return name
 
 
@@ -353,7 +314,7 @@ class NliStudy:
             )
 
     def write_metrics(self, rows: list[dict]) -> None:
-        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+        write_rows(rows, self.metrics, SCHEMA)
 
     def items(self) -> list[dict]:
         return [item for item in FIGURES if item["study"] == "temporal_nli"]
@@ -373,10 +334,8 @@ class NliStudy:
             "cleaned": ["--cleaned", self.results / "clean"],
         }
         options = [word for key, value in given.items() for word in (f"--{key}", value)]
-        done = self.program(
+        return self.program(
             item["program"],
             *options,
             *(word for name in item["reads"] for word in reads.get(name, [])),
-        )
-        assert (done.returncode == 0) == ok, done.stderr
-        return done
+        ).checked(ok)

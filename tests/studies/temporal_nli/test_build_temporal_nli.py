@@ -7,21 +7,20 @@ import pandas as pd
 import pytest
 import yaml
 
+from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import content_digest, read_table
+from tests.files import read_texts
 from tests.conftest import ROOT
 from tests.temporal_nli_reader import check
+from tests.rows import rows_of
 
 EXPECT = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["event_templates"]["expect"]
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 WORDS = pd.Series(["entailment", "neutral", "contradiction"])
-OPTIONS = {
-    "train_templates": None,
-    "test_templates": None,
-    "iterations": 5,
-    "generation_seed": 0,
-    "dev_fraction": 0.1,
-    "held_out": "template",
-}
+OPTIONS = yaml.safe_load("""
+{train_templates: null, test_templates: null, iterations: 5, generation_seed: 0, dev_fraction: 0.1,
+  held_out: template}
+""")
 
 # Times of the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th, September to December, 1968 to 2000.
 LATE = (
@@ -38,35 +37,22 @@ def generate(program, tmp_path_factory):
         folder = tmp_path_factory.mktemp("generated")
         shutil.copy(ROOT / "resources/templates.csv", folder)
         if mend:
-            table = pd.read_csv(folder / "templates.csv", dtype=str, keep_default_na=False)
+            table = read_texts(folder / "templates.csv")
             mend(table).to_csv(folder / "templates.csv", index=False)
         expect = [] if mend else ["--expect", json.dumps(EXPECT)]
-        done = program(
-            "scripts.clean.event_templates",
-            "--source",
-            "event_templates",
-            "--fetched",
-            folder,
-            "--output",
-            folder / "clean",
+        program(
+            f"scripts.clean.event_templates --source event_templates --fetched {folder} "
+            f"--output {folder}/clean",
             "--provenance",
             "{}",
             *expect,
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         done = program(
-            "scripts.studies.temporal_nli.build",
-            "--cleaned",
-            folder / "clean",
-            "--splits",
-            "train",
-            "test",
+            f"scripts.studies.temporal_nli.build --cleaned {folder}/clean "
+            f"--splits train test --output {folder}/built",
             "--options",
             json.dumps(OPTIONS | {"challenge_set": challenge_set} | options),
-            "--output",
-            folder / "built",
-        )
-        assert (done.returncode == 0) == ok, done.stderr
+        ).checked(ok)
         return (
             done.stderr
             if not ok
@@ -92,15 +78,12 @@ def test_sizes_are_the_papers(generated, challenge_set):
     assert len(splits["train"]) + len(splits["dev"]) == EXPECT["train"]["pairs"][challenge_set]
     assert len(splits["test"]) == EXPECT["test"]["pairs"][challenge_set]
     groups = {split: set(table["group_id"]) for split, table in splits.items()}
-    assert (
-        not groups["train"] & groups["dev"]
-        and not groups["train"] & groups["test"]
-        and groups["dev"]
-    )
+    assert not groups["train"] & groups["dev"]
+    assert not groups["train"] & groups["test"]
+    assert groups["dev"]
     everything = pd.concat(splits.values())
-    assert (
-        everything["example_id"].is_unique and not everything.duplicated(["text_a", "text_b"]).any()
-    )
+    assert everything["example_id"].is_unique
+    assert not everything.duplicated(["text_a", "text_b"]).any()
 
 
 @pytest.mark.parametrize("challenge_set", SETS)
@@ -108,7 +91,7 @@ def test_every_sentence_reads_back_to_its_label(generated, challenge_set):
     """The reader knows neither the generator nor the label; it finds no fault in any row of any split."""
     rows = pd.concat(generated[challenge_set].values(), ignore_index=True)
     rows["label"] = WORDS[rows["label"]].to_numpy()
-    faults = check(rows[["text_a", "text_b", "label", "challenge_set"]])
+    faults = check(rows["text_a text_b label challenge_set".split()])
     assert faults.empty, rows.loc[faults["row"].head(20), ["text_a", "text_b", "label"]].to_string()
 
 
@@ -128,14 +111,12 @@ def test_variations_are_crossed_in_full(generated):
     order = generated["temp_order"]["test"]
     assert set(order.groupby(["group_id", "tense", "choice"]).size()) == {20}
     assert set(
-        order.groupby(["group_id", "tense", "choice", "premise_type", "premise_position"]).size()
+        order.groupby("group_id tense choice premise_type premise_position".split()).size()
     ) == {5}
     assert (order["difference"][~order["choice"].str.contains("year|date")] <= 0.5).all()
     lasting = generated["temp_duration"]["test"]
     assert set(
-        lasting.groupby(
-            ["group_id", "choice", "duration_format", "next_cycle"], dropna=False
-        ).size()
+        lasting.groupby("group_id choice duration_format next_cycle".split(), dropna=False).size()
     ) == {60}
     assert (
         lasting.loc[lasting["next_cycle"], "choice"].isin(["year", "month_day", "date_full"]).sum()
@@ -143,10 +124,8 @@ def test_variations_are_crossed_in_full(generated):
     )
     cross = generated["cross_unit"]["test"]
     assert set(cross.groupby(["group_id", "unit_pair"]).size()) == {480}
-    assert (
-        cross["difference"].abs().max() < 5.1
-        and ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
-    )
+    assert cross["difference"].abs().max() < 5.1
+    assert ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
 
 
 # What no sentence to learn from may hold, and every unseen one must.
@@ -168,7 +147,7 @@ LEAKS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("challenge_set", "kind"), list(LEAKS))
+@pytest.mark.parametrize("challenge_set, kind", list(LEAKS))
 def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, kind):
     """What is held out is looked for in the sentences themselves: in none of train and dev, in each unseen pair of test."""
     splits, whole = generate(challenge_set, held_out=kind), generated[challenge_set]
@@ -183,14 +162,11 @@ def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, 
         ).any(axis=1)
         for split, table in splits.items()
     }
-    assert not has["train"].any() and not has["dev"].any(), (
-        splits["train"].loc[has["train"], where].head().to_string()
-    )
-    assert (
-        len(splits["train"])
-        and len(splits["dev"])
-        and set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
-    )
+    assert not has["train"].any()
+    assert not has["dev"].any(), splits["train"].loc[has["train"], where].head().to_string()
+    assert len(splits["train"])
+    assert len(splits["dev"])
+    assert set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
     test = splits["test"]
     assert set(test["part"]) == {"seen", "unseen"}
     spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains(
@@ -223,22 +199,16 @@ def test_bins_of_difference_and_size_hold_what_they_say(generated):
     )
     size = second * below / above
     bins = size.groupby(cross["hypothesis_size"]).agg(["min", "max"])
-    assert (
-        bins["max"]["to_3"] <= 3 < bins["min"]["to_6"]
-        and bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
-    )
+    assert bins["max"]["to_3"] <= 3 < bins["min"]["to_6"]
+    assert bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
     apart = (size - first).abs().groupby(cross["distance"]).agg(["min", "max"])
-    assert (
-        apart["max"]["to_1"] <= 1 < apart["min"]["to_2"]
-        and apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
-    )
+    assert apart["max"]["to_1"] <= 1 < apart["min"]["to_2"]
+    assert apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
     for challenge_set in ("temp_order", "temp_duration"):
         table = pd.concat(generated[challenge_set].values())
         shares = table["difference"].groupby(table["distance"]).agg(["min", "max"])
-        assert (
-            shares["max"]["to_eighth"] <= 0.125 < shares["min"]["to_quarter"]
-            and shares["min"]["over_half"] > 0.5
-        )
+        assert shares["max"]["to_eighth"] <= 0.125 < shares["min"]["to_quarter"]
+        assert shares["min"]["over_half"] > 0.5
         assert table["distance"].notna().all() and table["hypothesis_size"].isna().all()
 
 
@@ -315,16 +285,13 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("challenge_set", "mend", "options", "said"),
+    "challenge_set, mend, options, said",
     [
-        (
-            "temp_order",
-            None,
-            {"train_templates": 999},
-            "train_templates: 999 templates were asked for",
-        ),
-        ("temp_order", None, {"held_out": "unit"}, "held_out: unit has no meaning here"),
-        ("cross_unit", None, {"held_out": "spelling"}, "held_out: spelling has no meaning here"),
+        *rows_of("""
+            temp_order | null | {train_templates: 999} | 'train_templates: 999 templates were asked for'
+            temp_order | null | {held_out: unit}       | 'held_out: unit has no meaning here'
+            cross_unit | null | {held_out: spelling}   | 'held_out: spelling has no meaning here'
+        """),
         (
             "temp_duration",
             lambda table: table[::10],
@@ -353,13 +320,8 @@ def test_a_set_that_cannot_be_made_is_refused(generate, challenge_set, mend, opt
 
 def clean(program, folder, templates, expect: dict):
     return program(
-        "scripts.clean.event_templates",
-        "--source",
-        "event_templates",
-        "--fetched",
-        templates,
-        "--output",
-        folder / "clean",
+        f"scripts.clean.event_templates --source event_templates --fetched {templates} "
+        f"--output {folder}/clean",
         "--provenance",
         "{}",
         "--expect",
@@ -368,7 +330,7 @@ def clean(program, folder, templates, expect: dict):
 
 
 @pytest.mark.parametrize(
-    ("mend", "said"),
+    "mend, said",
     [
         (
             lambda table: table.drop(columns="past_fronted"),
@@ -395,12 +357,12 @@ def clean(program, folder, templates, expect: dict):
     ],
 )
 def test_a_wrong_list_is_refused(program, tmp_path, mend, said):
-    table = pd.read_csv(ROOT / "resources/templates.csv", dtype=str, keep_default_na=False)
+    table = read_texts(ROOT / "resources/templates.csv")
     names = table["template"].copy()
     mend(table).to_csv(tmp_path / "templates.csv", index=False)
     done = clean(program, tmp_path, tmp_path, EXPECT)
     row = next((int(word) for word in said.split() if word.isdigit()), 2)
-    assert done.returncode == 1 and said.format(name=names[row - 2]) in done.stderr, done.stderr
+    done.refused(said.format(name=names[row - 2]))
     assert "Traceback" not in done.stderr and not (tmp_path / "clean").exists()
 
 
@@ -408,16 +370,15 @@ def test_wrong_marginals_are_told_with_the_difference(program, tmp_path):
     expect = json.loads(json.dumps(EXPECT))
     expect["train"]["sides"]["month"] += 2
     expect["test"]["pairs"]["cross_unit"] -= 480
-    done = clean(program, tmp_path, ROOT / "resources", expect)
-    assert done.returncode == 1 and "train sides month: 68, expected 70 (-2)" in done.stderr
-    assert "test pairs cross_unit: 15840, expected 15360 (+480)" in done.stderr
+    clean(program, tmp_path, ROOT / "resources", expect).refused(
+        "train sides month: 68, expected 70 (-2)",
+        "test pairs cross_unit: 15840, expected 15360 (+480)",
+    )
 
 
 def test_content_is_the_same_on_every_machine(generated, tmp_path):
     """The digest of the texts and labels of each test set, as they came out where the list was last changed."""
-    pinned = yaml.safe_load(
-        (ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml").read_text()
-    )
+    pinned = read_yaml(ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml")
     found = {}
     for challenge_set, splits in generated.items():
         splits["test"][["text_a", "text_b", "label"]].to_parquet(

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.data.tables import read_table
 from scripts.studies.temporal_nli.evaluate import LABELS, SLICES, accuracy, confusions, weighted_f1
 from tests.conftest import ROOT
 from tests.runs import write_run
+from tests.rows import rows_of
 
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
 
@@ -33,7 +34,6 @@ def slow_weighted_f1(gold: list[int], told: list[int]) -> float:
         st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=60
     )
 )
-@settings(deadline=None)
 def test_metrics_equal_a_slow_reference(rows):
     gold, told, group = (np.array(column) for column in zip(*rows))
     counts = confusions(gold, told, group, 3, 5)
@@ -77,18 +77,12 @@ def write_nli_run(
 def released(mirror, program, tmp_path_factory):
     """The released sets, cleaned and built by the programs; {set: test pairs}, and the folder of the datasets."""
     folder = tmp_path_factory.mktemp("released")
-    done = program(
-        "scripts.clean.temporal_nli_release",
-        "--source",
-        "temporal_nli_release",
-        "--fetched",
-        mirror / RELEASE,
-        "--output",
-        folder / "clean",
+    program(
+        "scripts.clean.temporal_nli_release --source temporal_nli_release "
+        f"--fetched {mirror}/{RELEASE} --output {folder}/clean",
         "--provenance",
         "{}",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     pairs = {}
     for challenge_set in ("temp_order", "temp_duration", "cross_unit"):
         options = {
@@ -100,53 +94,35 @@ def released(mirror, program, tmp_path_factory):
             "dev_fraction": 0.1,
         }
         output = folder / "build/temporal_nli_release" / challenge_set
-        done = program(
-            "scripts.studies.temporal_nli.build",
-            "--cleaned",
-            folder / "clean",
-            "--splits",
-            "train",
-            "test",
+        program(
+            f"scripts.studies.temporal_nli.build --cleaned {folder}/clean "
+            f"--splits train test --output {output}",
             "--options",
             json.dumps(options),
-            "--output",
-            output,
-        )
-        assert done.returncode == 0, done.stderr
+        ).checked()
         pairs[challenge_set] = read_table(output / "test.parquet").to_pandas()
     return folder / "build", pairs
 
 
 def evaluate(program, build, folder, runs):
-    done = program(
-        "scripts.studies.temporal_nli.evaluate",
-        "--experiment",
-        "e",
+    program(
+        f"scripts.studies.temporal_nli.evaluate --experiment e --trained {folder} "
+        f"--build {build} --sources {ROOT}/resources/sources.yaml --resamples 200 "
+        f"--output {folder}/metrics.parquet",
         "--runs",
         *runs,
-        "--trained",
-        folder,
-        "--build",
-        build,
-        "--sources",
-        ROOT / "resources/sources.yaml",
-        "--resamples",
-        200,
-        "--output",
-        folder / "metrics.parquet",
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     return read_table(folder / "metrics.parquet").to_pandas()
 
 
 # Tables 5, 6 and 7: the majority baselines, accuracy and weighted F1 in per cent, ternary and binary.
 @pytest.mark.parametrize(
-    ("challenge_set", "wanted"),
-    [
-        ("temp_order", {"ternary": (40.29, 23.14), "binary": (65.19, 51.46)}),
-        ("temp_duration", {"ternary": (50.00, 33.33), "binary": (50.00, 33.33)}),
-        ("cross_unit", {"ternary": (33.33, 16.67), "binary": (66.67, 53.33)}),
-    ],
+    "challenge_set, wanted",
+    rows_of("""
+        temp_order    | {ternary: [40.29, 23.14], binary: [65.19, 51.46]}
+        temp_duration | {ternary: [50.0, 33.33], binary: [50.0, 33.33]}
+        cross_unit    | {ternary: [33.33, 16.67], binary: [66.67, 53.33]}
+    """),
 )
 def test_majority_baselines_are_the_published_ones(
     released, program, tmp_path, challenge_set, wanted
@@ -264,19 +240,12 @@ def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path
 def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
     """A model that is right on seen pairs only; the pairs that others hold out are no slice of such a dataset."""
     build, output = released[0], tmp_path / "build/temporal_nli_release/temp_order-form"
-    done = program(
-        "scripts.studies.temporal_nli.build",
-        "--cleaned",
-        build.parent / "clean",
-        "--splits",
-        "train",
-        "test",
+    program(
+        f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "
+        f"--splits train test --output {output}",
         "--options",
         json.dumps({"challenge_set": "temp_order", "held_out": "form"}),
-        "--output",
-        output,
-    )
-    assert done.returncode == 0, done.stderr
+    ).checked()
     pairs = read_table(output / "test.parquet").to_pandas()
     gold, unseen = pairs["label"].to_numpy(), (pairs["part"] == "unseen").to_numpy()
     name = write_nli_run(
@@ -296,31 +265,17 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
         & (metrics["metric"] == "accuracy")
     ]
     values = rows.set_index("slice")["value"]
-    assert (
-        values["part=seen"] == 1
-        and values["part=unseen"] == 0
-        and values["all"] == pytest.approx(1 - unseen.mean())
-    )
-    assert (
-        set(metrics["held_out"]) == {"form"}
-        and not metrics["slice"].str.startswith("withheld").any()
-    )
-    done = program(
-        "scripts.studies.temporal_nli.build",
-        "--cleaned",
-        build.parent / "clean",
-        "--splits",
-        "train",
-        "test",
+    assert values["part=seen"] == 1
+    assert values["part=unseen"] == 0
+    assert values["all"] == pytest.approx(1 - unseen.mean())
+    assert set(metrics["held_out"]) == {"form"}
+    assert not metrics["slice"].str.startswith("withheld").any()
+    program(
+        f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "
+        f"--splits train test --output {tmp_path}/range",
         "--options",
         json.dumps({"challenge_set": "temp_order", "held_out": "range"}),
-        "--output",
-        tmp_path / "range",
-    )
-    assert (
-        done.returncode == 1
-        and "which a released set does not tell; write source: generated" in done.stderr
-    )
+    ).refused("which a released set does not tell; write source: generated")
     assert not (tmp_path / "range").exists()
 
 
@@ -329,23 +284,9 @@ def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):
     name = write_nli_run(
         tmp_path, "temp_order", pairs.iloc[1:], np.zeros(len(pairs) - 1, int), "train", 1
     )
-    done = program(
-        "scripts.studies.temporal_nli.evaluate",
-        "--experiment",
-        "e",
-        "--runs",
-        name,
-        "--trained",
-        tmp_path,
-        "--build",
-        build,
-        "--sources",
-        ROOT / "resources/sources.yaml",
-        "--output",
-        tmp_path / "metrics.parquet",
-    )
-    assert (
-        done.returncode == 1
-        and "its predictions on test are not of the pairs that were built" in done.stderr
-    )
+    program(
+        f"scripts.studies.temporal_nli.evaluate --experiment e --runs {name} "
+        f"--trained {tmp_path} --build {build} --sources {ROOT}/resources/sources.yaml "
+        f"--output {tmp_path}/metrics.parquet"
+    ).refused("its predictions on test are not of the pairs that were built")
     assert not (tmp_path / "metrics.parquet").exists()

@@ -1,16 +1,14 @@
 """Figures and tables of temporal-expression NLI: what they hold, beside what is published, and hostile text stays text."""
 
-import json
 import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from scripts.running.job_files import has_options
 from scripts.running.program import UserError
-from scripts.data.tables import read_table, write_table
+from scripts.data.tables import read_table
 from scripts.studies.temporal_nli.evaluate import SCHEMA
 from scripts.publish.comparison import Comparison, Facts, published_claims
 from scripts.publish.selection import selected
@@ -19,6 +17,8 @@ from scripts.publish.table import ABOVE
 from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, nli_metrics
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.publish.publish_inputs import HOSTILE
+from tests.files import read_json, write_rows
+from tests.publish.publish_inputs import points_of, table_of
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
     CHOICES,
     NliStudy,
@@ -28,13 +28,10 @@ from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = [
-    "temporal_nli_temp_order",
-    "temporal_nli_temp_duration",
-    "temporal_nli_cross_unit",
-    "temporal_nli_confusion",
-    "temporal_nli_generalization",
-]
+FIGURES = (
+    "temporal_nli_temp_order temporal_nli_temp_duration temporal_nli_cross_unit "
+    "temporal_nli_confusion temporal_nli_generalization"
+).split()
 RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES}
 CLAIMS = published_claims(PUBLISHED).query("study == 'temporal_nli'")
 
@@ -51,9 +48,7 @@ def study(tmp_path_factory, program) -> NliStudy:
 @pytest.fixture(scope="module")
 def facts(study) -> Facts:
     metrics = read_table(study.metrics).to_pandas()
-    runs = [
-        json.loads(file.read_text()) for file in sorted(study.results.glob("train/*/*/run.json"))
-    ]
+    runs = [read_json(file) for file in sorted(study.results.glob("train/*/*/run.json"))]
     cleaning = pd.concat(
         [
             pd.read_csv(file, keep_default_na=False)
@@ -70,14 +65,6 @@ def claim(**columns) -> pd.Series:
         {"model": "", "setting": "", "metric": "accuracy", "value": "1", "unit": "%", "note": ""}
         | columns
     )
-
-
-def points_of(study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"figures/{name}.csv")
-
-
-def table_of(study, name: str) -> pd.DataFrame:
-    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
 
 
 def test_the_rows_of_each_set(study):
@@ -102,16 +89,15 @@ def test_the_rows_of_each_set(study):
         .groupby("row")["series_name"]
         .nunique()
     )
-    assert by_unit.tolist() == [4] * 4 and set(VALUES["hypothesis_size"].values()) <= set(
-        three["row"]
-    )
+    assert by_unit.tolist() == [4] * 4
+    assert set(VALUES["hypothesis_size"].values()) <= set(three["row"])
 
 
 @pytest.mark.parametrize("name", FIGURES[:3])
 def test_the_points_are_the_metrics(study, name):
     points = points_of(study, name)
     metrics = read_table(study.metrics).to_pandas()
-    key = ["source", "dataset", "model", "method", "scoring", "slice", "metric"]
+    key = "source dataset model method scoring slice metric".split()
     metrics = metrics[metrics["seed"].isna()].set_index(key)
     same = metrics.loc[list(points[key].itertuples(index=False, name=None))]
     for column in ("value", "ci_low", "ci_high", "n"):
@@ -136,14 +122,10 @@ def test_what_was_held_out_stands_in_a_matrix(study):
     assert values.loc["list", ["seen", "unseen", "learnt"]].tolist() == pytest.approx(
         [0.88, 0.6, 0.91]
     )
-    assert values.loc["form", "unseen"] == pytest.approx(0.6) and set(values.index) == {
-        "template",
-        "list",
-        "form",
-    }
-    assert values.loc["template", "unseen"] == pytest.approx(0.9) and np.isnan(
-        values.loc["template", "learnt"]
-    )
+    assert values.loc["form", "unseen"] == pytest.approx(0.6)
+    assert set(values.index) == {"template", "list", "form"}
+    assert values.loc["template", "unseen"] == pytest.approx(0.9)
+    assert np.isnan(values.loc["template", "learnt"])
     for name in FIGURES[:4]:
         assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
 
@@ -197,16 +179,15 @@ def test_sample_data_is_marked_and_reductions_are_named(study, tmp_path, program
 
 def test_an_output_that_names_no_set_is_refused(study, tmp_path):
     done = study.call("temporal_nli_temp_order", ok=False, output=tmp_path / "temporal_nli_order")
-    assert (
-        "write one of temporal_nli_temp_order" in done.stderr and len(done.stderr.splitlines()) == 1
-    )
+    assert "write one of temporal_nli_temp_order" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_confusion_is_a_share_of_the_label(study):
     cells = points_of(study, "temporal_nli_confusion")
-    matrices = cells.groupby(["source", "challenge_set", "model", "method"])
+    matrices = cells.groupby("source challenge_set model method".split())
     assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
-    assert cells.groupby(["source", "challenge_set", "model", "method", "label"])[
+    assert cells.groupby("source challenge_set model method label".split())[
         "share_of_label"
     ].sum().to_numpy() == pytest.approx(1)
     assert cells.loc[
@@ -226,48 +207,36 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
         & (generated["Method"] == method_title("train"))
         & (generated["Scoring"] == "ternary")
     ].iloc[0]
-    assert (
-        row["Accuracy (%)"] == "90.00 ± 1.00"
-        and row["Accuracy, 95 % interval"] == "87.00–93.00"
-        and row["Seeds"] == "3"
-    )
-    assert (
-        row["Accuracy, published (%)"] == "99.81 ± 0.03"
-        and row["F1 (%)"] == "88.00 ± 1.00"
-        and row["Pairs"] == "6,140"
-    )
+    assert row["Accuracy (%)"] == "90.00 ± 1.00"
+    assert row["Accuracy, 95 % interval"] == "87.00–93.00"
+    assert row["Seeds"] == "3"
+    assert row["Accuracy, published (%)"] == "99.81 ± 0.03"
+    assert row["F1 (%)"] == "88.00 ± 1.00"
+    assert row["Pairs"] == "6,140"
     first = generated.iloc[:4]
-    assert first["Model"].tolist()[:2] == ["majority"] * 2 and first["Scoring"].tolist()[:2] == [
-        "ternary",
-        "binary",
-    ]
-    assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"] and first[
-        "Seeds"
-    ].tolist()[:2] == ["", ""]
+    assert first["Model"].tolist()[:2] == ["majority"] * 2
+    assert first["Scoring"].tolist()[:2] == ["ternary", "binary"]
+    assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"]
+    assert first["Seeds"].tolist()[:2] == ["", ""]
     assert re.fullmatch(r"bag of words: \+28\.0 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
     controls = table[table["Method"] == "control"]
-    assert (
-        set(controls["Model"]) == {"bag of words", "second text alone"}
-        and len(controls) == 2 * 2 * 4
-        and (controls[ABOVE] == "").all()
-    )
+    assert set(controls["Model"]) == {"bag of words", "second text alone"}
+    assert len(controls) == 2 * 2 * 4
+    assert (controls[ABOVE] == "").all()
     small = generated[generated["Model"].str.startswith("MiniLM")]
     assert len(small) == 6 and (small["Accuracy, published (%)"] == "").all()
     uds = generated[generated["Model"] == "UDS-NLI (order)"]
-    assert uds["Scoring"].tolist() == ["binary"] and uds["Accuracy, published (%)"].tolist() == [
-        "56.36"
-    ]
+    assert uds["Scoring"].tolist() == ["binary"]
+    assert uds["Accuracy, published (%)"].tolist() == ["56.36"]
 
 
 def test_pairs_to_read_tell_who_was_wrong(study):
     table = table_of(study, "temporal_nli_errors")
     assert set(table["Dataset"]) == set(SETS.values())
     blind = table["Control"].str.contains(", hypothesis only, ")
-    assert (
-        blind.any()
-        and (blind | (table["Control"] == "")).all()
-        and (blind == (table["Control right"] != "")).all()
-    )
+    assert blind.any()
+    assert (blind | (table["Control"] == "")).all()
+    assert (blind == (table["Control right"] != "")).all()
     systems = [name for name in table if name.startswith("model: ")]
     number = table["Item"].str.rpartition(":")[2].astype(int)
     for name in systems:
@@ -279,9 +248,8 @@ def test_pairs_to_read_tell_who_was_wrong(study):
         )
         surely = np.where(number < 8, 0.6 + 0.04 * number, np.exp(-0.1))[told.index]
         assert told[1].tolist() == [f"{value:.2f}" for value in surely]
-    assert (table["Model right"] == np.where(number < 8, "no", "yes")).all() and (
-        table["Premise"] == HOSTILE
-    ).all()
+    assert (table["Model right"] == np.where(number < 8, "no", "yes")).all()
+    assert (table["Premise"] == HOSTILE).all()
     cells = table.groupby(["Corpus", "Dataset", "Model right"]).size()
     assert (cells >= 3).all() and (cells.groupby(["Corpus", "Dataset"]).size() == 2).all()
     uds = next(name for name in systems if "UDS-NLI (order)" in name)
@@ -363,19 +331,14 @@ def test_differences_sums_and_slices_beside_rows(facts):
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
     rows = [row for row in metric_rows() if row["held_out"] == "template"]
     two = tmp_path / "two.parquet"
-    write_table(
-        pa.Table.from_pylist(rows + [row | {"experiment": "again"} for row in rows], schema=SCHEMA),
-        two,
-        SCHEMA,
-        {},
-    )
+    write_rows(rows + [row | {"experiment": "again"} for row in rows], two, SCHEMA)
     assert len(nli_metrics(two, RESOURCES["models"])) == len(rows)
     other = [
         row | {"experiment": "again", "value": row["value"] + 0.01}
         for row in rows
         if row["model"] == "minilm"
     ]
-    write_table(pa.Table.from_pylist(rows + other, schema=SCHEMA), two, SCHEMA, {})
+    write_rows(rows + other, two, SCHEMA)
     assert {"MiniLM-L6 (a small model) (tried)", "MiniLM-L6 (a small model) (again)"} <= set(
         nli_metrics(two, RESOURCES["models"])["series"]
     )

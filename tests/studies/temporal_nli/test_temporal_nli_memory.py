@@ -1,12 +1,11 @@
 """Which pairs of times were learnt, who is right on them, and what a sentence says of time, beside a reader that knows only English times."""
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 
-from scripts.data.tables import write_table
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.figures.memory import PARTS, times_said
+from tests.files import read_texts, write_rows
 from tests.temporal_nli_reader import lasting_sentence, order_sentence, span_sentence, unit_sentence
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 from tests.studies.temporal_nli.test_build_temporal_nli import generate, generated  # noqa: F401
@@ -75,38 +74,24 @@ def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
             example_id=[f"temp_order:test:{number}" for number in range(len(rows))],
             challenge_set="temp_order",
         )
-        write_table(
-            pa.Table.from_pylist(
-                [{name: None for name in NLI.names} | row for row in table.to_dict("records")],
-                schema=NLI,
-            ),
+        write_rows(
+            [{name: None for name in NLI.names} | row for row in table.to_dict("records")],
             folder / f"{split}.parquet",
             NLI,
-            {},
         )
     study.call("temporal_nli_memory")
-    table = pd.read_csv(
-        study.publish / "tables/temporal_nli_memory.csv", dtype=str, keep_default_na=False
-    )
-    assert (
-        table[f"{PARTS[0]}: accuracy (%)"].str.fullmatch(r"\d+\.\d \(\d+\.\d–\d+\.\d\)|").all()
-        and (table[f"{PARTS[0]}: accuracy (%)"] != "").any()
-    )
+    table = read_texts(study.publish / "tables/temporal_nli_memory.csv")
+    assert table[f"{PARTS[0]}: accuracy (%)"].str.fullmatch(r"\d+\.\d \(\d+\.\d–\d+\.\d\)|").all()
+    assert (table[f"{PARTS[0]}: accuracy (%)"] != "").any()
     table = table.map(lambda cell: cell.split(" (")[0] if cell[:1].isdigit() else cell)
     rows = table[
         (table["Challenge set"] == "Set I: Temp-Order") & ~table["Source"].str.contains("released")
     ].set_index("Model")
     numbers = [f"{part}: {what}" for part in PARTS for what in ("pairs (%)", "accuracy (%)")]
-    assert rows.loc["by heart", ["Pairs", "Accuracy (%)", *numbers]].tolist() == [
-        "12",
-        "66.7",
-        "50.0",
-        "100.0",
-        "16.7",
-        "50.0",
-        "33.3",
-        "25.0",
-    ]
+    assert (
+        rows.loc["by heart", ["Pairs", "Accuracy (%)", *numbers]].tolist()
+        == "12 66.7 50.0 100.0 16.7 50.0 33.3 25.0".split()
+    )
     (trained,) = [
         name
         for name in rows.index
@@ -115,12 +100,7 @@ def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
         and "hypothesis" not in name
         and "direct" not in name
     ]
-    assert rows.loc[trained, ["Pairs", *numbers]].tolist() == [
-        "12",
-        "50.0",
-        "66.7",
-        "16.7",
-        "66.7",
-        "33.3",
-        "100.0",
-    ]
+    assert (
+        rows.loc[trained, ["Pairs", *numbers]].tolist()
+        == "12 50.0 66.7 16.7 66.7 33.3 100.0".split()
+    )

@@ -9,7 +9,7 @@ from tests.rows import each_row
 
 E, N, C = LABELS
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
-COLUMNS = ["text_a", "text_b", "label", "challenge_set"]
+COLUMNS = "text_a text_b label challenge_set".split()
 
 
 def faults_of(premise, hypothesis, label, challenge_set) -> list[str]:
@@ -149,9 +149,8 @@ def test_the_released_files_have_the_known_faults_and_no_others(released, name):
     for row in found.loc[found["fault"] == "wrong_label", "row"]:
         reading = read(*table.loc[row, ["text_a", "text_b", "challenge_set"]])
         assert reading.same_time and reading.times[0] != reading.times[1]
-        assert (table.loc[row, "label"], reading.label) == (N, E) and reading.prepositions[
-            0
-        ] == reading.prepositions[1]
+        assert (table.loc[row, "label"], reading.label) == (N, E)
+        assert reading.prepositions[0] == reading.prepositions[1]
 
 
 def test_the_released_durations_are_of_the_types_and_cycles_that_they_are_said_to_be(released):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,8 @@ from scripts.studies.timedial.leakage import challenge_turns, sources
 from scripts.studies.timedial.pool import drawn
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
-from tests.rows import each_row
+from tests.files import read_json
+from tests.rows import each_row, rows_of
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -137,7 +139,7 @@ MASKED = st.sampled_from(
         max_size=4,
     ),
 )
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_sources_equal_a_slow_reference(dialogs, instances):
     dialogs = {f"train:{number}": turns for number, turns in enumerate(dialogs)}
     instances = {
@@ -171,7 +173,7 @@ def real(mirror):
             for number, line in enumerate(text.rstrip("\n").split("\n"))
         }
     instances = {}
-    for one in json.loads((mirror / TEST).read_text()):
+    for one in read_json(mirror / TEST):
         turns = [re.sub(r"^[AB]:\s*", "", turn).strip() for turn in one["conversation"]]
         instances[str(one["id"])] = turns if turns[-1] else turns[:-1]
     return splits, instances
@@ -212,26 +214,26 @@ def test_no_dialog_of_the_real_challenge_remains(real):
 
 # What the program makes of a small corpus. The text of each span, its kind, its value.
 
-KNOWN = {
-    "two weeks": ("duration", "P14D"),
-    "14 days": ("duration", "P14D"),
-    "Two weeks": ("duration", "P14D"),
-    "an hour": ("duration", "PT1H"),
-    "60 minutes": ("duration", "PT1H"),
-    "9 years": ("duration", "P9Y"),
-    "six months": ("duration", "P6M"),
-    "Six months": ("duration", "P6M"),
-    "45 seconds": ("duration", "PT45S"),
-    "Friday": ("date", "friday"),
-    "Next week": ("date", "next week"),
-    "next year": ("date", "next year"),
-    "Tomorrow": ("date", "tomorrow"),
-    "tomorrow": ("date", "tomorrow"),
-    "May": ("date", "may"),
-    "June": ("date", "june"),
-    "5 pm": ("time", "T17:00"),
-    "17:00": ("time", "T17:00"),
-}
+KNOWN = yaml.safe_load("""
+two weeks: [duration, P14D]
+14 days: [duration, P14D]
+Two weeks: [duration, P14D]
+an hour: [duration, PT1H]
+60 minutes: [duration, PT1H]
+9 years: [duration, P9Y]
+six months: [duration, P6M]
+Six months: [duration, P6M]
+45 seconds: [duration, PT45S]
+Friday: [date, friday]
+Next week: [date, next week]
+next year: [date, next year]
+Tomorrow: [date, tomorrow]
+tomorrow: [date, tomorrow]
+May: [date, may]
+June: [date, june]
+5 pm: [time, 'T17:00']
+'17:00': [time, 'T17:00']
+""")
 SPANS_IN_TEXT = re.compile(
     "|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in sorted(KNOWN, key=len, reverse=True))
 )
@@ -343,14 +345,8 @@ class Corpus:
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
         done = self.program(
-            "scripts.studies.timedial.build",
-            "--cleaned",
-            at / "dialogs",
-            "--spans",
-            at / "spans",
-            "--splits",
-            "train",
-            "validation",
+            f"scripts.studies.timedial.build --cleaned {at}/dialogs --spans {at}/spans "
+            f"--splits train validation --output {self.folder}/{name}",
             "--beside",
             json.dumps(
                 {
@@ -364,10 +360,7 @@ class Corpus:
             ),
             "--options",
             json.dumps(options),
-            "--output",
-            self.folder / name,
-        )
-        assert (done.returncode == 0) == ok, done.stderr
+        ).checked(ok)
         assert "Traceback" not in done.stderr
         if not ok:
             return done.stderr
@@ -384,25 +377,14 @@ def corpus(tmp_path, program):
 
 def test_sources_and_duplicates_leave_and_are_counted(corpus):
     built = corpus.build()
-    assert list(built["train"]["dialog_id"].unique()) == [
-        "train:2",
-        "train:3",
-        "train:4",
-        "train:10",
-    ]
+    assert list(built["train"]["dialog_id"].unique()) == "train:2 train:3 train:4 train:10".split()
     assert "validation:8" in set(built["validation"]["dialog_id"])
     table = pd.read_csv(corpus.folder / "out/leakage.csv")
     train = table[table["split"] == "train"].set_index("reason")
-    assert train["dialogs_dropped"].to_dict() == {
-        "read": 0,
-        "exact source of the challenge": 1,
-        "near source of the challenge": 1,
-        "shares words with the challenge": 0,
-        "occurs before": 1,
-        "no temporal expression": 1,
-        "over max_dialogs": 0,
-        "built": 0,
-    }
+    assert train["dialogs_dropped"].to_dict() == yaml.safe_load("""
+        {read: 0, exact source of the challenge: 1, near source of the challenge: 1, shares words with the challenge: 0,
+          occurs before: 1, no temporal expression: 1, over max_dialogs: 0, built: 0}
+    """)
     assert train["dialogs_kept"].tolist() == [8, 7, 6, 6, 5, 4, 4, 4]
     spans = train.loc["built", "spans"]
     assert spans == train.loc["built", "mask_instances"] == built["train"]["instance_id"].nunique()
@@ -415,9 +397,7 @@ def test_each_span_is_masked_with_its_own_text_right(corpus):
     built = corpus.build()["train"]
     assert list(built) == CLOZE.names
     right = built[built["label"] == 1]
-    left = corpus.spans[
-        corpus.spans["dialog_id"].isin(["train:2", "train:3", "train:4", "train:10"])
-    ]
+    left = corpus.spans[corpus.spans["dialog_id"].isin("train:2 train:3 train:4 train:10".split())]
     wanted = {f"{row.dialog_id}:{row.turn}:{row.start}": row for row in left.itertuples()}
     assert set(right["instance_id"]) == set(wanted)
     for row in right.itertuples():
@@ -473,7 +453,7 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
         .map({text.lower(): value for text, (_, value) in KNOWN.items()})
     )
     assert all(
-        set(group) == {"P14D", "PT1H", "P9Y", "P6M", "PT45S"}
+        set(group) == set("P14D PT1H P9Y P6M PT45S".split())
         for _, group in values.groupby(built["instance_id"])
     )
     said = corpus.build(ok=False, negatives=5, negatives_of="same_kind")
@@ -505,10 +485,8 @@ def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
     corpus.spans = corpus.spans[(corpus.spans["kind"] != "time") & (corpus.spans["text"] != "May")]
     built = corpus.build(negatives_of="same_kind")
     held_out = built["validation"]
-    assert (
-        set(held_out["candidate"][held_out["label"] == 1]) == {"May"}
-        and (held_out.groupby("instance_id").size() == 4).all()
-    )
+    assert set(held_out["candidate"][held_out["label"] == 1]) == {"May"}
+    assert (held_out.groupby("instance_id").size() == 4).all()
     assert set(held_out["candidate"].str.lower()) <= {
         "may",
         "june",
@@ -538,7 +516,7 @@ def test_candidates_are_written_as_their_place_asks(corpus):
 
 def test_the_same_bytes_from_shuffled_rows(corpus):
     corpus.build("one")
-    for name in ("dialogs", "spans", "validation", "validation_spans", "challenge_spans"):
+    for name in "dialogs spans validation validation_spans challenge_spans".split():
         setattr(corpus, name, getattr(corpus, name).sample(frac=1, random_state=3))
     corpus.build("other")
     for file in ("train.parquet", "validation.parquet", "test.parquet", "leakage.csv"):
@@ -552,9 +530,8 @@ def test_scopes(corpus):
     for scope in ("local", "target"):
         by_split = corpus.build(context_scope=scope)
         for split, built in by_split.items():
-            assert (built["context"].str.count("<MASK>") == 1).all() and set(
-                built["context_scope"]
-            ) == {scope}
+            assert (built["context"].str.count("<MASK>") == 1).all()
+            assert set(built["context_scope"]) == {scope}
             same = [name for name in CLOZE.names if name not in ("context", "context_scope")]
             assert built[same].equals(full[split][same])
             for short, long in zip(built["context"], full[split]["context"]):
@@ -573,10 +550,8 @@ def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_
     table = pd.read_csv(corpus.folder / "out/leakage.csv").set_index(["split", "reason"])[
         "dialogs_dropped"
     ]["train"]
-    assert (
-        table["exact source of the challenge"] == table["near source of the challenge"] == 0
-        and table["occurs before"] == 1
-    )
+    assert table["exact source of the challenge"] == table["near source of the challenge"] == 0
+    assert table["occurs before"] == 1
     assert set(clean["test"]["leak"]) == {"none"} and "near" in set(built["test"]["leak"])
     assert built["test"].drop(columns="leak").equals(clean["test"].drop(columns="leak")), (
         "measured on the same"
@@ -588,7 +563,7 @@ def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_
 
 
 @pytest.mark.parametrize(
-    ("said", "leak"),
+    "said, leak",
     [
         ("Why ?", "none"),
         ("Nobody says what stands in between ?", "near"),
@@ -624,10 +599,8 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
         test[["candidate", "label"]].to_numpy().tolist()
         == corpus.challenge[["option", "label"]].to_numpy().tolist()
     )
-    assert (
-        test["turns"].tolist() == [3] * 4 + [2] * 4
-        and test["context"][0] == corpus.challenge["dialog"][0]
-    )
+    assert test["turns"].tolist() == [3] * 4 + [2] * 4
+    assert test["context"][0] == corpus.challenge["dialog"][0]
     measured = test[test["instance_id"].isin(one["test"]["instance_id"])]
     assert one["test"].equals(measured.reset_index(drop=True)) and len(measured) == 4
     assert whole["train"].equals(one["train"]) and whole["validation"].equals(one["validation"])
@@ -641,14 +614,11 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
 def test_the_kind_behind_a_mask(corpus):
     """In "I will take it for two weeks ." the mask stands for characters 19 to 28. The closest span of those there counts."""
     template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
-    for spans, told in (
-        ([], ("other", True)),
-        ([(19, 28, "duration", False)], ("duration", False)),
-        (
-            [(11, 31, "set", False), (19, 28, "duration", True), (19, 30, "age", False)],
-            ("duration", True),
-        ),
-    ):
+    for spans, told in rows_of("""
+        []                                                                     | [other, true]
+        [[19, 28, duration, false]]                                            | [duration, false]
+        [[11, 31, set, false], [19, 28, duration, true], [19, 30, age, false]] | [duration, true]
+    """):
         corpus.challenge_spans = pd.concat(
             [
                 template.iloc[:0],
@@ -660,7 +630,7 @@ def test_the_kind_behind_a_mask(corpus):
         )
         test = corpus.build()["test"].set_index("instance_id")
         assert set(test.loc["1", ["kind", "has_numeral"]].itertuples(index=False, name=None)) == {
-            told
+            tuple(told)
         }
 
 
@@ -727,7 +697,7 @@ def other_mask(text: str):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change, said",
     [
         (
             changed("dialogs", 1, "text", lambda text: "two weeks <MASK> ."),

@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import yaml
@@ -19,7 +18,8 @@ from scripts.studies.timedial.prediction_files import read_gold
 from scripts.measure.ranking import outranked, outranked_by_chance
 from scripts.train.control import fit
 from scripts.text.text_features import numerals
-from tests.rows import each_row
+from tests.files import write_rows, write_yaml
+from tests.rows import each_row, rows_of
 from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -66,7 +66,6 @@ def in_any_order(metric, instances, draw) -> tuple[list, list]:
 
 
 @given(INSTANCES, st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_both_metrics_equal_a_slow_reference(instances, draw):
     wanted = [slow(*one) for one in instances]
     assert in_any_order(outranked, instances, draw) == (
@@ -76,7 +75,7 @@ def test_both_metrics_equal_a_slow_reference(instances, draw):
 
 
 @given(INSTANCES, st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_chance_is_the_mean_over_all_orders_of_what_ties(instances, draw):
     wanted, all_errors = [], []
     for labels, scores in instances:
@@ -141,15 +140,10 @@ def test_how_the_controls_rank():
 # ---- The runs of an experiment.
 
 KINDS = ["date", "time", "duration", ""]
-DATA_OPTIONS = {
-    "context_scope": "full",
-    "negatives": 3,
-    "negatives_from": "pool",
-    "negatives_of": "any_kind",
-    "negatives_by": "text",
-    "negative_seed": 0,
-    "max_dialogs": None,
-}
+DATA_OPTIONS = yaml.safe_load("""
+{context_scope: full, negatives: 3, negatives_from: pool, negatives_of: any_kind, negatives_by: text,
+  negative_seed: 0, max_dialogs: null}
+""")
 
 
 def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
@@ -222,9 +216,7 @@ def experiment(tmp_path, program):
     tables = {"test": cloze(40, 2), "extras": cloze(12, 1)}
     folder = tmp_path / "build/sample_dialogs/default"
     for split, rows in (tables | {"train": cloze(9, 1)}).items():
-        write_table(
-            pa.Table.from_pylist(rows, schema=CLOZE), folder / f"{split}.parquet", CLOZE, {}
-        )
+        write_rows(rows, folder / f"{split}.parquet", CLOZE)
     perfect = {split: np.array([row["label"] for row in rows]) for split, rows in tables.items()}
     runs = [
         write_timedial_run(
@@ -235,62 +227,52 @@ def experiment(tmp_path, program):
             {split: sign * scores for split, scores in perfect.items()},
             tables,
         )
-        for name, method, seed, sign in (
-            ("one", "classify", 1, 1.0),
-            ("two", "classify", 2, -1.0),
-            ("three", "fill_zero_shot", 0, 0.0),
-            ("random", "control", 0, 0.0),
-        )
+        for name, method, seed, sign in rows_of("""
+            one    | classify       | 1 | 1.0
+            two    | classify       | 2 | -1.0
+            three  | fill_zero_shot | 0 | 0.0
+            random | control        | 0 | 0.0
+        """)
     ]
-    sources = {
-        "sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
-        "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}},
-    }
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
+    sources = yaml.safe_load("""
+        sample_dialogs:
+          measured_on: sample_challenge
+          domain: in
+          sample: {}
+        sample_challenge:
+          evaluate: [test, extras]
+          sample: {}
+    """)
+    write_yaml(tmp_path / "sources.yaml", sources)
 
     def call():
         return program(
-            "scripts.studies.timedial.evaluate",
-            "--experiment",
-            "e",
+            f"scripts.studies.timedial.evaluate --experiment e --trained {tmp_path} "
+            f"--build {tmp_path}/build --sources {tmp_path}/sources.yaml --resamples 200 "
+            f"--output {tmp_path}/metrics.parquet",
             "--runs",
             *runs,
-            "--trained",
-            tmp_path,
-            "--build",
-            tmp_path / "build",
-            "--sources",
-            tmp_path / "sources.yaml",
-            "--resamples",
-            200,
-            "--output",
-            tmp_path / "metrics.parquet",
         )
 
     return call
 
 
 def test_an_experiment_is_measured(experiment, tmp_path):
-    done = experiment()
-    assert done.returncode == 0, done.stderr
+    experiment().checked()
     table = read_table(tmp_path / "metrics.parquet")
     assert table.schema.names == SCHEMA.names
     metrics = table.to_pandas()
-    assert (
-        set(metrics["measured_on"]) == {"sample_challenge"}
-        and metrics["sample"].all()
-        and set(metrics["model"]) == {"tiny", "random"}
-    )
+    assert set(metrics["measured_on"]) == {"sample_challenge"}
+    assert metrics["sample"].all()
+    assert set(metrics["model"]) == {"tiny", "random"}
     classified, direct, random = (
         metrics[metrics["method"] == name] for name in ("classify", "fill_zero_shot", "control")
     )
     assert classified["train_examples"].eq(400).all() and classified["domain"].eq("in").all()
-    assert (
-        direct["seed"].isna().all()
-        and set(direct["domain"]) == {"zero_shot"}
-        and direct["train_examples"].isna().all()
-    )
-    place = ["split", "metric", "slice", "seed"]
+    assert direct["seed"].isna().all()
+    assert set(direct["domain"]) == {"zero_shot"}
+    assert direct["train_examples"].isna().all()
+    place = "split metric slice seed".split()
     assert not metrics.duplicated([*place, "model", "method"]).any()
     rows = classified.set_index(place).sort_index()
     assert [rows.loc[("test", "two_best_accuracy", "all", seed), "value"] for seed in (1, 2)] == [
@@ -299,42 +281,36 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     ]
     assert rows.loc[("extras", "one_best_accuracy", "all", 1), ["value", "n"]].tolist() == [1, 12]
     tied, by_chance = (rows.set_index(place[:3])["value"] for rows in (direct, random))
-    assert (
-        tied["test", "two_best_accuracy", "all"] == 0
-        and tied["test", "wrong_above_right", "all"] == 1
-    ), "a tie counts as wrong"
+    assert tied["test", "two_best_accuracy", "all"] == 0
+    assert tied["test", "wrong_above_right", "all"] == 1, "a tie counts as wrong"
     assert by_chance["test", "two_best_accuracy", "all"] == pytest.approx(1 / 6)
     assert by_chance["extras", "one_best_accuracy", "all"] == pytest.approx(1 / 3)
     means = classified[classified["seed"].isna() & (classified["split"] == "test")].set_index(
         ["metric", "slice"]
     )
     mean = means.loc[("wrong_above_right", "all")]
-    assert (
-        mean["value"] == 0.5
-        and mean["sd"] == pytest.approx(np.sqrt(0.5))
-        and mean[["n", "groups"]].tolist() == [80, 40]
-    )
+    assert mean["value"] == 0.5
+    assert mean["sd"] == pytest.approx(np.sqrt(0.5))
+    assert mean[["n", "groups"]].tolist() == [80, 40]
     n = means.loc["two_best_accuracy", "n"]
     assert n.filter(like="kind=").to_dict() == dict.fromkeys(
-        ["kind=date", "kind=time", "kind=duration", "kind=other"], 10
+        "kind=date kind=time kind=duration kind=other".split(), 10
     )
-    assert n[["has_numeral=true", "has_numeral=false", "leak=none", "leak=near"]].tolist() == [
+    assert n["has_numeral=true has_numeral=false leak=none leak=near".split()].tolist() == [
         20,
         20,
         32,
         8,
     ]
-    assert (
-        n.filter(like="turns=").sum() == n["all"] == 40
-        and means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
-    )
+    assert n.filter(like="turns=").sum() == n["all"] == 40
+    assert means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
 
 
 def refused(done, said: str) -> None:
     """A program ended with one line that says this."""
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
-        done.stderr
-    )
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def without_an_option(folder) -> None:
@@ -350,12 +326,7 @@ def without_an_option(folder) -> None:
 def score_of_nan(folder) -> None:
     rows = read_table(folder / "three/predictions.parquet").to_pylist()
     rows[0]["score"] = [float("nan")]
-    write_table(
-        pa.Table.from_pylist(rows, schema=PREDICTIONS),
-        folder / "three/predictions.parquet",
-        PREDICTIONS,
-        {},
-    )
+    write_rows(rows, folder / "three/predictions.parquet", PREDICTIONS)
 
 
 def without_domain(folder) -> None:
@@ -371,18 +342,13 @@ def labelled(*labels: int):
         rows = cloze(40, 2)
         for row, label in zip(rows[4:8], labels):
             row["label"] = label
-        write_table(
-            pa.Table.from_pylist(rows, schema=CLOZE),
-            folder / "build/sample_dialogs/default/test.parquet",
-            CLOZE,
-            {},
-        )
+        write_rows(rows, folder / "build/sample_dialogs/default/test.parquet", CLOZE)
 
     return change
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    "damage, said",
     [
         (without_an_option, "are not of the options that were built"),
         (score_of_nan, "is not a number"),
@@ -399,28 +365,24 @@ def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
 
 # ---- A file of scores.
 
-GOLD = [
-    {
-        "conversation": ["A: <MASK>"],
-        "id": 1,
-        "correct1": "two hours ",
-        "correct2": " 2 hours",
-        "incorrect1": "a day",
-        "incorrect1_rule": "Rule 1",
-        "incorrect2": "9 days",
-        "incorrect2_rule": "Rule 2",
-    },
-    {
-        "conversation": ["A: <MASK>"],
-        "id": 7,
-        "correct1": "noon",
-        "correct2": "none",
-        "incorrect1": "night ",
-        "incorrect1_rule": "Rule 3",
-        "incorrect2": "midnight",
-        "incorrect2_rule": "Rule 3",
-    },
-]
+GOLD = yaml.safe_load("""
+- conversation: ['A: <MASK>']
+  id: 1
+  correct1: 'two hours '
+  correct2: ' 2 hours'
+  incorrect1: a day
+  incorrect1_rule: Rule 1
+  incorrect2: 9 days
+  incorrect2_rule: Rule 2
+- conversation: ['A: <MASK>']
+  id: 7
+  correct1: noon
+  correct2: none
+  incorrect1: 'night '
+  incorrect1_rule: Rule 3
+  incorrect2: midnight
+  incorrect2_rule: Rule 3
+""")
 FIRST = '{"id": 1, "scores": {"two hours": 0.5, "2 hours ": 0.2, "a day": 0.2, "9 days": -1}}'
 SECOND = '{"id": "7", "scores": {"noon": 3, "night": 2, "midnight": 1e-3}}'
 
@@ -431,33 +393,25 @@ def scored(tmp_path, program):
         (tmp_path / "test.json").write_text(gold if isinstance(gold, str) else json.dumps(gold))
         (tmp_path / "scores.jsonl").write_bytes(lines.encode(errors="surrogateescape"))
         return program(
-            "scripts.studies.timedial.evaluate",
-            "--gold",
-            tmp_path / "test.json",
-            "--predictions",
-            tmp_path / "scores.jsonl",
+            f"scripts.studies.timedial.evaluate --gold {tmp_path}/test.json "
+            f"--predictions {tmp_path}/scores.jsonl"
         )
 
     return call
 
 
 def test_a_file_of_scores(scored):
-    done = scored(f"{SECOND}\n{FIRST}\n")
-    assert done.returncode == 0, done.stderr
+    done = scored(f"{SECOND}\n{FIRST}\n").checked()
     lines, told = done.stdout.splitlines(), {}
     for line in lines:
         if line.endswith((": test", ": extras")):
             split = line.rpartition(" ")[2]
         told[f"{split}: {line[:52].strip()}"] = line[52:].split()
-    assert (
-        told["test: two best accuracy"][0] == "0.00"
-        and told["extras: one best accuracy"][0] == "100.00"
-    ), "a tie is wrong"
+    assert told["test: two best accuracy"][0] == "0.00"
+    assert told["extras: one best accuracy"][0] == "100.00", "a tie is wrong"
     assert told["test: wrong above right, rule=phrase"][0] == "100.00"
     assert told["test: wrong above right, rule=numeral"][0] == "0.00"
-    assert told["test: wrong above right"] == ["50.00", "none", "of", "1", "2"], (
-        "of one, nothing is told"
-    )
+    assert told["test: wrong above right"] == "50.00 none of 1 2".split(), "of one, nothing is told"
     assert "test: wrong above right, rule=open_ended" not in told, "there is none"
 
 
@@ -517,15 +471,9 @@ def test_the_released_file(mirror, program, tmp_path):
                 scores = dict(zip(options["option"], (sign * options["label"]).tolist()))
                 file.write(json.dumps({"id": name, "scores": scores}) + "\n")
         done = program(
-            "scripts.studies.timedial.evaluate",
-            "--gold",
-            mirror / AT,
-            "--predictions",
-            tmp_path / "scores.jsonl",
-        )
-        assert done.returncode == 0, done.stderr
+            f"scripts.studies.timedial.evaluate --gold {mirror}/{AT} "
+            f"--predictions {tmp_path}/scores.jsonl"
+        ).checked()
         lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
-        assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == [
-            "1,104",
-            "342",
-        ]
+        assert [line[3] for line in lines] == [wanted] * 2
+        assert [line[-1] for line in lines] == ["1,104", "342"]
