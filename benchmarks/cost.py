@@ -1,8 +1,10 @@
 """What a study costs: measured of what is finished, counted of all that it plans.
 
-Measured: minutes, CPU hours and the most memory, of the runs by their run.json, of the other stages by results/benchmarks/. Counted: the
-operations of benchmarks/cost_counted.py, and the hours that they take at a stated share of a card's peak, which nobody measured here; sizes
-are those of datasets that are built here, else stated ones (benchmarks/cost_sizes.yaml). Prints tables in Markdown.
+Measured: minutes, CPU hours and the most memory, of the runs by their run.json, of the other stages
+by results/benchmarks/. Counted: the operations of benchmarks/cost_counted.py, and the hours that
+they take at a stated share of a card's peak, which nobody measured here; sizes are those of
+datasets that are built here, else stated ones (benchmarks/cost_sizes.yaml). Prints tables in
+Markdown.
 
     python -m benchmarks.cost --configfile presets/paper.yaml
     python -m benchmarks.cost --configfile presets/small.yaml --results results --rate 40
@@ -21,10 +23,13 @@ from scripts.plan.prompts import prompts_of
 from scripts.plan.workplan import Workplan, laid_over
 from scripts.data.yaml_files import read_yaml
 
-# Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, in which it learns; fp32 without them, in which it scores.
+# Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, in which it learns; fp32
+# without them, in which it scores.
 CARDS = {"H100": (989.0, 67.0), "A100": (312.0, 19.5)}
 SHARE = 0.35  # of the peak: a stated rate, as good loops reach it with full batches
-A_LAYER = 0.002  # seconds of a step, at least, for each layer: launching its kernels, which small batches of short texts wait for; stated, too
+# seconds of a step, at least, for each layer: launching its kernels, which small batches of short
+# texts wait for; stated, too
+A_LAYER = 0.002
 GPUS = (1, 8, 64)
 
 
@@ -65,7 +70,9 @@ def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: P
 
 
 def hours_on(runs: list[Counted], card: str, gpus: int) -> float:
-    """Hours that runs take on so many GPUs, one run on one at a time: their sum shared, but no less than the longest."""
+    """Hours that runs take on so many GPUs, one run on one at a time: their sum shared,
+    but no less than the longest.
+    """
     bf16, fp32 = (peak * 1e12 * SHARE for peak in CARDS[card])
     each = [
         max(run.learning / bf16, run.steps * run.layers * A_LAYER) + run.scoring / fp32
@@ -136,11 +143,11 @@ def counted_report(
         ", ".join(f"{card} {rates[place]:g}" for card, rates in CARDS.items()) for place in (0, 1)
     )
     notes = (
-        f"Counted, not measured: {SHARE:.0%} of the peak of NVIDIA's data sheets, in bf16 for learning "
-        f"({learns} teraFLOP/s) and in fp32 for scoring ({scores}); a step takes {A_LAYER * 1000:g} ms "
-        "a layer at least, which small batches of short texts wait for; every epoch is taken and "
-        "scored, no run ends early; start-up is not counted; no run takes less than its own time, "
-        "however many GPUs there are."
+        f"Counted, not measured: {SHARE:.0%} of the peak of NVIDIA's data sheets, in bf16 for "
+        f"learning ({learns} teraFLOP/s) and in fp32 for scoring ({scores}); a step takes "
+        f"{A_LAYER * 1000:g} ms a layer at least, which small batches of short texts wait for; "
+        "every epoch is taken and scored, no run ends early; start-up is not counted; no run takes "
+        "less than its own time, however many GPUs there are."
     )
     if rate:
         notes += f" Core hours at {rate:g} gigaFLOP/s a core."

@@ -1,8 +1,10 @@
-"""What a study computes, counted: examples × tokens × epochs, and operations, of each run of its plan.
+"""What a study computes, counted: examples × tokens × epochs, and operations,
+of each run of its plan.
 
-A reading of a text of T tokens takes 2·N·T operations for the N weights that its layers multiply by, and 4·layers·width·T² for attention;
-a step of learning three times as many. An epoch is scored on what is held out and on the evaluation splits, at most as often as there are
-epochs. Not counted: embeddings, what a decoder of a T5 writes, padding, tokenizing, cleaning, building, evaluating.
+A reading of a text of T tokens takes 2·N·T operations for the N weights that its layers multiply
+by, and 4·layers·width·T² for attention; a step of learning three times as many. An epoch is scored
+on what is held out and on the evaluation splits, at most as often as there are epochs. Not counted:
+embeddings, what a decoder of a T5 writes, padding, tokenizing, cleaning, building, evaluating.
 """
 
 import json
@@ -20,16 +22,16 @@ SIZES = Path(__file__).with_name("cost_sizes.yaml")
 LOOKED_AT = 4000  # rows whose words are counted
 SPECIAL = 3  # tokens
 GATED = ("llama", "gemma", "qwen", "mistral", "modernbert")  # feed-forward layers of three matrices
-ASKED = {
-    "mlm": 0.15,
-    "clm": 1.0,
-}  # the share of a text's tokens that the head, as wide as the vocabulary, is asked for
+# the share of a text's tokens that the head, as wide as the vocabulary, is asked for
+ASKED = {"mlm": 0.15, "clm": 1.0}
 FROM_RIGHT = ("fill", "generate", "mlm", "clm")
 
 
 @dataclass(frozen=True)
 class Size:
-    """Rows that are learnt from, held out and measured on, the tokens of an example, the share of right candidates, from where."""
+    """Rows that are learnt from, held out and measured on, the tokens of an example, the share
+    of right candidates, from where.
+    """
 
     learned: float
     held_out: float
@@ -69,7 +71,10 @@ def built_size(
 
 
 def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
-    """The size that cost_sizes.yaml states; splits: how many are measured on. Raises UserError where it states none."""
+    """The size that cost_sizes.yaml states; splits: how many are measured on.
+
+    Raises UserError where it states none.
+    """
     for entry in yaml.safe_load(SIZES.read_text(encoding="utf-8"))["sizes"]:
         fits = (entry["study"], entry["source"]) == (study, source) and all(
             data.get(name) == value for name, value in entry.get("data", {}).items()
@@ -90,12 +95,17 @@ def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
                 f"{source}: {entry['from']}",
             )
     raise UserError(
-        f"{study}: nobody knows how large {source} is; build it (`snakemake build`), or state its size in benchmarks/{SIZES.name}"
+        f"{study}: nobody knows how large {source} is; build it (`snakemake build`), or state its "
+        f"size in benchmarks/{SIZES.name}"
     )
 
 
 def shape_of(name: str, models: dict, fetched: Path) -> dict:
-    """The architecture of a model: as it was fetched, as its entry writes it, or as cost_sizes.yaml states it. Raises UserError for none."""
+    """The architecture of a model: as it was fetched, as its entry writes it,
+    or as cost_sizes.yaml states it.
+
+    Raises UserError for none.
+    """
     entry = models[name]
     for stage in ("mlm", "clm"):
         if stage in entry:
@@ -106,7 +116,8 @@ def shape_of(name: str, models: dict, fetched: Path) -> dict:
     stated = yaml.safe_load(SIZES.read_text(encoding="utf-8"))["models"]
     if "init" not in entry and name not in stated:
         raise UserError(
-            f"{name}: its architecture is not known before it is fetched; fetch it, or state it in benchmarks/{SIZES.name}"
+            f"{name}: its architecture is not known before it is fetched; fetch it, or state it in "
+            f"benchmarks/{SIZES.name}"
         )
     return entry.get("init") or stated[name]
 
@@ -117,7 +128,9 @@ def first(config: dict, *names: str, otherwise=None):
 
 
 def of_layers(config: dict) -> tuple[int, int, float]:
-    """Layers, the width of their attention, and the weights that they multiply by, of an encoder or decoder."""
+    """Layers, the width of their attention, and the weights that they multiply by,
+    of an encoder or decoder.
+    """
     layers, hidden = (
         first(config, "num_hidden_layers", "num_layers", "n_layer"),
         first(config, "hidden_size", "d_model", "n_embd"),
@@ -142,7 +155,9 @@ def reading(config: dict, tokens: float) -> float:
 
 
 def esim_reading(entry: dict, models: dict, fetched: Path, tokens: float) -> tuple[float, float]:
-    """Operations of ESIM's one reading, and those of the frozen encoder before it, which never learns."""
+    """Operations of ESIM's one reading, and those of the frozen encoder before it,
+    which never learns.
+    """
     hidden, frozen, dimension = entry["esim"]["hidden_size"], 0.0, 300
     if "encoder" in entry:
         shape = shape_of(entry["encoder"], models, fetched)
@@ -163,8 +178,9 @@ def readings(job: dict, tokens: float) -> float:
 
 @dataclass
 class Counted:
-    """A run: examples that it learns from, over all epochs, tokens of these, steps, layers of the model, operations of learning and of
-    scoring, its dataset's size."""
+    """A run: examples that it learns from, over all epochs, tokens of these, steps, layers of the
+    model, operations of learning and of scoring, its dataset's size.
+    """
 
     learned: float
     tokens: float

@@ -1,4 +1,6 @@
-"""What a finished study has taken: of its runs by run.json (cost), of the other jobs by what Snakemake measured (results/benchmarks/)."""
+"""What a finished study has taken: of its runs by run.json (cost), of the other jobs by what
+Snakemake measured (results/benchmarks/).
+"""
 
 import json
 from pathlib import Path
@@ -103,8 +105,8 @@ def measured(
         if len(there) < len(found):
             missing.append(f"{len(found) - len(there)} of {len(found)} of {stage}")
     notes = (
-        "Minutes are the jobs' own, one after the other, on whatever else the machine did; what was "
-        "finished before counts as it was measured then."
+        "Minutes are the jobs' own, one after the other, on whatever else the machine did; what "
+        "was finished before counts as it was measured then."
     )
     if missing:
         notes += f" Not measured, for it is not there: {', '.join(missing)}."

@@ -1,4 +1,5 @@
-"""Damage what a user gives to every program that reads it, thousands of times, and count how they end.
+"""Damage what a user gives to every program that reads it, thousands of times,
+and count how they end.
 
 Each case is one of tests/fuzz.py: exit 0 with whole files, or one line that names the place, and
 nothing left behind. The table gives the cases by program and end. A case that broke the rule is

@@ -2,8 +2,8 @@
 
 agreement   a reduced study of every paradigm (that of benchmarks/kills.py) trains twice to the same
             bytes; in fp32 without dropout its scores are compared with those of the CPU
-throughput  our loop beside a plain one and beside ours with compiled graphs (benchmarks/throughput.py),
-            the share of the card's peak, and the memory
+throughput  our loop beside a plain one and beside ours with compiled graphs
+            (benchmarks/throughput.py), the share of the card's peak, and the memory
 
 What fails is a line, the others go on, and the exit code is 1. Killed and resumed runs on a GPU:
 `python -m benchmarks.kills` there.

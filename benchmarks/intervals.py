@@ -2,11 +2,11 @@
 
     python -m benchmarks.intervals --times 2000
 
-Groups of uneven size (log-normal) have shares that vary between them (within-group correlation 0.15).
-Seeds agree on most examples, and differ in how good they are. A good 95 % interval covers the truth in
-95 of 100 cases and is narrow. Then: two systems on the same examples, of which one is better by 5
-points, compared by a paired difference and by intervals that do not overlap; and the slope over five
-strides of the same videos. Prints Markdown.
+Groups of uneven size (log-normal) have shares that vary between them (within-group correlation
+0.15). Seeds agree on most examples, and differ in how good they are. A good 95 % interval covers
+the truth in 95 of 100 cases and is narrow. Then: two systems on the same examples, of which one is
+better by 5 points, compared by a paired difference and by intervals that do not overlap; and the
+slope over five strides of the same videos. Prints Markdown.
 """
 
 import argparse
@@ -94,7 +94,9 @@ def truth(world: World, draw: np.random.Generator) -> float:
 def answers(
     world: World, gains: list[float], draw: np.random.Generator
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """For each gain of a system the (seeds, n) right answers on the same examples; their (n,) groups."""
+    """For each gain of a system the (seeds, n) right answers on the same examples;
+    their (n,) groups.
+    """
     sizes = draw.lognormal(np.log(world.per_group), world.uneven, world.groups).round().clip(1)
     group = np.repeat(np.arange(world.groups), sizes.astype(int))
     every, shared, systems = (
@@ -128,7 +130,9 @@ def confusion_tally(
 
 
 def true_f1(right: float) -> float:
-    """The weighted F1 where a share is right and the rest is spread evenly over the other labels."""
+    """The weighted F1 where a share is right and the rest is spread evenly
+    over the other labels.
+    """
     confusion = np.where(np.eye(3) == 1, right, (1 - right) / 2) * LABELS[:, None]
     return float(weighted_f1(confusion, np.float64(1)))
 
@@ -162,10 +166,11 @@ def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.n
 def comparisons(
     world: World, gain: float, systems: int, times: int, resamples: int
 ) -> dict[str, float]:
-    """Systems in a row, each better by `gain` than the one before: how often (%) the last stands out.
+    """Systems in a row, each better by `gain` than the one before:
+    how often (%) the last stands out.
 
-    By intervals that do not overlap, and by the slope over the systems (of two, their difference), and
-    whether that covers the gain.
+    By intervals that do not overlap, and by the slope over the systems (of two, their difference),
+    and whether that covers the gain.
     """
     draw = np.random.default_rng([world.groups, world.seeds, 7])
     drawn = resampling(range(world.groups), resamples)

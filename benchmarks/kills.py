@@ -1,18 +1,18 @@
 """Kill the workflow at random moments, give the command again until it ends well, and compare.
 
-A checkout in a temporary folder runs a reduced study (sample corpora of all studies, every paradigm,
-an MLM stage) without disturbance. In a second one SIGKILL hits, again and again and spread over all
-six stages: the whole process group, Snakemake alone, a program alone, or its launcher (a shell, or
-Accelerate) alone. Each time the command has ended well, every result is compared with the
-undisturbed one, byte by byte. Then the results from some stage on are removed, so that there is work
-to kill.
+A checkout in a temporary folder runs a reduced study (sample corpora of all studies, every
+paradigm, an MLM stage) without disturbance. In a second one SIGKILL hits, again and again and
+spread over all six stages: the whole process group, Snakemake alone, a program alone, or its
+launcher (a shell, or Accelerate) alone. Each time the command has ended well, every result is
+compared with the undisturbed one, byte by byte. Then the results from some stage on are removed, so
+that there is work to kill.
 
-Left out of the comparison is how long a run took (`seconds`, `tokens_per_second`, `cost` in run.json,
-and the page's table of runs). Logs, timings, Snakemake's records and the working folders of runs are
-not results.
+Left out of the comparison is how long a run took (`seconds`, `tokens_per_second`, `cost` in
+run.json, and the page's table of runs). Logs, timings, Snakemake's records and the working folders
+of runs are not results.
 
-Prints kills by stage and victim, runs that resumed, and faults. A fault is a
-difference, a process that outlives the command, or a command that fails without a kill: exit code 1.
+Prints kills by stage and victim, runs that resumed, and faults. A fault is a difference, a process
+that outlives the command, or a command that fails without a kill: exit code 1.
 
     python -m benchmarks.kills --kills 200 --seed 1
     python -m benchmarks.kills --kills 8 --short      # captions and dialogs only; some minutes

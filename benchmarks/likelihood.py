@@ -2,8 +2,8 @@
 
 The network has Gemma 3 270M's shape and vocabulary, untrained. Four candidates stand after each
 context of 200 tokens and before 40 more; candidate and following tokens are scored, as in TimeDial.
-`plain` reads each text whole, and its whole logits. `packed` reads each context one time and asks the
-head only for the places that are scored. Both must find the same sums. CPU seconds.
+`plain` reads each text whole, and its whole logits. `packed` reads each context one time and asks
+the head only for the places that are scored. Both must find the same sums. CPU seconds.
 
     python -m benchmarks.likelihood
 """

@@ -1,10 +1,11 @@
-"""One study of many runs: what a dry run, evaluation and publication take, and how large its page is.
+"""One study of many runs: what a dry run, evaluation and publication take,
+and how large its page is.
 
 Sentence order at four strides of sample captions, by models that differ in name alone, five seeds
 each. One model and seed is trained. The other runs are made from it, with random scores around a
 level of each model's own: training a thousand says nothing of what comes after it. All else is the
-workflow's own, in a checkout in a temporary folder. Prints a table in Markdown, a column a number of
-runs.
+workflow's own, in a checkout in a temporary folder. Prints a table in Markdown, a column a number
+of runs.
 
     python -m benchmarks.many_runs --models 5 50
 """

@@ -14,13 +14,15 @@ from tests.forking import LOOP, SHARED, TRAINING, WORDS, Ended, ForkServer
 
 ROOT = Path(__file__).parents[1]
 
-# A Slurm that is configured here but does not answer (a killed test leaves one) costs each call of Snakemake 10 s.
+# A Slurm that is configured here but does not answer (a killed test leaves one) costs each call of
+# Snakemake 10 s.
 os.environ["SLURM_CONF"] = "/dev/null"
 # Workers share the cores: torch takes one in each.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# What pytest, and torch where a test itself learns, add to the environment of their process: no program needs to see it.
+# What pytest, and torch where a test itself learns, add to the environment of their process: no
+# program needs to see it.
 OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
 
 # A busy machine fails no property. `make check` tries fewer examples of each.
@@ -29,7 +31,8 @@ settings.load_profile("patient")
 settings.register_profile("quick", max_examples=10)
 
 
-# By CPU seconds, from three hundred down to thirty: these begin first, so that no worker is left alone with one of them.
+# By CPU seconds, from three hundred down to thirty: these begin first, so that no worker is left
+# alone with one of them.
 LONGEST = (
     "test_kills.py test_rehearse.py test_slurm.py test_training.py test_reruns.py "
     "test_dialogs_and_questions.py test_resources.py test_docs.py test_benchmarks.py "
@@ -39,7 +42,9 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Tests of the real corpora are marked `mirror`, after the fixture that finds them; the longest files come first."""
+    """Tests of the real corpora are marked `mirror`, after the fixture that finds them; the
+    longest files come first.
+    """
     for item in items:
         if "mirror" in item.fixturenames:
             item.add_marker("mirror")
@@ -66,13 +71,16 @@ def mirror() -> Path:
     place = Path(named) if named else ROOT.parent / "shared" / "mirror"
     if not place.is_dir():
         pytest.skip(
-            "no mirror of the real corpora: set TIMESTRIDE_MIRROR to a folder laid out as <host>/<path>"
+            "no mirror of the real corpora: set TIMESTRIDE_MIRROR to a folder laid out as "
+            "<host>/<path>"
         )
     return place.resolve()
 
 
 def programs(shared: tuple[str, ...]):
-    """What calls `python -m <module> <arguments>` in the project, by a fork of an interpreter that has imported what is shared or needed."""
+    """What calls `python -m <module> <arguments>` in the project, by a fork of an interpreter
+    that has imported what is shared or needed.
+    """
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
     needed = {"scripts.train.run": LOOP, "scripts.train.control": WORDS}
     server = cache(
@@ -80,7 +88,9 @@ def programs(shared: tuple[str, ...]):
     )
 
     def call(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
-        """typed: the module and options without spaces inside; arguments: further ones, each as it is."""
+        """typed: the module and options without spaces inside; arguments: further ones,
+        each as it is.
+        """
         command = [*typed.split(), *map(str, arguments)]
         module = command[0]
         imports = (
@@ -94,9 +104,8 @@ def programs(shared: tuple[str, ...]):
             for name in wanted.keys() | environment.keys()
             if wanted.get(name) != environment.get(name)
         } - OF_TESTS
-        if all(
-            name.startswith("HF_") and imports != LOOP for name in differs
-        ):  # what is imported late may read it
+        # what is imported late may read it
+        if all(name.startswith("HF_") and imports != LOOP for name in differs):
             return server(imports).call(command, cwd, wanted)
         done = subprocess.run(
             [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted
@@ -108,5 +117,7 @@ def programs(shared: tuple[str, ...]):
 
 @pytest.fixture(scope="session")
 def program():
-    """Call `python -m <module> <arguments>` in the project, as typed; returns the finished process with its text."""
+    """Call `python -m <module> <arguments>` in the project, as typed;
+    returns the finished process with its text.
+    """
     return programs(SHARED)

@@ -1,7 +1,8 @@
 """Compare two folders of results by content: what a change of the code's shape must leave equal.
 
-A table counts by its columns and values, a figure without the line that says what made it, a page by its text. Times, hosts,
-hashes of code and weights do not count. Both folders must come from one machine, since trained numbers differ between machines.
+A table counts by its columns and values, a figure without the line that says what made it, a page
+by its text. Times, hosts, hashes of code and weights do not count. Both folders must come from one
+machine, since trained numbers differ between machines.
 
     python -m tests.content_digests BEFORE/results AFTER/results
 """

@@ -1,7 +1,9 @@
-"""Programs started by a fork of an interpreter that has imported what they share: a call costs its work, not the imports.
+"""Programs started by a fork of an interpreter that has imported what they share:
+a call costs its work, not the imports.
 
-Each call is a process of its own, as with `python -m`: its own arguments, folder, environment, output and exit code. This file is
-also the program that forks: it imports the modules that its arguments name, then reads a call a line and answers with its exit code.
+Each call is a process of its own, as with `python -m`: its own arguments, folder, environment,
+output and exit code. This file is also the program that forks: it imports the modules that its
+arguments name, then reads a call a line and answers with its exit code.
 """
 
 import atexit
@@ -16,7 +18,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-# What many programs import of others, and those that count words; each import makes every fork of its server dearer.
+# What many programs import of others, and those that count words; each import makes every fork of
+# its server dearer.
 SHARED = (
     "numpy",
     "pandas",
@@ -30,7 +33,8 @@ SHARED = (
     "requests",
 )
 WORDS = (*SHARED, "sklearn.feature_extraction.text", "sklearn.linear_model")
-# What a run of training imports late, four seconds of it, under the environment that it makes for itself first (scripts/train/launch.py).
+# What a run of training imports late, four seconds of it, under the environment that it makes for
+# itself first (scripts/train/launch.py).
 LOOP = (
     "scripts.train.process",
     "scripts.train.paradigms.classify",
@@ -62,7 +66,9 @@ class Ended(subprocess.CompletedProcess):
         return self
 
     def refused(self, *said: str, code: int = 1, lines: int | None = None) -> None:
-        """It must have ended with this code, and have said these texts, without a traceback; in so many lines, where told."""
+        """It must have ended with this code, and have said these texts, without a traceback; in
+        so many lines, where told.
+        """
         told = self.stdout + self.stderr
         assert self.returncode == code, told
         assert not [text for text in said if text not in told], told
@@ -71,7 +77,10 @@ class Ended(subprocess.CompletedProcess):
 
 
 class ForkServer:
-    """An interpreter that has imported some modules under an environment, and forks at each call. It ends with this process."""
+    """An interpreter that has imported some modules under an environment, and forks at each call.
+
+    It ends with this process.
+    """
 
     def __init__(self, environment: dict[str, str], imports: tuple[str, ...]):
         self.process = subprocess.Popen(
@@ -84,7 +93,10 @@ class ForkServer:
         atexit.register(self.process.communicate)
 
     def call(self, command: list[str], cwd: Path, environment: dict[str, str]) -> Ended:
-        """`python -m <command>` with its text caught. `environment` differs only in what no imported module has read."""
+        """`python -m <command>` with its text caught.
+
+        `environment` differs only in what no imported module has read.
+        """
         with tempfile.TemporaryDirectory() as folder:
             files = [f"{folder}/out", f"{folder}/err"]
             print(
@@ -111,7 +123,9 @@ def snakemake(*arguments, cwd: Path, **environment) -> Ended:
 
 
 def become(command: list[str], cwd: str, environment: dict[str, str], files: list[str]) -> None:
-    """Make this process what `python -m <command>` would be, without input, its output in two files."""
+    """Make this process what `python -m <command>` would be, without input,
+    its output in two files.
+    """
     for number, file in enumerate([os.devnull, *files]):
         os.dup2(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), number)
     os.environ.clear()

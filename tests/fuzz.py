@@ -1,8 +1,11 @@
-"""A seeded fuzzer: damages what a user gives to a program, runs the program, and says whether it kept the rule.
+"""A seeded fuzzer: damages what a user gives to a program, runs the program,
+and says whether it kept the rule.
 
-The rule: exit 0 with whole files, or one line that begins with `error: ` and names a file or an argument, exit code not 0; no
-traceback, nothing left behind, no silence of SILENCE seconds. tests/project/test_fuzz.py runs a few cases of each target of
-tests/fuzz_targets.py, benchmarks/fuzz_inputs.py many. A case is told by target, seed and number, and comes out the same again.
+The rule: exit 0 with whole files, or one line that begins with `error: ` and names a file or an
+argument, exit code not 0; no traceback, nothing left behind, no silence of SILENCE seconds.
+tests/project/test_fuzz.py runs a few cases of each target of tests/fuzz_targets.py,
+benchmarks/fuzz_inputs.py many. A case is told by target, seed and number, and comes out the same
+again.
 """
 
 import contextlib
@@ -77,7 +80,9 @@ def place(files: dict, folder: Path) -> None:
 
 
 def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None, str, str]:
-    """Exit code, what went to stderr, and the trouble, of a program run in this process as `python -m` runs it."""
+    """Exit code, what went to stderr, and the trouble,
+    of a program run in this process as `python -m` runs it.
+    """
     said, handlers, kept, environment = (
         io.StringIO(),
         logging.getLogger().handlers[:],

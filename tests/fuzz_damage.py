@@ -1,6 +1,8 @@
-"""Seeded damage to what a user gives: bytes, text, JSON, JSON lines, tables of text, zips, Parquet, arguments.
+"""Seeded damage to what a user gives: bytes, text, JSON, JSON lines, tables of text,
+zips, Parquet, arguments.
 
-Every function takes a random.Random and gives the same damage for the same state of it. huge: texts of megabytes.
+Every function takes a random.Random and gives the same damage for the same state of it. huge: texts
+of megabytes.
 """
 
 import contextlib
@@ -240,7 +242,9 @@ def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 
 def damaged_table(content: bytes, rng: random.Random, huge: bool, separator: str) -> bytes:
-    """Rows and cells dropped, doubled, or with odd text; quoted as CSV is, or not at all (tab-separated)."""
+    """Rows and cells dropped, doubled, or with odd text; quoted as CSV is,
+    or not at all (tab-separated).
+    """
     text = content.decode("utf-8")
     rows = (
         list(csv.reader(io.StringIO(text, newline="")))
@@ -307,7 +311,9 @@ def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 
 def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """A Parquet file with columns dropped, doubled, of other types, with nulls, nested or not UTF-8."""
+    """A Parquet file with columns dropped, doubled, of other types, with nulls,
+    nested or not UTF-8.
+    """
     table = pq.read_table(io.BytesIO(content))
     for _ in range(rng.choice([1, 1, 2])):
         place, how = rng.randrange(max(1, table.num_columns)), rng.randrange(9)
@@ -351,7 +357,9 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 
 def damaged_yaml(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """YAML that is JSON, as which it stands in the targets, damaged as such; other YAML by lines."""
+    """YAML that is JSON, as which it stands in the targets, damaged as such;
+    other YAML by lines.
+    """
     return (
         damaged_json(content, rng, huge)
         if content.startswith(b"{")

@@ -1,4 +1,6 @@
-"""Every program that reads what a user gives, with small whole input: the targets of tests/fuzz.py."""
+"""Every program that reads what a user gives, with small whole input:
+the targets of tests/fuzz.py.
+"""
 
 import io
 import json
@@ -96,7 +98,10 @@ SPEECH = {
     """)
     for name in [*named(0, 3, (0,)), *named(1, 1, (0,))]
 }
-TALK = "Say , Jim , how about going at 5 p . m . ? __eou__ I can ' t . It ’ s late.But ok __eou__\nHello . __eou__ Hi __eou__\n"
+TALK = (
+    "Say , Jim , how about going at 5 p . m . ? __eou__ I can ' t . It ’ s late.But ok __eou__\n"
+    "Hello . __eou__ Hi __eou__\n"
+)
 DIALOGS = [
     (name, ["See you at 5 pm .", "  Yes,  two hours ' time."])
     for name in [*named(0, 4), *named(1, 1)]
@@ -143,22 +148,30 @@ TACO = "".join(
 )
 ORDER = (
     ",Premise,Hypothesis,Label,Time Diff,Type,Prem Fixed,Temp Type\n"
-    "0,They met on Monday.,They met before Sunday.,Contradiction,0.14,SINGLE_day,True,Forward Past\n"
-    '1,"On Monday, they met.","After Sunday, they met.",Entailment,0.5,SINGLE_day,True,Backward Past\n'
+    "0,They met on Monday.,They met before Sunday.,Contradiction,0.14,SINGLE_day,True,Forward "
+    "Past\n"
+    '1,"On Monday, they met.","After Sunday, they met.",Entailment,0.5,SINGLE_day,True,Backward '
+    "Past\n"
 )
 LASTING = (
     ",Premise,Hypothesis,Label,Time Diff,Type,Dur Type,Next Cycle,Temp Type\n"
-    "0,They came at 5 and left at 9.,They stayed for 4 hours.,Entailment,0.1,DATE_YM_full,EQUAL_GOLD,False,Spread\n"
+    "0,They came at 5 and left at 9.,They stayed for 4 "
+    "hours.,Entailment,0.1,DATE_YM_full,EQUAL_GOLD,False,Spread\n"
 )
 CROSSING = (
-    ",Premise,Hypothesis,Label,Premise Preposition,Higher Duration Unit,Premise Direction,Hypothesis Direction,Lower/Higher Diff\n"
+    ",Premise,Hypothesis,Label,Premise Preposition,Higher Duration Unit,Premise "
+    "Direction,Hypothesis Direction,Lower/Higher Diff\n"
     "0,They will meet in 1 month.,They will meet before 13 days.,C,in,month,forward,forward,-0.57\n"
 )
 EVENTS = (
-    "Forward Past Template,Backward Past Template,Forward Future Template,Backward Future Template,Duration Template\n"
+    "Forward Past Template,Backward Past Template,Forward Future Template,Backward Future "
+    "Template,Duration Template\n"
     "They met,they met,They will meet,they will meet,They stayed\n"
 )
-ANSWERS = "30 months\na few days\n1 hour and 15 minutes\nevery 24 hours\n\nsoft\u00adly 90 minutes\n12 to 72 hours\n"
+ANSWERS = (
+    "30 months\na few days\n1 hour and 15 minutes\nevery 24 hours\n\nsoft\u00adly 90 minutes\n"
+    "12 to 72 hours\n"
+)
 ASKED = rows_of("""
     She ate. | How long?  | 2 hours
     She ate. | How long?  | thirty minutes
@@ -219,7 +232,10 @@ LABELLED = {
         "sentence\tquestion\tanswer\tcategory\n"
         + "".join("\t".join((*row, "duration")) + "\n" for row in ASKED)
     ).encode(),
-    "mctaco": b'sentence,question,answer,category,label\nShe ate.,How long?,2 hours,duration,likely\nShe ate.,How long?,"2 years, I think",duration,unlikely\n',
+    "mctaco": (
+        b"sentence,question,answer,category,label\nShe ate.,How long?,2 hours,duration,likely\n"
+        b'She ate.,How long?,"2 years, I think",duration,unlikely\n'
+    ),
     "timedial": b"instance_id,dialog,option,rule,label\n"
     + b"".join(
         b'x:1,"A: How long?\nB: <MASK>.",' + row + b"\n"

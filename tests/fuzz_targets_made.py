@@ -1,4 +1,6 @@
-"""Programs that read what other programs of this project wrote, and what a user then damages: targets of tests/fuzz.py."""
+"""Programs that read what other programs of this project wrote, and what a user then damages:
+targets of tests/fuzz.py.
+"""
 
 import io
 import json
@@ -208,7 +210,9 @@ def evaluation(study: str) -> Target:
 
 
 def external(study: str, form: str) -> Target:
-    """Predictions made elsewhere on one split of a dataset: a CSV of labels, or JSON lines of scores."""
+    """Predictions made elsewhere on one split of a dataset: a CSV of labels,
+    or JSON lines of scores.
+    """
     schema, _, labels, examples = STUDIES[study]
     ids = [example["example_id"] for example in examples]
     told = (

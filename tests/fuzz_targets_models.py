@@ -1,4 +1,6 @@
-"""Fetching from odd files and folders, and training from odd data and models: targets of tests/fuzz.py."""
+"""Fetching from odd files and folders, and training from odd data and models:
+targets of tests/fuzz.py.
+"""
 
 import hashlib
 import io

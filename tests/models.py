@@ -14,7 +14,9 @@ from tests.conftest import ROOT
 
 
 def fetched(entry: str, folder: Path, kind=None) -> Path:
-    """The folder with the model of an entry; kind: the class of transformers whose random weights it has."""
+    """The folder with the model of an entry; kind: the class of transformers
+    whose random weights it has.
+    """
     partial = folder.parent / "partial"
     given = f"--model {entry} --output {folder} --partial {partial}"
     with contextlib.chdir(ROOT):
@@ -26,7 +28,9 @@ def fetched(entry: str, folder: Path, kind=None) -> Path:
 
 
 def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
-    """Contexts with their candidates, the first `right` of which are right, as the loop gives them to a paradigm."""
+    """Contexts with their candidates, the first `right` of which are right,
+    as the loop gives them to a paradigm.
+    """
     return pa.Table.from_pylist(
         [
             {

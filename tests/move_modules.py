@@ -1,8 +1,10 @@
-"""Moves modules and rewrites every mention of them: `python -m tests.move_modules MOVES.tsv` (a line a module: old name, tab, new name).
+"""Moves modules and rewrites every mention of them: `python -m tests.move_modules MOVES.tsv` (a
+line a module: old name, tab, new name).
 
-A name may be dotted (scripts.data.card) or, of a file that no one imports, a path. Mentions are dotted names and paths, in every file
-that git tracks but those that tell of the past. What is imported as `from package import module` is changed by hand. Code identity holds no
-module name, so nothing is made again by a move (tests/running/test_identity.py).
+A name may be dotted (scripts.data.card) or, of a file that no one imports, a path. Mentions are
+dotted names and paths, in every file that git tracks but those that tell of the past. What is
+imported as `from package import module` is changed by hand. Code identity holds no module name, so
+nothing is made again by a move (tests/running/test_identity.py).
 """
 
 import re

@@ -1,7 +1,9 @@
-"""The plan of a study as text: a line for each job, with digests of its inputs and of the parameters that decide its result.
+"""The plan of a study as text: a line for each job, with digests of its inputs and of the
+parameters that decide its result.
 
-tests/golden/ holds these texts for the default study and every preset. A change that should change no plan leaves them equal
-(tests/plan/test_plan.py). `--job` prints jobs in full, and `--write` writes the texts anew after a change that should.
+tests/golden/ holds these texts for the default study and every preset. A change that should change
+no plan leaves them equal (tests/plan/test_plan.py). `--job` prints jobs in full, and `--write`
+writes the texts anew after a change that should.
 
     python -m tests.planned_jobs --write
     python -m tests.planned_jobs small --job evaluate_metrics
@@ -32,7 +34,9 @@ CODE = re.compile(r'"code": "[0-9a-f]{12}"')  # the identity of a program, insid
 
 
 def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[str, list[str]]]]:
-    """Each job of `snakemake --forceall` in an empty folder, this one: its rule with its first output, and its files and parameters."""
+    """Each job of `snakemake --forceall` in an empty folder, this one: its rule with its first
+    output, and its files and parameters.
+    """
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import (
         ConfigSettings,
@@ -97,7 +101,9 @@ def server():
 
 
 def planned_text(study: str, job: str | None = None) -> str:
-    """The text of a study, by a process of its own in an empty folder; with `job`, jobs whose name holds it, in full."""
+    """The text of a study, by a process of its own in an empty folder; with `job`,
+    jobs whose name holds it, in full.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = ["tests.planned_jobs", study, "--here", *(["--job", job] if job else [])]
         done = server().call(command, Path(folder), ENVIRONMENT)

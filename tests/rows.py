@@ -1,4 +1,7 @@
-"""A table of cases as one test: every row is tried, and all rows that fail are told together. And tables as text."""
+"""A table of cases as one test: every row is tried, and all rows that fail are told together.
+
+And tables as text.
+"""
 
 import functools
 import inspect
@@ -9,7 +12,9 @@ import yaml
 
 
 def rows_of(text: str) -> list[tuple]:
-    """The rows of a table, a line each; its cells stand between | and are YAML: words, numbers, null, [a, list]."""
+    """The rows of a table, a line each; its cells stand between | and are YAML:
+    words, numbers, null, [a, list].
+    """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return [
         tuple(yaml.load(cell, loader) for cell in line.split("|"))
@@ -23,7 +28,9 @@ def texts_of(text: str) -> list[tuple]:
 
 
 def each_row(names: str, rows: Iterable | str) -> Callable:
-    """Like `pytest.mark.parametrize(names, rows)` for quick cases that leave nothing behind, counted as one test."""
+    """Like `pytest.mark.parametrize(names, rows)` for quick cases that leave nothing behind,
+    counted as one test.
+    """
     names = [name.strip() for name in names.split(",")]
     rows = rows_of(rows) if isinstance(rows, str) else list(rows)
     assert rows, "a table without rows tests nothing"

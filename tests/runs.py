@@ -15,7 +15,8 @@ def write_run(
 ) -> str:
     """predictions.parquet and run.json of a run, rows shuffled.
 
-    parts: a split, a selection, its examples (example_id, group_id, label) and their scores, (n,) or (n, labels).
+    parts: a split, a selection, its examples (example_id, group_id, label) and their scores, (n,)
+    or (n, labels).
     """
     tables = [
         examples[["example_id", "group_id", "label"]].assign(

@@ -1,19 +1,22 @@
-"""Read the pairs of the temporal-NLI sets back: times, prepositions and label, from the two sentences alone.
+"""Read the pairs of the temporal-NLI sets back: times, prepositions and label,
+from the two sentences alone.
 
-The reader shares nothing with the generator: it knows neither templates nor labels, only English times and the rules
-of the paper. `read` reads one pair. `check` reads a table with the columns text_a, text_b, label (a word) and
-challenge_set and returns its faults, one row a fault: row (of the table's index), fault. Both accept the released files
-as well.
+The reader shares nothing with the generator: it knows neither templates nor labels, only English
+times and the rules of the paper. `read` reads one pair. `check` reads a table with the columns
+text_a, text_b, label (a word) and challenge_set and returns its faults, one row a fault: row (of
+the table's index), fault. Both accept the released files as well.
 
     faults = check(table); print(faults["fault"].value_counts())
-    python tests/temporal_nli_reader.py results/clean/temporal_nli_release/train.parquet   # the faults of each set, with an example
+    # the faults of each set, with an example
+    python tests/temporal_nli_reader.py results/clean/temporal_nli_release/train.parquet
 
 Faults of a sentence
   unreadable            it has not the grammar of its set
   lower_case            it starts with a small letter
   upper_case            a fronted time is followed by a capital ("In May, They left")
   doubled_preposition   "in in May"
-  stray_preposition     the event ends in a preposition of its own ("start in before May", "In May, it will start in")
+  stray_preposition     the event ends in a preposition of its own ("start in before May", "In May,
+                        it will start in")
   wrong_preposition     "at May", or a hypothesis of set I or III without before or after
   wrong_ordinal         "22th"
   out_of_range          a day beyond the 28th, a year outside 1900–2000, T1 outside 1–10
@@ -21,11 +24,13 @@ Faults of a sentence
   singular, plural      "1 hours", "5 hour"
   zero_part, large_part "0 years 4 months", "1 year 12 months"
 Faults of a pair
-  same_sentence, different_events, different_positions (forward and fronted in set I), different_kinds (of time),
-  wrong_unit, equal_times (set III: 60 minutes and 1 hour, 12 months and 1 year), backwards (an end before its start, in
-  a list that has no next cycle), wrong_duration (a claim that is none of gold, gold + 1, gold × 10), wrong_label
+  same_sentence, different_events, different_positions (forward and fronted in set I),
+  different_kinds (of time), wrong_unit, equal_times (set III: 60 minutes and 1 hour, 12 months and
+  1 year), backwards (an end before its start, in a list that has no next cycle), wrong_duration (a
+  claim that is none of gold, gold + 1, gold × 10), wrong_label
 Faults of a table
-  duplicate_pair, different_events (two clauses that elsewhere stand beside another hypothesis's event)
+  duplicate_pair, different_events (two clauses that elsewhere stand beside another hypothesis's
+  event)
 """
 
 import re
@@ -45,7 +50,8 @@ MONTHS = {spelling: number for number, name in enumerate(FULL) for spelling in (
 WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 
-# Kinds of time: the longer expression first, since a date holds a month, a year and a day of the month.
+# Kinds of time: the longer expression first, since a date holds a month, a year and a day of the
+# month.
 KINDS = {
     "date_dmy": rf"(?P<day>\d\d?)(?P<suffix>st|nd|rd|th) (?P<month>{MONTH}) (?P<year>\d{{4}})",
     "date_my": rf"(?P<month>{MONTH}) (?P<year>\d{{4}})",
@@ -65,13 +71,11 @@ UNIT = yaml.safe_load("""
 CYCLE = {"hours": 24, "weekday": 7, "month": 12}
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "month": 2.628e6, "year": 3.154e7}
 UNITS = list(SECONDS)
-CALENDAR = {
-    "minute": 60,
-    "hour": 24,
-    "month": 12,
-}  # of the next higher unit; by SECONDS 12 months are not quite a year
+# of the next higher unit; by SECONDS 12 months are not quite a year
+CALENDAR = {"minute": 60, "hour": 24, "month": 12}
 
-# Every sentence is anchored on its times, so that events may hold any words ("was sworn in", "left on a journey").
+# Every sentence is anchored on its times, so that events may hold any words ("was sworn in", "left
+# on a journey").
 TIME = "|".join(re.sub(r"\?P<\w+>", "?:", pattern) for pattern in KINDS.values())
 AMOUNT = rf"(?:0|[1-9]\d*) (?:{'|'.join(UNITS)})s*"
 FORWARD = r"(?P<event>.+) (?P<preposition>at|on|in|before|after) (?P<time>{})\."
@@ -99,16 +103,18 @@ LASTS = {
 TIMES = [(kind, re.compile(pattern)) for kind, pattern in KINDS.items()]
 PARTS = re.compile(rf"(\d+) ({'|'.join(UNITS)})(s*)")
 
-# An event must not end in one of these: a preposition and a time follow it, or it ends its sentence. The rule is strict
-# on purpose, a particle ("rolled in in May") reads no better; only before "from" and "for" it is fine ("went on for").
+# An event must not end in one of these: a preposition and a time follow it, or it ends its
+# sentence. The rule is strict on purpose, a particle ("rolled in in May") reads no better; only
+# before "from" and "for" it is fine ("went on for").
 ENDS_NO_EVENT = set("at on in before after from to for until".split())
 NOT_NAMES = set("The A An This That We They He She It My Our His Her Their".split())
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a pair says. What does not apply to its set, or could not be read, is None; where it has no label, a fault
-    says why."""
+    """What a pair says. What does not apply to its set, or could not be read, is None; where it has
+    no label, a fault says why.
+    """
 
     label: str | None = None
     events: tuple[
@@ -131,7 +137,9 @@ class Reading:
 
 @lru_cache(maxsize=1 << 16)
 def point_in_time(text: str) -> tuple[str, int, list]:
-    """Kind, position among the times of its kind, and faults of a time as "5 PM", "the 3rd" or "May 1950"."""
+    """Kind, position among the times of its kind, and faults of a time as "5 PM",
+    "the 3rd" or "May 1950".
+    """
     kind, part = next(
         (kind, match.groupdict()) for kind, pattern in TIMES if (match := pattern.fullmatch(text))
     )
@@ -186,7 +194,9 @@ def amount_of_time(text: str) -> tuple[list, list]:
 
 
 def sentence(text: str, forms: dict) -> tuple[str | None, dict, list]:
-    """The form of a sentence, its parts and its faults; no form where it fits none, or more than one."""
+    """The form of a sentence, its parts and its faults; no form where it fits none,
+    or more than one.
+    """
     fitting = [
         (form, match.groupdict())
         for form, pattern in forms.items()
@@ -259,7 +269,9 @@ def lasting_sentence(text: str) -> tuple[str | None, dict, list]:
 
 
 def relation(premise: str, i: float, hypothesis: str, j: float) -> str:
-    """Label by temporal inclusion: before and after are open intervals, every other preposition is a point."""
+    """Label by temporal inclusion: before and after are open intervals,
+    every other preposition is a point.
+    """
     (start, end), (low, high) = (
         {"before": (-inf, at), "after": (at, inf)}.get(preposition, (at, at))
         for preposition, at in ((premise, i), (hypothesis, j))
@@ -274,7 +286,9 @@ def relation(premise: str, i: float, hypothesis: str, j: float) -> str:
 def two_sentences(
     premise: str, hypothesis: str, sentence_of
 ) -> tuple[dict | None, dict, dict, list]:
-    """Both sentences of set I or III: their parts, what a reading says of both, and faults; no parts if unreadable."""
+    """Both sentences of set I or III: their parts, what a reading says of both, and faults;
+    no parts if unreadable.
+    """
     (form, first, faults), (other_form, second, more) = (
         sentence_of(premise),
         sentence_of(hypothesis),
@@ -353,7 +367,8 @@ def temp_duration(premise: str, hypothesis: str) -> Reading:
         return no_label("different_kinds")
     told["same_time"] = start == end
 
-    # An end that is not after the start lies in the next day, week or year; dates and years have no next cycle.
+    # An end that is not after the start lies in the next day, week or year; dates and years have no
+    # next cycle.
     next_cycle = end <= start
     if next_cycle and kind not in CYCLE:
         return no_label("backwards")
@@ -390,7 +405,9 @@ def read(premise: str, hypothesis: str, challenge_set: str) -> Reading:
 
 
 def check(rows: pd.DataFrame) -> pd.DataFrame:
-    """Every fault of a table of pairs, each once a row; none where each label follows from well-formed sentences."""
+    """Every fault of a table of pairs, each once a row;
+    none where each label follows from well-formed sentences.
+    """
     found, seen, durations = [], set(), {}
     columns = (rows[column].tolist() for column in ("text_a", "text_b", "label", "challenge_set"))
     for row, *pair, label, challenge_set in zip(rows.index.tolist(), *columns):
@@ -401,7 +418,8 @@ def check(rows: pd.DataFrame) -> pd.DataFrame:
         if (*pair, challenge_set) in seen:
             faults.append("duplicate_pair")
         seen.add((*pair, challenge_set))
-        # Two clauses name the event in other words than the hypothesis does, but in the same words everywhere.
+        # Two clauses name the event in other words than the hypothesis does, but in the same words
+        # everywhere.
         if reading.forms == ("two_clauses",):
             clauses, event = reading.events
             if durations.setdefault(clauses, event) != event:
@@ -419,6 +437,7 @@ if __name__ == "__main__":
     for (challenge_set, fault), rows in found.groupby(["challenge_set", "fault"]):
         first = pairs.loc[rows["row"].iloc[0]]
         print(
-            f"{challenge_set:15}{fault:22}{rows['row'].nunique():6,} of {pairs['challenge_set'].eq(challenge_set).sum():,} pairs, as: "
-            f"{first['text_a']} / {first['text_b']} ({first['label']})"
+            f"{challenge_set:15}{fault:22}{rows['row'].nunique():6,} of "
+            f"{pairs['challenge_set'].eq(challenge_set).sum():,} pairs, as: {first['text_a']} / "
+            f"{first['text_b']} ({first['label']})"
         )

@@ -45,7 +45,9 @@ def arguments(
     settings=(),
     **options,
 ) -> list[str]:
-    """training, method, settings: what differs from the above; options: further ones of the program, by name."""
+    """training, method, settings: what differs from the above;
+    options: further ones of the program, by name.
+    """
     told = {
         "settings": SETTINGS | {"training": TRAINING | dict(training)} | dict(settings),
         "method": METHOD | dict(method),
@@ -71,7 +73,9 @@ def arguments(
 
 
 def pairs(videos: int, seed: int, positions: int = 4, words: int = 3) -> pa.Table:
-    """Pairs whose order can be learnt: `first` words come before `last` words, with noise; `positions` of each video."""
+    """Pairs whose order can be learnt: `first` words come before `last` words, with noise;
+    `positions` of each video.
+    """
     draw = np.random.default_rng(seed)
     first, last = (text.split() for text in ("open take start man", "close eat end man"))
     rows = []

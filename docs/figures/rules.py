@@ -1,4 +1,5 @@
-"""Draw the rule graph, stage by stage from left to right; a link that others already imply is left out.
+"""Draw the rule graph, stage by stage from left to right;
+a link that others already imply is left out.
 
 Reads  Snakemake's rule graphs (DOT) from standard input, and draws them as one
 Writes an SVG to standard output
@@ -22,7 +23,9 @@ COLOURS = ["#dbe7f5", "#dff0e3", "#fdf0d5", "#f8dcd7", "#e6e0f3", "#dcecef"]
 
 
 def read(dot: str) -> tuple[list[str], set[tuple[str, str]]]:
-    """The rules of all graphs, and pairs of a rule and one that waits for it; targets of whole stages left out."""
+    """The rules of all graphs, and pairs of a rule and one that waits for it;
+    targets of whole stages left out.
+    """
     rules, links = set(), set()
     for graph in dot.split("digraph ")[1:]:
         names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', graph))
@@ -46,7 +49,9 @@ def without_shortcuts(links: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def places(rules: list[str], links: set[tuple[str, str]]) -> dict[str, tuple[float, float]]:
-    """Where each rule stands: its stage's column, those that wait for others of their stage lower; the page at the end."""
+    """Where each rule stands: its stage's column, those that wait for others of their stage
+    lower; the page at the end.
+    """
 
     def depth(rule: str) -> int:
         before = [

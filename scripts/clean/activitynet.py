@@ -1,13 +1,15 @@
-"""Clean ActivityNet Captions: the three captioned splits as tables of one sentence a row, in the order of time.
+"""Clean ActivityNet Captions: the three captioned splits as tables of one sentence a row,
+in the order of time.
 
-Reads  train.json, val_1.json, val_2.json ({video_id: {duration, timestamps, sentences}}), train_ids.json and
-       val_ids.json (lists of video ids) from --fetched
-Writes train.parquet, val_1.parquet, val_2.parquet (schema captions), sorted by video and start time, and
-       cleaning.csv, which counts all that was read, changed, dropped and found odd
+Reads  train.json, val_1.json, val_2.json ({video_id: {duration, timestamps, sentences}}),
+       train_ids.json and val_ids.json (lists of video ids) from --fetched
+Writes train.parquet, val_1.parquet, val_2.parquet (schema captions), sorted by video and start
+       time, and cleaning.csv, which counts all that was read, changed, dropped and found odd
 
-White space is stripped and joined. Times stay as they are, however odd. A sentence goes only when its text is empty or
-a time is not a finite number; a training video only when val_1 or val_2 has it too (none does in the released files).
-val_2 captions the videos of val_1 again: the two are not independent.
+White space is stripped and joined. Times stay as they are, however odd. A sentence goes only when
+its text is empty or a time is not a finite number; a training video only when val_1 or val_2 has it
+too (none does in the released files). val_2 captions the videos of val_1 again: the two are not
+independent.
 
     python -m scripts.clean.activitynet --source activitynet --fetched results/fetch/activitynet \\
         --output results/clean/activitynet --provenance '{"licence": "unstated"}'
@@ -25,7 +27,10 @@ LISTS = {"train": "train_ids.json", "val_1": "val_ids.json", "val_2": "val_ids.j
 
 
 def read_split(file: Path) -> dict[str, Captions]:
-    """The videos of one file, checked. Raises UserError that names the video whose shape is wrong."""
+    """The videos of one file, checked.
+
+    Raises UserError that names the video whose shape is wrong.
+    """
     videos = {
         name: shaped(video, Captions, f"{file}: video {cut(name)}")
         for name, video in shaped(read_json(file), dict[str, object], str(file)).items()
@@ -35,8 +40,8 @@ def read_split(file: Path) -> dict[str, Captions]:
     for name, video in videos.items():
         if len(video.timestamps) != len(video.sentences):
             raise UserError(
-                f"{file}: video {cut(name)}: {len(video.timestamps)} timestamps but {len(video.sentences)} "
-                "sentences; mend that entry, or fetch the file again"
+                f"{file}: video {cut(name)}: {len(video.timestamps)} timestamps but "
+                f"{len(video.sentences)} sentences; mend that entry, or fetch the file again"
             )
     return videos
 

@@ -27,10 +27,13 @@ class Captions(msgspec.Struct):
 
 
 def read_json(file: Path) -> object:
-    """The value of a JSON file of videos; refuses one that is missing, not UTF-8, broken, or names a key twice."""
+    """The value of a JSON file of videos; refuses one that is missing, not UTF-8,
+    broken, or names a key twice.
+    """
 
     def behind(before: str) -> str:
-        # The keys of objects: of those, the last one before the fault is the video that it lies in, or just behind.
+        # The keys of objects: of those, the last one before the fault is the video that it lies in,
+        # or just behind.
         keys = [
             found[1]
             for found in re.finditer(rf"({STRING})(\s*+:\s*+\{{)?", before, re.DOTALL)
@@ -46,7 +49,9 @@ def read_json(file: Path) -> object:
 
 
 def sentences_of(videos: dict[str, Captions]) -> pd.DataFrame:
-    """A row a sentence, in the order of the file: video_id, duration, start_s, end_s, raw (as it was read) and text."""
+    """A row a sentence, in the order of the file: video_id, duration, start_s, end_s, raw (as it
+    was read) and text.
+    """
     rows = [
         (name, video.duration, *span, text)
         for name, video in videos.items()
@@ -61,10 +66,11 @@ def sentences_of(videos: dict[str, Captions]) -> pd.DataFrame:
 def clean_split(
     videos: dict[str, Captions], source: str, split: str
 ) -> tuple[pd.DataFrame, list[Count]]:
-    """One split (of thousands of videos, not of millions) as a table of captions, and what was found and done.
+    """One split (of thousands of videos, not of millions) as a table of captions,
+    and what was found and done.
 
-    Sorted by video_id and start time; equal times keep the order of the file. Sentences go only for an empty text
-    or a time that is not a finite number. Odd times are counted and stay as they are.
+    Sorted by video_id and start time; equal times keep the order of the file. Sentences go only for
+    an empty text or a time that is not a finite number. Odd times are counted and stay as they are.
     """
     rows = sentences_of(videos)
     noted = {

@@ -1,6 +1,8 @@
-"""What the cleaners share: their arguments, reading entries of a known shape, and writing all or nothing.
+"""What the cleaners share: their arguments, reading entries of a known shape,
+and writing all or nothing.
 
-Not a program. Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv without the source.
+Not a program. Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv
+without the source.
 """
 
 import argparse
@@ -46,7 +48,10 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
         type=whole_number(1, 1024),
         default=1,
         metavar="N",
-        help="how many processes may work at the same time, of which a cleaner uses what it can; default: %(default)s",
+        help=(
+            "how many processes may work at the same time, of which a cleaner uses what it can; "
+            "default: %(default)s"
+        ),
     )
     return shared
 
@@ -55,7 +60,9 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
 
 
 def shaped(value: object, shape: type[Shape], where: str) -> Shape:
-    """`value` as `shape` (a msgspec type); `where` (file and video) opens the error when it is not."""
+    """`value` as `shape` (a msgspec type); `where` (file and video) opens the error
+    when it is not.
+    """
     try:
         return msgspec.convert(value, shape)
     except (msgspec.ValidationError, OverflowError) as error:
@@ -68,7 +75,9 @@ def shaped(value: object, shape: type[Shape], where: str) -> Shape:
 
 
 def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shape]:
-    """The entries of one JSON list of objects, each as `shape` (a msgspec type). what: the word for one (dialog); key: of its id.
+    """The entries of one JSON list of objects, each as `shape` (a msgspec type).
+
+    what: the word for one (dialog); key: of its id.
 
     Raises UserError that names the file and the entry of what cannot be read.
     """
@@ -93,18 +102,24 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
 
 
 def mapped(table: pd.DataFrame, column: str, names: dict, file: Path, first_line: int) -> pd.Series:
-    """A column with other names. Raises UserError with the line of a value that has none; row 0 stands in `first_line`."""
+    """A column with other names.
+
+    Raises UserError with the line of a value that has none; row 0 stands in `first_line`.
+    """
     unknown = table[~table[column].isin(names)]
     if len(unknown):
         raise UserError(
-            f"{file}: line {unknown.index[0] + first_line}: {column} is {shown(unknown[column].iloc[0])}, not one of "
-            f"{', '.join(map(str, names))}; mend it, or fetch the file again"
+            f"{file}: line {unknown.index[0] + first_line}: {column} is "
+            f"{shown(unknown[column].iloc[0])}, not one of {', '.join(map(str, names))}; mend it, "
+            "or fetch the file again"
         )
     return table[column].map(names)
 
 
 def joined(texts: pd.Series) -> pd.Series:
-    """Texts without white space at their ends, and with one space where there was other white space."""
+    """Texts without white space at their ends, and with one space where there
+    was other white space.
+    """
     return pd.Series([" ".join(text.split()) for text in texts], index=texts.index, dtype=object)
 
 
@@ -122,7 +137,9 @@ def changed_spaces(raw: pd.Series) -> dict[str, pd.Series]:
 
 
 def counted(split: str, unit: str, **actions) -> list[Count]:
-    """The counts of one unit, in the order given: of each action a number or {reason: a number, or which rows}."""
+    """The counts of one unit, in the order given: of each action a number or {reason: a number,
+    or which rows}.
+    """
     return [
         (split, unit, action, reason, int(np.sum(found)))
         for action, found_of in actions.items()
@@ -131,7 +148,9 @@ def counted(split: str, unit: str, **actions) -> list[Count]:
 
 
 def write_cleaning(source: str, counts: list[Count], file: Path) -> None:
-    """Write cleaning.csv (schema cleaning): what was read, kept, changed, dropped and noted, in the order given."""
+    """Write cleaning.csv (schema cleaning): what was read, kept, changed, dropped and noted,
+    in the order given.
+    """
     table = pd.DataFrame([(source, *count) for count in counts], columns=CLEANING.names)
     with whole(file) as place:
         table.to_csv(place, index=False, lineterminator="\n")
@@ -152,7 +171,9 @@ def write_corpus(
     schema: pa.Schema,
     counts: list[Count],
 ) -> None:
-    """Write <split>.parquet of each split and cleaning.csv to given.output: all of them, or none."""
+    """Write <split>.parquet of each split and cleaning.csv to given.output: all of them,
+    or none.
+    """
     with whole_set(given.output) as folder:
         for split, table in tables.items():
             write_table(

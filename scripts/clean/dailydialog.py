@@ -1,14 +1,18 @@
-"""Clean DailyDialog (Li et al. 2017): everyday dialogs of two people, one a line, turns that end with `__eou__`.
+"""Clean DailyDialog (Li et al. 2017): everyday dialogs of two people, one a line,
+turns that end with `__eou__`.
 
-Repaired, each counted: a spaced apostrophe in contractions (`don ’ t`, `it ' s`) and after plurals (`two hours ' time`), a
-curly apostrophe, a missing space after a full stop or question mark between words (`right.But`, not `p.m.`, `10.30` or
-`www.x.com`), a spaced abbreviation (`5 p . m .`), a space before punctuation (`well , yes .`, not `well ...`), full-width
-characters, control characters, spaces in a row. TimeDial, which was made of this corpus, is repaired in the same way. Speakers
-alternate, A begins. A dialog with the same words as one before (lower case, letters and digits only, in the order train,
-validation, test) stays and is marked.
+Repaired, each counted: a spaced apostrophe in contractions (`don ’ t`, `it ' s`) and after plurals
+(`two hours ' time`), a curly apostrophe, a missing space after a full stop or question mark between
+words (`right.But`, not `p.m.`, `10.30` or `www.x.com`), a spaced abbreviation (`5 p . m .`), a
+space before punctuation (`well , yes .`, not `well ...`), full-width characters, control
+characters, spaces in a row. TimeDial, which was made of this corpus, is repaired in the same way.
+Speakers alternate, A begins. A dialog with the same words as one before (lower case, letters and
+digits only, in the order train, validation, test) stays and is marked.
 
-Reads  train.zip, validation.zip, test.zip (of each: <split>/dialogues_<split>.txt) from --fetched; unpacked in memory
-Writes train.parquet, validation.parquet, test.parquet (schema dialogs; dialog_id is <split>:<line from 0>) and cleaning.csv
+Reads  train.zip, validation.zip, test.zip (of each: <split>/dialogues_<split>.txt) from --fetched;
+       unpacked in memory
+Writes train.parquet, validation.parquet, test.parquet (schema dialogs; dialog_id is <split>:<line
+       from 0>) and cleaning.csv
 
     python -m scripts.clean.dailydialog --source dailydialog --fetched results/fetch/dailydialog \\
         --output results/clean/dailydialog --provenance '{"licence": "CC BY-NC-SA 4.0"}'
@@ -37,28 +41,31 @@ WIDE = re.compile("[\u3000-\u303f\uff01-\uffee]")
 STOPS = str.maketrans({"\u3002": ".", "\u3001": ","})  # which NFKC leaves as they are
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
 ADDRESS = r"(?:\S*@|www\.|\S*\.(?:com|net|org|edu|gov|cn|tw)\b)\S*"
-WORD = r"(?:[A-Za-z]{2}|[AIa]\b)"  # what may follow a full stop that ends a sentence: Ph.D has none there
+# what may follow a full stop that ends a sentence: Ph.D has none there
+WORD = r"(?:[A-Za-z]{2}|[AIa]\b)"
 STOP = re.compile(
     rf"(?P<address>(?<!\S){ADDRESS})"
-    rf"|(?<=[A-Za-z'’-][A-Za-z])[.?!](?={WORD})|(?<=(?<![.\w])[A-Za-z])[.?!](?=[A-Za-z]{{2}})"  # not L.A.Hank
+    # not L.A.Hank
+    rf"|(?<=[A-Za-z'’-][A-Za-z])[.?!](?={WORD})|(?<=(?<![.\w])[A-Za-z])[.?!](?=[A-Za-z]{{2}})"
     rf"|(?<=[ap]\.m)\.(?={WORD})|(?<=\d)[.?!](?=[A-Z][a-z])"
 )  # p.m.Any, 57.And; not 7.45
 CONTRACTION = re.compile(
-    r"(?<=\w) ['’] (?=(?:s|m|ll|ve|re|d)\b)|(?<=n) ['’] (?=t\b)|(?<=\b[o0]) ['’] (?=clock\b)|(?<=\bma) ['’] (?=am\b)",
+    r"(?<=\w) ['’] (?=(?:s|m|ll|ve|re|d)\b)|(?<=n) ['’] (?=t\b)|(?<=\b[o0]) ['’] (?=clock\b)"
+    r"|(?<=\bma) ['’] (?=am\b)",
     re.IGNORECASE,
 )
 PLURAL = re.compile(r"(?<=[a-z]s) ['’](?= [a-z])")
 ABBREVIATION = re.compile(r"(?:(?<=\b[A-Za-z])|(?<=\d[A-Za-z]))(?: \. ?|\. )(?=[A-Za-z] ?\.(?!\.))")
 PUNCTUATED = re.compile(r"(?<=\S)[ \t]+(?=(?:[,.;:]|[?!]+)(?!\S))")
-QUOTE = re.compile(
-    r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘"
-)  # one that stands alone may open or close a quotation
+# one that stands alone may open or close a quotation
+QUOTE = re.compile(r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘")
 
 
 def archived(file: Path, split: str) -> str:
     """The text of dialogues_<split>.txt in a split's archive, read in memory.
 
-    Raises UserError for an archive that is broken, holds no such file or a path that leads out of it, or opens too large.
+    Raises UserError for an archive that is broken, holds no such file or a path that leads out of
+    it, or opens too large.
     """
     member = f"{split}/dialogues_{split}.txt"
     if not file.exists():
@@ -76,8 +83,8 @@ def archived(file: Path, split: str) -> str:
                 and path.parts[0].endswith(":")
             ):
                 raise UserError(
-                    f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so nothing was read: "
-                    "get the archive from a source that you trust"
+                    f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so "
+                    "nothing was read: get the archive from a source that you trust"
                 )
         times = archive.namelist().count(member)
         if times == 0:
@@ -85,13 +92,15 @@ def archived(file: Path, split: str) -> str:
             raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
         if times > 1:
             raise UserError(
-                f"{file}: has {times} members {member}, and nothing tells which one is meant; fetch it again"
+                f"{file}: has {times} members {member}, and nothing tells which one is meant; "
+                "fetch it again"
             )
         with archive.open(member) as opened:
             read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
     if len(read) > LARGEST:
         raise UserError(
-            f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; fetch it again"
+            f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; "
+            "fetch it again"
         )
     return decoded(read, f"{file}: {member}")
 
@@ -113,12 +122,16 @@ def narrow(text: str) -> str:
 
 
 def stops_spaced(text: str) -> str:
-    """A space behind each full stop, question or exclamation mark that stands between two words, addresses left alone."""
+    """A space behind each full stop, question or exclamation mark that stands between two words,
+    addresses left alone.
+    """
     return STOP.sub(lambda found: found.group() if found["address"] else f"{found.group()} ", text)
 
 
 def possessive(text: str) -> str:
-    """`two hours ' time` as `two hours' time`, where the apostrophe cannot be a quotation mark: it is the turn's only one."""
+    """`two hours ' time` as `two hours' time`, where the apostrophe cannot be a quotation mark:
+    it is the turn's only one.
+    """
     return PLURAL.sub("'", text) if len(QUOTE.findall(text)) == 1 else text
 
 
@@ -137,7 +150,9 @@ REPAIRS = [
 
 
 def repaired(texts: pd.Series) -> tuple[pd.Series, dict[str, pd.Series]]:
-    """Turns with their spacing repaired and no space at their ends, and which turns each repair changed."""
+    """Turns with their spacing repaired and no space at their ends,
+    and which turns each repair changed.
+    """
     texts, changed = texts.str.strip(), {}
     for reason, repair in REPAIRS:
         after = pd.Series([repair(text) for text in texts], index=texts.index, dtype=object)
@@ -147,7 +162,9 @@ def repaired(texts: pd.Series) -> tuple[pd.Series, dict[str, pd.Series]]:
 
 
 def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.DataFrame, list[Count]]:
-    """One split as a table of turns (schema dialogs, duplicate_of still missing), and what was found and done."""
+    """One split as a table of turns (schema dialogs, duplicate_of still missing),
+    and what was found and done.
+    """
     lines = pd.Series(lines_in(text, where), dtype=object)
     pieces = lines.str.split(END)
     unended = pieces.str[-1].str.strip() != ""
@@ -191,7 +208,9 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
 
 
 def marked(turns: pd.DataFrame) -> pd.DataFrame:
-    """Turns of all splits, in their order, with duplicate_of: the first dialog of the same words, where one is before."""
+    """Turns of all splits, in their order, with duplicate_of: the first dialog of the same
+    words, where one is before.
+    """
     dialogs = turns.groupby("dialog_id", sort=False)["text"].agg(" ".join)
     words = same_words(dialogs)
     first = pd.Series(dialogs.index, index=dialogs.index).groupby(words).transform("first")

@@ -1,22 +1,26 @@
-"""Clean dialogs of your own, a corpus of any size, to learn from in the place of the paper's Meena data.
+"""Clean dialogs of your own, a corpus of any size, to learn from in the place
+of the paper's Meena data.
 
-The file is the one that the source's entry names, as --provenance has it ({"sha256": {"<file>": …}}); its name tells its
-kind:
+The file is the one that the source's entry names, as --provenance has it ({"sha256": {"<file>":
+…}}); its name tells its kind:
 
-  .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, "dialog_id" beside it where there is one
-            (else the dialog is called line:<number, from 1>)
-  .parquet  one turn a row, the rows of a dialog together: columns dialog_id, turn (a number to sort by), text, and speaker
-            where there is one
+  .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, "dialog_id" beside it
+            where there is one (else the dialog is called line:<number, from 1>)
+  .parquet  one turn a row, the rows of a dialog together: columns dialog_id, turn (a number to sort
+            by), text, and speaker where there is one
 
-A tenth of the dialogs, by hash of the dialog_id, is validation. The first to speak is A, the next B; where no speaker is
-given they alternate. Turns lose white space at their ends and in rows; empty ones are dropped and counted. A dialog with the
-same words as one before (train, then validation) stays and is marked. The file is read twice, in pieces: what is held of the
-whole are the dialogs' ids, not their texts.
+A tenth of the dialogs, by hash of the dialog_id, is validation. The first to speak is A, the next
+B; where no speaker is given they alternate. Turns lose white space at their ends and in rows; empty
+ones are dropped and counted. A dialog with the same words as one before (train, then validation)
+stays and is marked. The file is read twice, in pieces: what is held of the whole are the dialogs'
+ids, not their texts.
 
 Reads  the .jsonl or .parquet file in --fetched
-Writes train.parquet, validation.parquet (schema dialogs), in the order of the file, and cleaning.csv
+Writes train.parquet, validation.parquet (schema dialogs), in the order of the file, and
+       cleaning.csv
 
-    python -m scripts.clean.dialogs --source my_dialogs --fetched /data --output results/clean/my_dialogs \\
+    python -m scripts.clean.dialogs --source my_dialogs --fetched /data \\
+        --output results/clean/my_dialogs \\
         --provenance '{"licence": "CC BY 4.0", "sha256": {"dialogs.jsonl": null}}'
 """
 
@@ -65,7 +69,10 @@ DECODER = msgspec.json.Decoder(Line)
 
 
 def file_named(fetched: Path, provenance: dict) -> Path:
-    """The file that the provenance names. Raises UserError where that is not exactly one .jsonl or .parquet file."""
+    """The file that the provenance names.
+
+    Raises UserError where that is not exactly one .jsonl or .parquet file.
+    """
     listed = provenance.get("sha256")
     names = [
         name
@@ -74,21 +81,26 @@ def file_named(fetched: Path, provenance: dict) -> Path:
     ]
     if len(names) != 1:
         raise UserError(
-            f"--provenance names {cut(' and '.join(names)) or 'no .jsonl or .parquet file'}, but one file is cleaned: "
-            "name it in the source's entry, as `local: /data/dialogs.jsonl`, or here, as "
+            f"--provenance names {cut(' and '.join(names)) or 'no .jsonl or .parquet file'}, but "
+            "one file is cleaned: name it in the source's entry, as `local: /data/dialogs.jsonl`, "
+            "or here, as "
             '{"sha256": {"dialogs.jsonl": null}}'
         )
     return fetched / Path(names[0]).name
 
 
 def line_of(line: bytes, where: str, first: bool) -> Line:
-    """One line of a JSONL file. Raises UserError for one of another shape, and for a key that stands twice."""
+    """One line of a JSONL file.
+
+    Raises UserError for one of another shape, and for a key that stands twice.
+    """
     if first and line.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         line = decoded(line, where, "write it anew").encode()
     remedy = f"write one dialog a line, as {EXAMPLE}"
     try:
         read = DECODER.decode(line)
-        # A key that stands twice, in letters or as an escape, is rare enough to be looked for by the slower way.
+        # A key that stands twice, in letters or as an escape, is rare enough to be looked for by
+        # the slower way.
         if line.count(b'"dialog"') != 1 or line.count(b'"dialog_id"') > 1 or b"\\u00" in line:
             json_of(decoded(line, where, remedy), where, remedy)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -98,7 +110,9 @@ def line_of(line: bytes, where: str, first: bool) -> Line:
 
 
 def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
-    """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, from 1); empty lines are passed over."""
+    """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, from 1);
+    empty lines are passed over.
+    """
     before = 0
     with open(file, "rb") as opened:
         while lines := opened.readlines(CHUNK):
@@ -109,7 +123,8 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
                 read = line_of(line, f"{file}: line {number}", number == 1)
                 if not read.dialog:
                     raise UserError(
-                        f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, or remove it"
+                        f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, "
+                        "or remove it"
                     )
                 ids.append(f"line:{number}" if read.dialog_id is None else str(read.dialog_id))
                 texts.append(read.dialog)
@@ -129,7 +144,9 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
 
 
 def fits(kind: pa.DataType, wanted: str) -> bool:
-    """Whether a column's type is one of those that MAY_BE names; a number may stand as text, and nothing for everything."""
+    """Whether a column's type is one of those that MAY_BE names; a number may stand as text,
+    and nothing for everything.
+    """
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     text = [pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view]
     others = {
@@ -141,27 +158,34 @@ def fits(kind: pa.DataType, wanted: str) -> bool:
 
 
 def columns_of(schema: pa.Schema, file: Path) -> dict[str, pa.DataType]:
-    """The columns to read and what to read them as. Raises UserError for one that is missing, doubled or of another type."""
+    """The columns to read and what to read them as.
+
+    Raises UserError for one that is missing, doubled or of another type.
+    """
     if missing := [name for name in NEEDED if name not in schema.names]:
         raise UserError(
-            f"{file}: no column {', '.join(missing)}; it has {cut(', '.join(schema.names), 400)}: rename or add it"
+            f"{file}: no column {', '.join(missing)}; it has {cut(', '.join(schema.names), 400)}: "
+            "rename or add it"
         )
     columns = NEEDED | ({"speaker": pa.string()} if "speaker" in schema.names else {})
     for name in columns:
         if schema.names.count(name) > 1:
             raise UserError(
-                f"{file}: the column {name} stands {schema.names.count(name)} times; keep one of them"
+                f"{file}: the column {name} stands {schema.names.count(name)} times; keep one of "
+                "them"
             )
         if not fits(schema.field(name).type, MAY_BE[name]):
             raise UserError(
-                f"{file}: column {name} cannot be read: it holds {cut(str(schema.field(name).type))}, not "
-                f"{MAY_BE[name]}; convert it"
+                f"{file}: column {name} cannot be read: it holds "
+                f"{cut(str(schema.field(name).type))}, not {MAY_BE[name]}; convert it"
             )
     return columns
 
 
 def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
-    """Turns of whole dialogs, in order: dialog_id, speaker (where given), text, place (the row, from 1), dialog (its first)."""
+    """Turns of whole dialogs, in order: dialog_id, speaker (where given), text, place (the row,
+    from 1), dialog (its first).
+    """
     with (
         parquet_errors(file, "write it anew"),
         pq.ParquetFile(file, page_checksum_verification=True) as opened,
@@ -178,15 +202,16 @@ def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
                     )
                 except pa.ArrowException as error:
                     raise UserError(
-                        f"{file}: column {name} cannot be read as {kind} behind row {rows}: {cut(str(error))}; "
-                        "convert it"
+                        f"{file}: column {name} cannot be read as {kind} behind row {rows}: "
+                        f"{cut(str(error))}; convert it"
                     ) from None
             read = table.to_pandas().assign(place=np.arange(rows + 1, rows + len(table) + 1))
             rows += len(table)
             for name in ("dialog_id", "turn"):
                 if read[name].isna().any():
                     raise UserError(
-                        f"{file}: row {read.loc[read[name].isna(), 'place'].iloc[0]} has no {name}; fill it in"
+                        f"{file}: row {read.loc[read[name].isna(), 'place'].iloc[0]} has no "
+                        f"{name}; fill it in"
                     )
             read["turn"] = read["turn"].astype(np.int64)
             read = read if held is None else pd.concat([held, read], ignore_index=True)
@@ -201,20 +226,27 @@ def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
 
 
 def sorted_by_turn(read: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """Turns in the order of their numbers; refuses a dialog that has one number twice. Dialogs keep the order of the file."""
+    """Turns in the order of their numbers; refuses a dialog that has one number twice.
+
+    Dialogs keep the order of the file.
+    """
     begins = read["place"].where(read["dialog_id"] != read["dialog_id"].shift()).ffill()
     read = read.assign(dialog=begins.astype(np.int64))
     if (twice := read.duplicated(["dialog", "turn"])).any():
         wrong = read[twice].iloc[0]
         raise UserError(
-            f"{file}: row {wrong['place']}: dialog {cut(wrong['dialog_id'])} has turn {wrong['turn']} a second time; "
-            "number the turns of a dialog without repeats, and give each dialog an id of its own"
+            f"{file}: row {wrong['place']}: dialog {cut(wrong['dialog_id'])} has turn "
+            f"{wrong['turn']} a second time; number the turns of a dialog without repeats, and "
+            "give each dialog an id of its own"
         )
     return read.sort_values(["dialog", "turn"], kind="stable").drop(columns="turn")
 
 
 def turns_of(file: Path) -> Iterator[pd.DataFrame]:
-    """All turns of the file, piece by piece, each dialog whole. Raises UserError for a file without any."""
+    """All turns of the file, piece by piece, each dialog whole.
+
+    Raises UserError for a file without any.
+    """
     try:
         empty = True
         for read in (from_jsonl if file.suffix == ".jsonl" else from_parquet)(file):
@@ -226,12 +258,14 @@ def turns_of(file: Path) -> Iterator[pd.DataFrame]:
         raise UserError(f"{file}: no such file; correct `local:` in the source's entry") from None
     if empty:
         raise UserError(
-            f"{file}: holds no dialog; write some, one a line as {EXAMPLE} (.jsonl) or one turn a row (.parquet)"
+            f"{file}: holds no dialog; write some, one a line as {EXAMPLE} (.jsonl) or one turn a "
+            "row (.parquet)"
         )
 
 
 def listed(file: Path) -> pd.DataFrame:
-    """One row a dialog, in the order of the file: dialog_id, place, split, words (a hash of what is said; 0 for nothing).
+    """One row a dialog, in the order of the file: dialog_id, place, split, words (a hash of what is
+    said; 0 for nothing).
 
     Raises UserError for an id that comes again.
     """
@@ -252,15 +286,17 @@ def listed(file: Path) -> pd.DataFrame:
         wrong = found[twice].iloc[0]
         row = "line" if file.suffix == ".jsonl" else "row"
         raise UserError(
-            f"{file}: {row} {wrong['place']}: dialog_id {cut(wrong['dialog_id'])} was there before; give each dialog "
-            "an id of its own, and keep its turns together"
+            f"{file}: {row} {wrong['place']}: dialog_id {cut(wrong['dialog_id'])} was there "
+            "before; give each dialog an id of its own, and keep its turns together"
         )
     draw = keyed_uniform(found["dialog_id"])
     return found.assign(split=np.where(draw < VALIDATION_SHARE, "validation", "train"))
 
 
 def duplicates(dialogs: pd.DataFrame) -> pd.Series:
-    """By dialog_id, the first dialog with the same words, train before validation, for those that are not the first."""
+    """By dialog_id, the first dialog with the same words, train before validation,
+    for those that are not the first.
+    """
     said = dialogs[dialogs["words"] != 0].sort_values(
         "split", key=lambda split: split == "validation", kind="stable"
     )
@@ -269,7 +305,9 @@ def duplicates(dialogs: pd.DataFrame) -> pd.Series:
 
 
 def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """A or B for each turn, by who spoke first, or in turn; and how many dialogs have more than two speakers."""
+    """A or B for each turn, by who spoke first, or in turn;
+    and how many dialogs have more than two speakers.
+    """
     alternate = turns["turn"].to_numpy()
     if turns["speaker"].isna().all():
         return np.where(alternate % 2 == 0, "A", "B"), 0
@@ -294,8 +332,8 @@ def main(given: argparse.Namespace) -> None:
     sizes = dialogs["split"].value_counts()
     if missing := [split for split in SPLITS if not sizes.get(split)]:
         raise UserError(
-            f"{file}: none of its {len(dialogs)} dialogs falls to {missing[0]} (a tenth is validation, by hash "
-            "of the id); give some fifty dialogs or more"
+            f"{file}: none of its {len(dialogs)} dialogs falls to {missing[0]} (a tenth is "
+            "validation, by hash of the id); give some fifty dialogs or more"
         )
     split_of = dialogs.set_index("dialog_id")["split"]
     first_of = duplicates(dialogs)

@@ -1,16 +1,19 @@
-"""Clean a list of event templates, from which the temporal NLI sets are generated (Thukral et al. 2021, section 3).
+"""Clean a list of event templates, from which the temporal NLI sets
+are generated (Thukral et al. 2021, section 3).
 
-A row is an event. Its past and its future side have a form for "<past> in May." and one for "In May, <past_fronted>.",
-and the units in which it may happen: hours, day, month, year, and in the future minutes. duration_units is `point`, or
-the units in which it may last; then "<span_start> at 5 PM <span_end> at 9 PM." and "<duration> for 4 hours." tell of
-it. A side that an event does not have is left empty.
+A row is an event. Its past and its future side have a form for "<past> in May." and one for "In
+May, <past_fronted>.", and the units in which it may happen: hours, day, month, year, and in the
+future minutes. duration_units is `point`, or the units in which it may last; then "<span_start> at
+5 PM <span_end> at 9 PM." and "<duration> for 4 hours." tell of it. A side that an event does not
+have is left empty.
 
-Reads  templates.csv (columns: template, split, past, past_fronted, past_units, future, future_fronted, future_units,
-       duration_units, span_start, span_end, duration) from --fetched
-Writes train.parquet, test.parquet (schema templates), and cleaning.csv, with the sizes of the sets that come of them
+Reads  templates.csv (columns: template, split, past, past_fronted, past_units, future,
+       future_fronted, future_units, duration_units, span_start, span_end, duration) from --fetched
+Writes train.parquet, test.parquet (schema templates), and cleaning.csv, with the sizes of the sets
+       that come of them
 
---expect holds what must come out for each split (templates, sides, durations, adjacent, pairs), as JSON; the program
-fails with the difference when it does not.
+--expect holds what must come out for each split (templates, sides, durations, adjacent, pairs), as
+JSON; the program fails with the difference when it does not.
 
     python -m scripts.clean.event_templates --source event_templates --fetched resources \\
         --output results/clean/event_templates --provenance '{"licence": "MIT"}'
@@ -83,8 +86,8 @@ def read(file: Path) -> pd.DataFrame:
         last = table[form].str.split(" ").str[-1]
         if (wrong := last.isin(PREPOSITIONS)).any():
             raise UserError(
-                f"{where[wrong].iloc[0]}: {form} ends in {shown(last[wrong].iloc[0])}, but a preposition and a time "
-                "follow it; word it in another way"
+                f"{where[wrong].iloc[0]}: {form} ends in {shown(last[wrong].iloc[0])}, but a "
+                "preposition and a time follow it; word it in another way"
             )
     for units, forms in SIDES.items():
         table[units] = [
@@ -112,10 +115,12 @@ def read(file: Path) -> pd.DataFrame:
 
 
 def marginals(table: pd.DataFrame) -> dict[str, dict | int]:
-    """What decides the sizes of the sets, for one split: sides and durations by unit, adjacent units, and the pairs.
+    """What decides the sizes of the sets, for one split: sides and durations by unit,
+    adjacent units, and the pairs.
 
-    The sizes are those of five draws (iterations: 5): I is 20 (3 month + 3 hours + 2 day + year) + 120 year, II is
-    60 (6 hours + 3 day + 6 month + year) + 360 year, III is 480 for each adjacent pair of a future side.
+    The sizes are those of five draws (iterations: 5): I is 20 (3 month + 3 hours + 2 day + year) +
+    120 year, II is 60 (6 hours + 3 day + 6 month + year) + 360 year, III is 480 for each adjacent
+    pair of a future side.
     """
     units = pd.concat([table["past_units"], table["future_units"]]).explode().value_counts()
     lasting = table["duration_units"].explode().value_counts()
@@ -152,7 +157,8 @@ def differences(found: dict, expected: dict, where: str) -> list[str]:
             unexpected += differences(found.get(key, {}), value, f"{where} {key}")
         elif found.get(key) != value:
             unexpected.append(
-                f"{where} {key}: {found.get(key)}, expected {value} ({(found.get(key) or 0) - value:+})"
+                f"{where} {key}: {found.get(key)}, expected {value} "
+                f"({(found.get(key) or 0) - value:+})"
             )
     return unexpected
 
@@ -168,8 +174,9 @@ def main(given: argparse.Namespace) -> None:
             counts += counted(split, f"{name} pairs", noted={"with five iterations": size})
     if wrong:
         raise UserError(
-            f"{file}: the marginals are not those expected of source {given.source}: {'; '.join(wrong)}; "
-            "change the units of some templates, or `expect` in resources/sources.yaml"
+            f"{file}: the marginals are not those expected of source {given.source}: "
+            f"{'; '.join(wrong)}; change the units of some templates, or `expect` in "
+            "resources/sources.yaml"
         )
     table = table.sort_values("template").assign(source=given.source)
     write_corpus(

@@ -1,14 +1,15 @@
 """Clean HellaSwag (Zellers et al. 2019): a context and four endings, of which one is right.
 
-No text is changed. Read are the release (JSON lines: hellaswag_train.jsonl, hellaswag_val.jsonl) or its text, hellaswag_val_full.txt
-(six lines an item: `activity: context`, the number of the right ending, the four endings), which has lost the names of the
-videos. An item is of wikihow where its activity is a category of that site, else of a video of ActivityNet.
+No text is changed. Read are the release (JSON lines: hellaswag_train.jsonl, hellaswag_val.jsonl) or
+its text, hellaswag_val_full.txt (six lines an item: `activity: context`, the number of the right
+ending, the four endings), which has lost the names of the videos. An item is of wikihow where its
+activity is a category of that site, else of a video of ActivityNet.
 
 Reads  the files of these names in --fetched, the text also as .bz2
 Writes <split>.parquet (schema endings) for each file, in its order, and cleaning.csv
 
-    python -m scripts.clean.hellaswag --source hellaswag --fetched results/fetch/hellaswag --output results/clean/hellaswag \\
-        --provenance '{"licence": "MIT"}'
+    python -m scripts.clean.hellaswag --source hellaswag --fetched results/fetch/hellaswag \\
+        --output results/clean/hellaswag --provenance '{"licence": "MIT"}'
 """
 
 import argparse
@@ -84,7 +85,10 @@ def read_release(file: Path) -> pd.DataFrame:
 
 
 def read_text(file: Path) -> pd.DataFrame:
-    """The same of the text; no video_id. Raises UserError for an item that is cut off or has no label."""
+    """The same of the text; no video_id.
+
+    Raises UserError for an item that is cut off or has no label.
+    """
     try:
         text = (
             bz2.decompress(file.read_bytes()).decode("utf-8")
@@ -96,7 +100,8 @@ def read_text(file: Path) -> pd.DataFrame:
     lines = lines_in(text, str(file))
     if not lines or len(lines) % LINES:
         raise UserError(
-            f"{file}: has {len(lines):,} lines, which are no items of {LINES} lines each; fetch the file again"
+            f"{file}: has {len(lines):,} lines, which are no items of {LINES} lines each; fetch "
+            "the file again"
         )
     table = pd.DataFrame(np.array(lines, object).reshape(-1, LINES))
     head = table[0].str.partition(": ")
@@ -104,8 +109,8 @@ def read_text(file: Path) -> pd.DataFrame:
     if odd.any():
         first = int(odd.idxmax())
         raise UserError(
-            f"{file}: line {first * LINES + 1}: `activity: context` and the number of an ending (0 to {PLACES - 1}) are wanted; mend it, "
-            "or fetch the file again"
+            f"{file}: line {first * LINES + 1}: `activity: context` and the number of an ending (0 "
+            f"to {PLACES - 1}) are wanted; mend it, or fetch the file again"
         )
     return pd.DataFrame(
         {
@@ -119,11 +124,15 @@ def read_text(file: Path) -> pd.DataFrame:
 
 
 def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
-    """Items as rows of the schema endings. Raises UserError for one without four endings, or whose right one is none of them."""
+    """Items as rows of the schema endings.
+
+    Raises UserError for one without four endings, or whose right one is none of them.
+    """
     odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
     if odd.any():
         raise UserError(
-            f"{file}: item {int(odd.idxmax()) + 1} has not {PLACES} endings of which one is right; mend it, or fetch the file again"
+            f"{file}: item {int(odd.idxmax()) + 1} has not {PLACES} endings of which one is right; "
+            "mend it, or fetch the file again"
         )
     rows = items.assign(item_id=[f"{split}:{number}" for number in range(len(items))]).explode(
         "endings", ignore_index=True
@@ -154,7 +163,8 @@ def main(given: argparse.Namespace) -> None:
     }
     if not there:
         raise UserError(
-            f"{given.fetched}: holds none of {', '.join([*RELEASES.values(), *TEXTS['val']])}; fetch one of them"
+            f"{given.fetched}: holds none of {', '.join([*RELEASES.values(), *TEXTS['val']])}; "
+            "fetch one of them"
         )
     for split, file in there.items():
         items = read_release(file) if file.suffix == ".jsonl" else read_text(file)

@@ -1,12 +1,13 @@
 """Clean the step captions of HiREST (people's captions of the steps in HowTo100M videos).
 
-Reads  all_data_train.json, all_data_val.json ({prompt: {"<video id>.mp4": {v_duration, steps: [{index, heading,
-       absolute_bounds}], …}}}) from --fetched
-Writes train.parquet, val.parquet (schema captions), sorted by video and start time, and cleaning.csv
+Reads  all_data_train.json, all_data_val.json ({prompt: {"<video id>.mp4": {v_duration, steps:
+       [{index, heading, absolute_bounds}], …}}}) from --fetched
+Writes train.parquet, val.parquet (schema captions), sorted by video and start time, and
+       cleaning.csv
 
-Two thirds of the videos have no steps; they are dropped and counted. A video is one video, whatever prompts it stands
-under: only its first entry that has steps is taken, the others are dropped and counted, and one that val has too
-leaves train (neither occurs in the released files).
+Two thirds of the videos have no steps; they are dropped and counted. A video is one video, whatever
+prompts it stands under: only its first entry that has steps is taken, the others are dropped and
+counted, and one that val has too leaves train (neither occurs in the released files).
 
     python -m scripts.clean.hirest --source hirest --fetched results/fetch/hirest \\
         --output results/clean/hirest --provenance '{"licence": "MIT"}'
@@ -26,7 +27,9 @@ FILES = {"train": "all_data_train.json", "val": "all_data_val.json"}
 
 
 class Step(msgspec.Struct):
-    """One step of a video: its place in the order of its annotator, its caption, start and end in seconds."""
+    """One step of a video: its place in the order of its annotator, its caption,
+    start and end in seconds.
+    """
 
     index: int
     heading: str
@@ -41,7 +44,9 @@ class Entry(msgspec.Struct):
 
 
 def read_split(file: Path, split: str) -> tuple[dict[str, Captions], list[Count]]:
-    """The videos of one file that have steps, by id without `.mp4`, and the counts of what was left out."""
+    """The videos of one file that have steps, by id without `.mp4`,
+    and the counts of what was left out.
+    """
     prompts = shaped(read_json(file), dict[str, dict[str, object]], str(file))
     videos: dict[str, Captions] = {}
     entries = without = again = renumbered = 0

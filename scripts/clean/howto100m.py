@@ -9,11 +9,11 @@ Writes train/ and val/, each a folder of shards part-00000.parquet … (schema c
        captions kept); cleaning.csv
 
 A tenth of the videos, by hash of the id, is val. Captions are cleaned in this order, and each thing
-done is counted: lists of different lengths are cut to the shortest; what is not text is dropped, and
-what has no finite times; white space is stripped and joined; empty text is dropped; captions are
-sorted by start time; a caption is dropped when the next one of the video repeats it or goes on from
-it by whole words (--keep-rolling-repeats: counted, and kept, as in the examples of Jain et al. 2020).
-A video id that occurs again is dropped.
+done is counted: lists of different lengths are cut to the shortest; what is not text is dropped,
+and what has no finite times; white space is stripped and joined; empty text is dropped; captions
+are sorted by start time; a caption is dropped when the next one of the video repeats it or goes on
+from it by whole words (--keep-rolling-repeats: counted, and kept, as in the examples of Jain
+et al. 2020). A video id that occurs again is dropped.
 
     python -m scripts.clean.howto100m --source howto100m --fetched results/fetch/howto100m \\
         --output results/clean/howto100m --provenance '{"licence": "unstated"}'
@@ -121,7 +121,9 @@ def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
 
 
 def without_rolling(texts: pa.Array, video: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rows in order without those that the next one that stays of the video repeats or goes on from."""
+    """Rows in order without those that the next one that stays of the video repeats
+    or goes on from.
+    """
     while True:
         pairs = np.flatnonzero(video[rows[:-1]] == video[rows[1:]])
         rolls = pairs[goes_on(texts, rows[pairs], rows[pairs + 1])] if len(pairs) else pairs

@@ -1,7 +1,7 @@
 """Reading the caption files of HowTo100M as a stream of Arrow batches, before anything is cleaned.
 
-Not a program. A file is one JSON object of videos, zipped or not. Memory holds a batch and the video
-that is read. A batch has one row a video:
+Not a program. A file is one JSON object of videos, zipped or not. Memory holds a batch and the
+video that is read. A batch has one row a video:
 
 video_id
 end_byte          bytes of the file up to the end of the video
@@ -59,7 +59,10 @@ ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # in which a key may hide
 
 
 class Video(msgspec.Struct, gc=False):
-    """The captions of one video as the file has them, NaN as NaN or null. A text can be anything."""
+    """The captions of one video as the file has them, NaN as NaN or null.
+
+    A text can be anything.
+    """
 
     start: list[float | None]
     end: list[float | None]
@@ -86,7 +89,8 @@ def decoded(content: bytes) -> Video | None:
 
 
 class Videos:
-    """Every video of a JSON object of videos: its id, the Video, the bytes of the file up to its end.
+    """Every video of a JSON object of videos: its id, the Video,
+    the bytes of the file up to its end.
 
     An object is looked for up to the next `}`. As no shorter prefix of a JSON object is valid, what
     decodes there is the whole object. Only where the decoder refuses it (a brace in a text) its end
@@ -180,7 +184,9 @@ class Videos:
 
 @contextmanager
 def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
-    """The JSON of a caption file, zipped or not: a stream, its size in bytes, a name for messages."""
+    """The JSON of a caption file, zipped or not: a stream, its size in bytes,
+    a name for messages.
+    """
     with open(file, "rb") as raw:
         if raw.read(2) != b"PK":
             raw.seek(0)
@@ -299,7 +305,10 @@ def send_all(file: Path, receives: Connection, connection: Connection) -> None:
 
 
 def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
-    """The batches that send_all() sends. Raises its error; UserError where its process is no more."""
+    """The batches that send_all() sends.
+
+    Raises its error; UserError where its process is no more.
+    """
     while True:
         try:
             batch = connection.recv()
@@ -319,7 +328,8 @@ def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def reading(file: Path, processes: int) -> Iterator[Iterator[pa.RecordBatch]]:
-    """The batches of a caption file, read in this process or, where there may be several, in another.
+    """The batches of a caption file, read in this process or, where there may be several,
+    in another.
 
     They come through a pipe, which holds next to nothing: the other process is a batch ahead, and
     waits. It ends with this one.

@@ -1,14 +1,14 @@
 """Clean MC-TACO (Zhou et al. 2019): questions about temporal commonsense with candidate answers.
 
-Tab-separated without header and without quoting (a `"` is a character like any other). No text is changed: soft hyphens
-and wide spaces are counted and stay, since the released numbers were made with them. The released development file is
-what is learnt from, the test file what is measured on.
+Tab-separated without header and without quoting (a `"` is a character like any other). No text is
+changed: soft hyphens and wide spaces are counted and stay, since the released numbers were made
+with them. The released development file is what is learnt from, the test file what is measured on.
 
 Reads  dev_3783.tsv, test_9442.tsv (sentence, question, answer, yes or no, category) from --fetched
 Writes train.parquet, test.parquet (schema questions), in the order of the files, and cleaning.csv
 
-    python -m scripts.clean.mctaco --source mctaco --fetched results/fetch/mctaco --output results/clean/mctaco \\
-        --provenance '{"licence": "unstated"}'
+    python -m scripts.clean.mctaco --source mctaco --fetched results/fetch/mctaco \\
+        --output results/clean/mctaco --provenance '{"licence": "unstated"}'
 """
 
 import argparse
@@ -39,7 +39,10 @@ ODD = {
 
 
 def read(file: Path) -> pd.DataFrame:
-    """The five columns as text. Raises UserError that names the line of a row with too few or too many."""
+    """The five columns as text.
+
+    Raises UserError that names the line of a row with too few or too many.
+    """
     cells = pd.Series(lines_in(text_of(file), str(file)) or [""], dtype=object).str.split("\t")
     wrong = cells.index[cells.str.len() != len(COLUMNS)]
     if len(wrong):

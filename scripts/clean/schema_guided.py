@@ -1,17 +1,22 @@
-"""Clean Schema-Guided Dialogue (Rastogi et al. 2020): a user's talk with an assistant who books, looks up and reminds.
+"""Clean Schema-Guided Dialogue (Rastogi et al. 2020): a user's talk with an assistant who books,
+looks up and reminds.
 
-Stands in for Meena, the corpus that TimeDial's authors learnt from out of domain, which was never public. Another domain than
-everyday talk it is, too, and full of times; but other than Meena it is clean, on tasks, and much smaller. Only what is said is
-read, none of the annotations. The user, who speaks first, is A, the assistant B. White space is made one space; an empty turn
-is dropped. A dialog with the same words as one before (train, then validation) stays and is marked, as DailyDialog's are.
+Stands in for Meena, the corpus that TimeDial's authors learnt from out of domain, which was never
+public. Another domain than everyday talk it is, too, and full of times; but other than Meena it is
+clean, on tasks, and much smaller. Only what is said is read, none of the annotations. The user, who
+speaks first, is A, the assistant B. White space is made one space; an empty turn is dropped. A
+dialog with the same words as one before (train, then validation) stays and is marked, as
+DailyDialog's are.
 
-Reads  train_*.json and dev_*.json from --fetched: upstream's train/dialogues_*.json and dev/dialogues_*.json, all or a part of them,
-       each a list of {dialogue_id, turns: [{speaker, utterance, …}], …}
-Writes train.parquet, validation.parquet (of dev; schema dialogs; dialog_id is <split>:<dialogue_id>), in the order of the files'
-       names, and cleaning.csv
+Reads  train_*.json and dev_*.json from --fetched: upstream's train/dialogues_*.json and
+       dev/dialogues_*.json, all or a part of them, each a list of {dialogue_id, turns: [{speaker,
+       utterance, …}], …}
+Writes train.parquet, validation.parquet (of dev; schema dialogs; dialog_id is
+       <split>:<dialogue_id>), in the order of the files' names, and cleaning.csv
 
-    python -m scripts.clean.schema_guided --source schema_guided --fetched results/fetch/schema_guided \\
-        --output results/clean/schema_guided --provenance '{"licence": "CC BY-SA 4.0"}'
+    python -m scripts.clean.schema_guided --source schema_guided \\
+        --fetched results/fetch/schema_guided --output results/clean/schema_guided \\
+        --provenance '{"licence": "CC BY-SA 4.0"}'
 """
 
 import argparse
@@ -54,7 +59,8 @@ class Dialog(msgspec.Struct):
 
 
 def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
-    """A row a turn, in the order of the files (dialogue_id, speaker, raw), and the number of dialogs.
+    """A row a turn, in the order of the files (dialogue_id, speaker, raw),
+    and the number of dialogs.
 
     Raises UserError for what cannot be read, and for a dialog whose id was there before.
     """
@@ -63,8 +69,9 @@ def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
         for dialog in entries_of(file, Dialog, "dialog", "dialogue_id"):
             if dialog.dialogue_id in file_of:
                 raise UserError(
-                    f"{file}: dialog {cut(dialog.dialogue_id)} was there before, in {file_of[dialog.dialogue_id].name}; "
-                    "remove one of the two, or fetch the files again"
+                    f"{file}: dialog {cut(dialog.dialogue_id)} was there before, in "
+                    f"{file_of[dialog.dialogue_id].name}; remove one of the two, or fetch the "
+                    "files again"
                 )
             file_of[dialog.dialogue_id] = file
             rows += [(dialog.dialogue_id, turn.speaker, turn.utterance) for turn in dialog.turns]
@@ -72,7 +79,9 @@ def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
 
 
 def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFrame, list[Count]]:
-    """One split as a table of turns (schema dialogs, duplicate_of still missing), and what was found and done."""
+    """One split as a table of turns (schema dialogs, duplicate_of still missing),
+    and what was found and done.
+    """
     turns, dialogs = read_split(files)
     turns["text"] = joined(turns["raw"])
     kept_turns = turns[turns["text"] != ""].copy()
@@ -104,7 +113,8 @@ def main(given: argparse.Namespace) -> None:
         files = sorted(given.fetched.glob(pattern))
         if not files:
             raise UserError(
-                f"{given.fetched}: holds no {pattern}, so {split} would be empty; fetch the corpus again"
+                f"{given.fetched}: holds no {pattern}, so {split} would be empty; fetch the corpus "
+                "again"
             )
         table, found = clean_split(files, given.source, split)
         if table.empty:

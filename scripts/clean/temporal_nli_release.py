@@ -1,9 +1,12 @@
-"""Clean the released temporal NLI sets (Thukral et al. 2021) into the columns of the generated ones.
+"""Clean the released temporal NLI sets (Thukral et al. 2021) into the columns
+of the generated ones.
 
-No text and no label is changed and no row is dropped: the errors of the release are part of what was measured with it.
-The template of a row is found by its event in templates.csv, so that whole templates can be held out.
+No text and no label is changed and no row is dropped: the errors of the release are part of what
+was measured with it. The template of a row is found by its event in templates.csv, so that whole
+templates can be held out.
 
-Reads  cs1_train.csv, cs1_test.csv, cs2_train.csv, cs2_test.csv, cs3_test.csv, templates.csv from --fetched
+Reads  cs1_train.csv, cs1_test.csv, cs2_train.csv, cs2_test.csv, cs3_test.csv, templates.csv from
+       --fetched
 Writes train.parquet, test.parquet (schema nli), in the order of the files, and cleaning.csv
 
     python -m scripts.clean.temporal_nli_release --source temporal_nli_release \\
@@ -134,7 +137,9 @@ def read(file: Path, columns: list[str]) -> pd.DataFrame:
 def events(
     table: pd.DataFrame, templates: pd.DataFrame, challenge_set: str, file: Path
 ) -> pd.Series:
-    """The template of each row, as the number of its row in templates.csv (from 0), found by the hypothesis's event."""
+    """The template of each row, as the number of its row in templates.csv (from 0),
+    found by the hypothesis's event.
+    """
     patterns = [LASTING] if challenge_set == "temp_duration" else [FRONTED, FORWARD]
     event = table["Hypothesis"].str.extract(patterns[0])["event"]
     for pattern in patterns[1:]:
@@ -149,14 +154,16 @@ def events(
     if template.isna().any():
         row = template.index[template.isna()][0]
         raise UserError(
-            f"{file}: row {row + 2}: no event of templates.csv is in {shown(table['Hypothesis'][row])}; "
-            "fetch both files again"
+            f"{file}: row {row + 2}: no event of templates.csv is in "
+            f"{shown(table['Hypothesis'][row])}; fetch both files again"
         )
     return template
 
 
 def prepositions(sentences: pd.Series, positions: pd.Series) -> pd.Series:
-    """The preposition of each sentence's time: its first word when fronted, else the last preposition in it."""
+    """The preposition of each sentence's time: its first word when fronted,
+    else the last preposition in it.
+    """
     last = sentences.str.extract(r"^(?s:.*) (at|on|in|before|after) ")[0]
     return last.mask(positions == "fronted", sentences.str.split(" ", n=1).str[0].str.lower())
 

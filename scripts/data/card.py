@@ -1,13 +1,17 @@
-"""Describe a study's datasets for who uses them without this workflow: a dataset card, and Croissant metadata.
+"""Describe a study's datasets for who uses them without this workflow: a dataset card,
+and Croissant metadata.
 
-Each dataset is a configuration with its own splits: `datasets.load_dataset("results/build/<study>", "<source>-<dataset>")` gives
-them as they are, labels with their names. Terms and citations are those that the Parquet files carry.
+Each dataset is a configuration with its own splits: `datasets.load_dataset("results/build/<study>",
+"<source>-<dataset>")` gives them as they are, labels with their names. Terms and citations are
+those that the Parquet files carry.
 
 Reads  <build>/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
 Writes <output>/README.md and <output>/croissant.json
 
-    python -m scripts.data.card --build results/build/strided_sop --columns scripts/studies/strided_sop/columns.yaml --output results/build/strided_sop \\
-        --study '{"name": "strided_sop", "title": "…", "paper": "…", "labels": ["swapped", "in_order"]}' activitynet/stride-0
+    python -m scripts.data.card --build results/build/strided_sop \\
+        --columns scripts/studies/strided_sop/columns.yaml --output results/build/strided_sop \\
+        --study '{"name": "strided_sop", "title": "…", "paper": "…",
+                  "labels": ["swapped", "in_order"]}' activitynet/stride-0
 """
 
 import argparse
@@ -56,7 +60,8 @@ Labels: {labels}.
 
 ## Terms and citation
 
-What is built from a corpus keeps the corpus's terms. Cite the corpus, and the paper of the study ({paper}).
+What is built from a corpus keeps the corpus's terms. Cite the corpus, and the paper of the \
+study ({paper}).
 
 | configuration | licence | citation |
 |---|---|---|
@@ -72,7 +77,9 @@ def cell(text: object) -> str:
 
 
 def dataset_of(folder: Path, path: str) -> dict:
-    """What a card says of one dataset: configuration, schema, terms, options and by split its file, rows and hash."""
+    """What a card says of one dataset: configuration, schema, terms, options and
+    by split its file, rows and hash.
+    """
     manifest = folder / path / "manifest.json"
     if not manifest.exists():
         raise UserError(f"{manifest}: no such file; make it with `snakemake {manifest}`")
@@ -177,7 +184,10 @@ def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
             f"| {name} | {kind} | {cell(columns.get(name, ''))} |" for name, kind in fields.items()
         ),
         terms="\n".join(
-            f"| {one['name']} | {cell(one['terms'].get('licence', 'unknown'))} | {cell(one['terms'].get('citation', 'unknown'))} |"
+            (
+                f"| {one['name']} | {cell(one['terms'].get('licence', 'unknown'))} | "
+                f"{cell(one['terms'].get('citation', 'unknown'))} |"
+            )
             for one in datasets
         ),
     )
@@ -244,7 +254,10 @@ def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dic
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": study["name"],
-        "description": f"{study['title']} ({study['paper']}), as timestride built it; labels: {', '.join(study['labels'])}",
+        "description": (
+            f"{study['title']} ({study['paper']}), as timestride built it; labels: "
+            f"{', '.join(study['labels'])}"
+        ),
         "license": sorted({one["terms"].get("licence", "unknown") for one in datasets}),
         "citeAs": "; ".join(sorted({one["terms"].get("citation", "unknown") for one in datasets})),
         "distribution": files,

@@ -1,7 +1,7 @@
 """CSV that is safe to open, whatever texts from corpora stand in it.
 
-A spreadsheet takes a cell that begins with =, +, - or @ for a formula. Such a cell is written with an apostrophe in front, unless
-it is a number; reading takes the apostrophe away.
+A spreadsheet takes a cell that begins with =, +, - or @ for a formula. Such a cell is written with
+an apostrophe in front, unless it is a number; reading takes the apostrophe away.
 """
 
 import re
@@ -12,9 +12,8 @@ import pandas as pd
 from scripts.data.files import whole
 
 NUMBER = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?(?: ± [\d.,]+)?")
-FORMULA = re.compile(
-    r"'*[=+\-@\t\r]"
-)  # the apostrophes, so that reading takes away what writing put there and no more
+# the apostrophes, so that reading takes away what writing put there and no more
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def harmless(cell: object) -> object:

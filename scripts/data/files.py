@@ -25,7 +25,9 @@ MINUTE, WEEK = 60, 7 * 86400  # seconds
 
 @cache
 def _here() -> str:
-    """What tells this host, and this container on it, from others that share a file system: a process id counts here only."""
+    """What tells this host, and this container on it, from others that share a file system: a
+    process id counts here only.
+    """
     try:
         space = os.readlink("/proc/self/ns/pid")
     except OSError:  # not Linux
@@ -55,8 +57,8 @@ def _remove(path: Path) -> None:
 def _place_beside(path: Path) -> Path:
     """A hidden name beside `path` that no other process takes: .<host>-<process>.<name>.
 
-    What killed processes of this host left behind under such a name is removed, and what nobody touched for a week, wherever
-    it came from.
+    What killed processes of this host left behind under such a name is removed, and what nobody
+    touched for a week, wherever it came from.
     """
     with suppress(OSError):  # another process may be quicker, or own them
         for left in path.parent.glob(f".*.{glob.escape(path.name)}"):
@@ -71,10 +73,12 @@ def _place_beside(path: Path) -> Path:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yield a place beside `path` to write a file or a folder to; rename it when the block ends well.
+    """Yield a place beside `path` to write a file or a folder to;
+    rename it when the block ends well.
 
-    It is on the disk before it gets its name, so that a machine that loses power leaves the old file or the new one. The
-    place keeps the suffix of `path`. On any error it is removed and `path` stays as it was.
+    It is on the disk before it gets its name, so that a machine that loses power leaves the old
+    file or the new one. The place keeps the suffix of `path`. On any error it is removed and `path`
+    stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = _place_beside(path)
@@ -110,7 +114,8 @@ def synced(path: Path) -> None:
 
 @contextmanager
 def whole_set(folder: Path) -> Iterator[Path]:
-    """Yield a place for several files or folders; they take their names in `folder` when the block ends well, else none does.
+    """Yield a place for several files or folders; they take their names in `folder` when the block
+    ends well, else none does.
 
     A folder takes the place of the one of its name. On any error `folder` stays as it was, or away.
     """
@@ -134,7 +139,10 @@ def whole_set(folder: Path) -> Iterator[Path]:
 
 
 def _take_names(place: Path, folder: Path) -> None:
-    """Move all that is in `place` to `folder`. Raises OSError, and moves nothing, where a folder is in a file's place."""
+    """Move all that is in `place` to `folder`.
+
+    Raises OSError, and moves nothing, where a folder is in a file's place.
+    """
     written = sorted(place.iterdir())
     for path in written:
         there = folder / path.name
@@ -143,7 +151,8 @@ def _take_names(place: Path, folder: Path) -> None:
         if there.exists() and not there.is_dir() and path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
     for path in written:
-        # A folder cannot be renamed over another: the old one moves aside, whole, and goes with the place.
+        # A folder cannot be renamed over another: the old one moves aside, whole, and goes with the
+        # place.
         if path.is_dir() and (folder / path.name).is_dir():
             (folder / path.name).replace(place / f".old-{path.name}")
         path.replace(folder / path.name)
@@ -152,7 +161,8 @@ def _take_names(place: Path, folder: Path) -> None:
 
 @contextmanager
 def zip_errors(what: str) -> Iterator[None]:
-    """Every way in which zipfile and its decompressors tell of bytes that are no whole zip, as a UserError.
+    """Every way in which zipfile and its decompressors tell of bytes that are no whole zip,
+    as a UserError.
 
     `what` opens its sentence.
     """
@@ -186,9 +196,11 @@ def sha256_of(path: Path) -> str:
 
 
 class Hashes:
-    """The sha256 of files, remembered in a JSON file (name to size, time and hash) while their size and time are the same.
+    """The sha256 of files, remembered in a JSON file (name to size, time and hash) while their size
+    and time are the same.
 
-    What was changed within the last seconds is not remembered: a second change might leave both as they are.
+    What was changed within the last seconds is not remembered: a second change might leave both as
+    they are.
     """
 
     def __init__(self, memory: Path):

@@ -1,6 +1,8 @@
-"""The name of an example on a page for people, and in their answers: it tells neither its label nor its place in the corpus.
+"""The name of an example on a page for people, and in their answers:
+it tells neither its label nor its place in the corpus.
 
-Not a program. The ids of examples would: of a pair they name the video, of an option they number the right ones first.
+Not a program. The ids of examples would: of a pair they name the video, of an option they number
+the right ones first.
 """
 
 from typing import TYPE_CHECKING
@@ -14,16 +16,8 @@ if TYPE_CHECKING:
 
 KEY = 20_0211  # of this use of the hash
 ITEM = "[0-9a-f]{16}"  # how an item is written
-ANSWER_COLUMNS = [
-    "study",
-    "source",
-    "dataset",
-    "split",
-    "item",
-    "person",
-    "answer",
-    "types",
-]  # of a file of answers
+# of a file of answers
+ANSWER_COLUMNS = ["study", "source", "dataset", "split", "item", "person", "answer", "types"]
 HUMAN = "human"  # the model and the method of their rows of metrics
 
 

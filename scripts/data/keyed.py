@@ -18,7 +18,9 @@ MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def keyed_hash(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
-    """A uint64 per row from a text key and any integers beside it (a position, a stride, a seed)."""
+    """A uint64 per row from a text key and any integers
+    beside it (a position, a stride, a seed).
+    """
     import pandas as pd  # late: most training runs draw nothing, and are spared it
 
     mixed = pd.util.hash_array(texts.to_numpy(dtype=object), categorize=True)
@@ -31,7 +33,9 @@ def keyed_hash(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
 
 
 def cutoff_hash(hashes: np.ndarray, keep: int) -> np.uint64:
-    """The highest of the `keep` lowest hashes: what is at most this is kept, all where there are no more than that."""
+    """The highest of the `keep` lowest hashes: what is at most this is kept,
+    all where there are no more than that.
+    """
     return np.partition(hashes, keep - 1)[keep - 1] if keep < len(hashes) else np.uint64(2**64 - 1)
 
 

@@ -1,4 +1,7 @@
-"""The labels of a study's datasets, for shared code, which names no study. Standard library only: the Snakefile may import this."""
+"""The labels of a study's datasets, for shared code, which names no study.
+
+Standard library only: the Snakefile may import this.
+"""
 
 import importlib
 
@@ -8,7 +11,8 @@ from scripts.running.identity import file_of
 def labels_of(study: str, labels: list[str], options: dict) -> list[str]:
     """The labels of a dataset with these options, in the order of their numbers.
 
-    labels: the study's own ones. A study whose options decide on the labels has a module `labels` with a function labels_of(labels, options).
+    labels: the study's own ones. A study whose options decide on the labels has a module `labels`
+    with a function labels_of(labels, options).
     """
     module = f"scripts.studies.{study}.labels"
     return importlib.import_module(module).labels_of(labels, options) if file_of(module) else labels

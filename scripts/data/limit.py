@@ -1,7 +1,9 @@
-"""The option `limit` of every study: an evaluation split cut to at most so many of its items, by hash.
+"""The option `limit` of every study: an evaluation split cut to at most so many of its items,
+by hash.
 
-Not a program. An item is what is scored as a whole: a pair, a question with its answers, an instance with its candidates. A
-smaller limit keeps a part of what a larger one keeps; what is learnt from, or chooses the epoch, is never cut.
+Not a program. An item is what is scored as a whole: a pair, a question with its answers, an
+instance with its candidates. A smaller limit keeps a part of what a larger one keeps; what is
+learnt from, or chooses the epoch, is never cut.
 """
 
 import numpy as np
@@ -19,7 +21,9 @@ def limit_hashes(ids: pd.Series, *numbers: np.ndarray) -> np.ndarray:
 
 
 def limit_provenance(kept: int, of: int, items: str, where: str) -> dict:
-    """What the provenance of a cut split says, which is logged as well; where: the dataset and its split."""
+    """What the provenance of a cut split says, which is logged as well;
+    where: the dataset and its split.
+    """
     log.info("%s: cut to %d of %d %s by the option limit", where, kept, of, items)
     return {"limited": {"items": items, "kept": kept, "of": of}}
 
@@ -27,8 +31,9 @@ def limit_provenance(kept: int, of: int, items: str, where: str) -> dict:
 def limited(
     rows: pd.DataFrame, item: str, limit: int | None, items: str, where: str
 ) -> tuple[pd.DataFrame, dict]:
-    """The rows of the `limit` items whose ids (column `item`) hash lowest, in their order, and what the provenance says of it;
-    without a limit all rows, and nothing. items: what they are called."""
+    """The rows of the `limit` items whose ids (column `item`) hash lowest, in their order, and what
+    the provenance says of it; without a limit all rows, and nothing. items: what they are called.
+    """
     if limit is None:
         return rows, {}
     ids = pd.Series(rows[item].unique(), dtype=object)

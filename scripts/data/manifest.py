@@ -1,12 +1,15 @@
-"""Write down which files a folder of results holds: manifest.json, with the bytes and the sha256 of each.
+"""Write down which files a folder of results holds:
+manifest.json, with the bytes and the sha256 of each.
 
-How many files a source, a dataset or a model has differs from one to the next, but a rule of Snakemake has fixed
-outputs. So a rule's output is the manifest, written last, when every file is there; whoever reads the files depends on it.
+How many files a source, a dataset or a model has differs from one to the next, but a rule of
+Snakemake has fixed outputs. So a rule's output is the manifest, written last, when every file is
+there; whoever reads the files depends on it.
 
 Reads  FOLDER/<file> for each FILE
 Writes OUTPUT: {"files": {"train.parquet": {"bytes": 12, "sha256": "…"}}}
 
-    python -m scripts.data.manifest --folder results/clean/hirest train.parquet val.parquet cleaning.csv \\
+    python -m scripts.data.manifest \\
+        --folder results/clean/hirest train.parquet val.parquet cleaning.csv \\
         --output results/clean/hirest/manifest.json
 """
 
@@ -24,15 +27,18 @@ def describe(folder: Path, names: list[str]) -> dict:
     for name in sorted(names):
         if not (folder / name).is_file():
             raise UserError(
-                f"{folder / name} was not written; correct the program that should write it, or the entry in "
-                "resources/ that names it"
+                f"{folder / name} was not written; correct the program that should write it, or "
+                "the entry in resources/ that names it"
             )
         facts[name] = {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)}
     return {"files": facts}
 
 
 def files_in(manifest: Path) -> dict[str, dict]:
-    """By name the bytes and the sha256 of the files that a manifest lists. Raises UserError where it is damaged."""
+    """By name the bytes and the sha256 of the files that a manifest lists.
+
+    Raises UserError where it is damaged.
+    """
     try:
         files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
         return {
@@ -46,7 +52,9 @@ def files_in(manifest: Path) -> dict[str, dict]:
 
 
 def lost_files(manifest: Path) -> list[str]:
-    """The files of a manifest that are gone or have another length now; its own name, if it cannot be read."""
+    """The files of a manifest that are gone or have another length now; its own name,
+    if it cannot be read.
+    """
     try:
         files = files_in(manifest)
     except UserError:
@@ -60,7 +68,9 @@ def lost_files(manifest: Path) -> list[str]:
 
 
 def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
-    """The first of the files, by their sha256 now, that is not as the manifest says; None where all are, or there is no manifest."""
+    """The first of the files, by their sha256 now, that is not as the manifest says; None where
+    all are, or there is no manifest.
+    """
     files = files_in(manifest) if manifest.exists() else {}
     return next(
         (
@@ -73,7 +83,10 @@ def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
 
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:
-    """Describe the named files of a folder in `output`. Raises UserError for a file that is not there."""
+    """Describe the named files of a folder in `output`.
+
+    Raises UserError for a file that is not there.
+    """
     described = describe(folder, names)
     with whole(output) as place:
         place.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", encoding="utf-8")

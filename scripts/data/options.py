@@ -1,6 +1,9 @@
-"""The arguments of every study's builder. --options are the options of its dataset, as study.yaml declares them.
+"""The arguments of every study's builder.
 
-Not a program. The workflow checks options before anything runs. This check serves who calls a builder by hand.
+--options are the options of its dataset, as study.yaml declares them.
+
+Not a program. The workflow checks options before anything runs. This check serves who calls a
+builder by hand.
 """
 
 import argparse
@@ -14,7 +17,9 @@ from scripts.running.program import UserError, json_object, parser
 
 
 class Beside(NamedTuple):
-    """Another source that a dataset is built from: folders of its tables and of its temporal expressions, and its splits."""
+    """Another source that a dataset is built from: folders of its tables and of its temporal
+    expressions, and its splits.
+    """
 
     cleaned: Path
     spans: Path
@@ -44,7 +49,10 @@ def source_beside(given: argparse.Namespace, name: str) -> Beside:
 
 
 def options_of(study: str) -> Callable[[str], dict]:
-    """The type of the argument --options: a JSON object of the study's options. An option left out gets its default."""
+    """The type of the argument --options: a JSON object of the study's options.
+
+    An option left out gets its default.
+    """
 
     def read(text: str) -> dict:
         schemas = read_studies()[study]["data"]
@@ -70,7 +78,9 @@ def builder_arguments(
     splits: str = "its splits, the one to learn from first",
     count: int | str = "+",
 ) -> argparse.ArgumentParser:
-    """The arguments that every builder takes; splits: what --splits names, in words; count: how many."""
+    """The arguments that every builder takes; splits: what --splits names, in words;
+    count: how many.
+    """
     options = parser(doc)
     options.add_argument(
         "--cleaned", type=Path, required=True, help="the folder of one cleaned source"
@@ -91,8 +101,11 @@ def builder_arguments(
         "--beside",
         type=beside,
         default={},
-        help="JSON: other sources, by their names in `reads_beside` of study.yaml, each with cleaned (the folder of its tables), "
-        "spans (that of its temporal expressions), train and evaluate (its splits to learn from and to measure on)",
+        help=(
+            "JSON: other sources, by their names in `reads_beside` of study.yaml, each with "
+            "cleaned (the folder of its tables), spans (that of its temporal expressions), train "
+            "and evaluate (its splits to learn from and to measure on)"
+        ),
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options

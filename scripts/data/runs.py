@@ -1,4 +1,6 @@
-"""What a finished run leaves, its run.json and its predictions.parquet, for all that measures or publishes it."""
+"""What a finished run leaves, its run.json and its predictions.parquet,
+for all that measures or publishes it.
+"""
 
 import math
 import re
@@ -36,7 +38,9 @@ class Facts(dict):
 
 
 def is_name(value: object) -> bool:
-    """Whether a value names a source, a dataset, a model or a run: a text without what would lead a path elsewhere."""
+    """Whether a value names a source, a dataset, a model or a run:
+    a text without what would lead a path elsewhere.
+    """
     return (
         isinstance(value, str)
         and re.fullmatch(r"[^/\0]{1,255}", value) is not None
@@ -64,7 +68,11 @@ def _are_labels(value: object) -> bool:
 
 
 def facts_of(file: Path) -> Facts:
-    """A run's run.json. Raises UserError, which says to run again, for one that is broken or holds what training never writes."""
+    """A run's run.json.
+
+    Raises UserError, which says to run again, for one that is broken or holds what training never
+    writes.
+    """
     facts = json_of(text_of(file, REMEDY, "run again"), str(file), REMEDY)
     if not isinstance(facts, dict):
         raise UserError(f"{file}: holds no object; {REMEDY}")
@@ -82,7 +90,8 @@ def facts_of(file: Path) -> Facts:
     for split, count in facts.get("truncated_instances", {}).items():
         if not _is_count(count):
             raise UserError(
-                f"{file}: truncated_instances: {cut(split)} is {shown(count)}, not a whole number from 0; {REMEDY}"
+                f"{file}: truncated_instances: {cut(split)} is {shown(count)}, not a whole number "
+                f"from 0; {REMEDY}"
             )
     for name in ("data_options", "training"):
         for key, value in facts.get(name, {}).items():
@@ -92,13 +101,17 @@ def facts_of(file: Path) -> Facts:
                 and all(map(_is_plain, value.values()))
             ):
                 raise UserError(
-                    f"{file}: {name}: {cut(key)} is {shown(value)}, not a text or a number; {REMEDY}"
+                    f"{file}: {name}: {cut(key)} is {shown(value)}, not a text or a number; "
+                    f"{REMEDY}"
                 )
     return Facts(facts, file)
 
 
 def read_predictions(folder: Path, columns: Iterable[str]) -> pa.Table:
-    """The named columns of a run's predictions. Raises UserError where they are none, incomplete, or of differing width."""
+    """The named columns of a run's predictions.
+
+    Raises UserError where they are none, incomplete, or of differing width.
+    """
     file, columns = folder / "predictions.parquet", list(columns)
     table = read_table(file, columns, PREDICTIONS)
     problem = "" if len(table) else "holds no prediction"

@@ -1,7 +1,8 @@
 """Which of many ids are known, in time that hardly grows with how many there are.
 
-Not a program. Ids are kept in the order of their hashes, so that one is found by halving; where the hashes of two ids are equal the
-ids themselves are compared: what is told is exact. About 25 bytes an id are held.
+Not a program. Ids are kept in the order of their hashes, so that one is found by halving; where the
+hashes of two ids are equal the ids themselves are compared: what is told is exact. About 25 bytes
+an id are held.
 """
 
 from typing import NamedTuple
@@ -51,8 +52,8 @@ def sorted_ids(ids: pa.Array, hashes: np.ndarray) -> SortedIds:
 class Seen:
     """The ids that were seen so far.
 
-    They stand in runs, each more than twice as long as the one behind it: a batch is looked up in a run for each doubling of what
-    was seen, and an id is moved as often as that, to a longer run.
+    They stand in runs, each more than twice as long as the one behind it: a batch is looked up in a
+    run for each doubling of what was seen, and an id is moved as often as that, to a longer run.
     """
 
     def __init__(self) -> None:

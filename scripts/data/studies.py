@@ -1,6 +1,9 @@
-"""What each study says of itself. A study is a folder of scripts/studies/ that holds a study.yaml; shared code names none.
+"""What each study says of itself.
 
-study.yaml     what it reads, its labels, methods, controls, options and headline (resources/schemas/study.schema.yaml)
+A study is a folder of scripts/studies/ that holds a study.yaml; shared code names none.
+
+study.yaml     what it reads, its labels, methods, controls, options and headline
+               (resources/schemas/study.schema.yaml)
 figures.yaml   its figures and tables, beside those of resources/figures.yaml that every study has
 columns.yaml   what the columns of its datasets and of its metrics hold
 claims.yaml    what its paper claims in words (resources/schemas/claims.schema.yaml)
@@ -49,7 +52,8 @@ def beside(study: str, name: str, root: Path = ROOT):
 def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
     """The items of resources/figures.yaml and of each study's figures.yaml, with `study` in each.
 
-    Those that every study has (study: each) stand before its first table, where it has the file that they need.
+    Those that every study has (study: each) stand before its first table, where it has the file
+    that they need.
     """
     shared = items_in(root / "resources/figures.yaml", ALL)
     items = [item for item in shared if not of_each(item)]

@@ -2,35 +2,44 @@
 
 captions      one row a sentence: source, split, video_id, position (from 0, in start order), text,
               start_s, end_s (seconds)
-cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept, changed,
-              dropped, noted), reason, count
-templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
-              duration_units, and the forms that tell of a duration; empty text where an event has no such side
-questions     one row a candidate answer: source, split, question_id, sentence, question, answer, label (1 likely,
-              0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
-dialogs       one row a turn: source, split, dialog_id, turn (from 0), speaker (A or B), text, duplicate_of (the first
-              dialog with the same words, of this split or one before; empty where there is none)
-challenge     one row an option: source, split (test: two right options of four; extras: one right), instance_id,
-              dialog (the turns as `A: text`, one a line, with one <MASK>), option, label (1 right), rule (phrase,
-              numeral, open_ended: how a wrong option was made; empty for right ones), is_original (the option that
-              stood in the dialog)
-spans         one row a temporal expression: source, split, dialog_id (of a challenge: the instance, its dialog with the
-              original option in place), turn, start, end (characters of the turn's text), text, kind (date, time,
-              duration, set, age), has_numeral, value (what it stands for, normalised: equal for "two weeks" and
-              "14 days"; the words in lower case where no quantity is understood)
-endings       one row an ending: source, split (of the release), item_id, activity, domain (activitynet, wikihow), video_id (missing where the
-              release has lost it), context, ending, place (from 0, of its item), label (1 right)
-predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last epoch, where nothing is
-              held out; peak: the epoch best on this very split; direct: of a model that did not learn), epoch,
-              example_id, group_id, label, score (the log-probability of each label, a list in label order; a list of one,
-              the mean log-likelihood of the candidate's tokens, where the candidate itself is scored)
-history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
-metrics       experiment, study, model, source, the study's own variant columns, limit (of the dataset; missing: none), seed and
-              wording (of a replicate: a run of its seed and, of a model asked in words, its wording; the seed is missing over
-              all replicates, the wording there and where nothing is asked), split, slice, metric, value, sd (over replicates),
-              seeds (how many replicates the value is of; 0: it neither learns nor is asked), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
-              effective_groups (fewer, where groups are uneven), draws (values over weighted groups, to compare by; of rows
-              over all replicates and slice all), sample
+cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept,
+              changed, dropped, noted), reason, count
+templates     one row an event: source, split, template, past and future forms (fronted: after "In
+              May, …"), their units, duration_units, and the forms that tell of a duration; empty
+              text where an event has no such side
+questions     one row a candidate answer: source, split, question_id, sentence, question, answer,
+              label (1 likely, 0 unlikely), category (duration, ordering, typical_time, frequency,
+              stationarity)
+dialogs       one row a turn: source, split, dialog_id, turn (from 0), speaker (A or B), text,
+              duplicate_of (the first dialog with the same words, of this split or one before; empty
+              where there is none)
+challenge     one row an option: source, split (test: two right options of four; extras: one right),
+              instance_id, dialog (the turns as `A: text`, one a line, with one <MASK>), option,
+              label (1 right), rule (phrase, numeral, open_ended: how a wrong option was made; empty
+              for right ones), is_original (the option that stood in the dialog)
+spans         one row a temporal expression: source, split, dialog_id (of a challenge: the instance,
+              its dialog with the original option in place), turn, start, end (characters of the
+              turn's text), text, kind (date, time, duration, set, age), has_numeral, value (what it
+              stands for, normalised: equal for "two weeks" and "14 days"; the words in lower case
+              where no quantity is understood)
+endings       one row an ending: source, split (of the release), item_id, activity, domain
+              (activitynet, wikihow), video_id (missing where the release has lost it), context,
+              ending, place (from 0, of its item), label (1 right)
+predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last
+              epoch, where nothing is held out; peak: the epoch best on this very split; direct: of
+              a model that did not learn), epoch, example_id, group_id, label, score (the
+              log-probability of each label, a list in label order; a list of one, the mean
+              log-likelihood of the candidate's tokens, where the candidate itself is scored)
+history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy,
+              n
+metrics       experiment, study, model, source, the study's own variant columns, limit (of the
+              dataset; missing: none), seed and wording (of a replicate: a run of its seed and, of a
+              model asked in words, its wording; the seed is missing over all replicates, the
+              wording there and where nothing is asked), split, slice, metric, value, sd (over
+              replicates), seeds (how many replicates the value is of; 0: it neither learns nor is
+              asked), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
+              effective_groups (fewer, where groups are uneven), draws (values over weighted groups,
+              to compare by; of rows over all replicates and slice all), sample
 """
 
 import hashlib
@@ -196,9 +205,11 @@ METRICS = pa.schema(
 
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq.ParquetWriter]:
-    """A Parquet writer (zstd, a checksum a page) for tables of `schema`; the file appears when the block ends well.
+    """A Parquet writer (zstd, a checksum a page) for tables of `schema`;
+    the file appears when the block ends well.
 
-    `provenance` (source hashes, licence, settings) is stored as JSON under the metadata key `timestride`.
+    `provenance` (source hashes, licence, settings) is stored as JSON under the metadata key
+    `timestride`.
     """
     schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
     with (
@@ -230,9 +241,8 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
             f"{path}: asks for more memory than there is, so it is broken or too large; {remedy}"
         ) from None
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-        if (
-            isinstance(error, OSError) and error.errno
-        ):  # permission, a full disk: no fault of the file
+        # permission, a full disk: no fault of the file
+        if isinstance(error, OSError) and error.errno:
             raise
         raise UserError(
             f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}"
@@ -253,14 +263,16 @@ def provenance_of(path: Path) -> dict:
         provenance = None
     if not isinstance(provenance, dict):
         raise UserError(
-            f"{path}: what its metadata says of where it comes from is no JSON object; remove it and run again"
+            f"{path}: what its metadata says of where it comes from is no JSON object; remove it "
+            "and run again"
         )
     return provenance
 
 
 def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -> pa.Table:
-    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted; draws: with them, which
-    only comparisons need."""
+    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are
+    wanted; draws: with them, which only comparisons need.
+    """
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
     table = read_table(path, [name for name in found.names if draws or name != "draws"])
@@ -273,7 +285,9 @@ def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -
 def check_columns(
     path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None
 ) -> None:
-    """Raises UserError where a wanted column is not in a file, stands twice, or is of another type than in `schema`."""
+    """Raises UserError where a wanted column is not in a file, stands twice,
+    or is of another type than in `schema`.
+    """
     present = found.names
     if missing := [name for name in wanted if name not in present]:
         raise UserError(
@@ -281,13 +295,14 @@ def check_columns(
         )
     if twice := [name for name in wanted if present.count(name) > 1]:
         raise UserError(
-            f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them"
+            f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one "
+            "of them"
         )
     for name in wanted:
         if schema and name in schema.names and found.field(name).type != schema.field(name).type:
             raise UserError(
-                f"{path}: column {name} holds {cut(str(found.field(name).type))}, not {schema.field(name).type}; make "
-                "the file again"
+                f"{path}: column {name} holds {cut(str(found.field(name).type))}, not "
+                f"{schema.field(name).type}; make the file again"
             )
 
 
@@ -296,14 +311,16 @@ def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterab
     for name in columns:
         if table[name].null_count:
             raise UserError(
-                f"{path}: column {name} has {table[name].null_count} missing values; make the file again"
+                f"{path}: column {name} has {table[name].null_count} missing values; make the file "
+                "again"
             )
 
 
 def read_table(
     path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None
 ) -> pa.Table:
-    """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a byte of it has changed.
+    """Read a Parquet file, or the named columns of it; refuse it when one is missing,
+    or when a byte of it has changed.
 
     schema: what the columns must be, of those that it names.
     """
@@ -317,7 +334,9 @@ def read_table(
 
 
 def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) -> pa.Table:
-    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column `key`: a file of any size is streamed."""
+    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column
+    `key`: a file of any size is streamed.
+    """
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         check_columns(path, opened.schema_arrow, columns)
         share, parts = most / max(opened.metadata.num_rows, 1), []
@@ -334,7 +353,10 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
-    """read_table() of the columns of a schema. Raises UserError for a value that is missing in a column not in `missing`."""
+    """read_table() of the columns of a schema.
+
+    Raises UserError for a value that is missing in a column not in `missing`.
+    """
     table = read_table(path, schema.names, schema)
     check_complete(path, table, set(schema.names) - set(missing))
     return table
@@ -360,7 +382,8 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
             or pa.types.is_primitive(column.type)
         ):
             raise UserError(
-                f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make the file again"
+                f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make "
+                "the file again"
             )
         digest.update(f"{name} {column.type} {len(column)}\n".encode())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -375,5 +398,7 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
 
 
 def content_digest(path: Path, columns: list[str]) -> str:
-    """digest_of the named columns of a Parquet file: neither its encoding nor the version of its writer changes it."""
+    """digest_of the named columns of a Parquet file:
+    neither its encoding nor the version of its writer changes it.
+    """
     return digest_of(read_table(path, columns), columns, str(path))

@@ -1,7 +1,9 @@
-"""Reading what a user gives as text: UTF-8, JSON, lines and CSV, each fault told in one sentence with its place.
+"""Reading what a user gives as text: UTF-8, JSON, lines and CSV,
+each fault told in one sentence with its place.
 
-Not a program. A file is text in UTF-8; one byte order mark at its start is left out, and told of. A line ends at a line
-feed, or a carriage return with one, and nowhere else: U+2028, U+0085 and form feeds are parts of a text.
+Not a program. A file is text in UTF-8; one byte order mark at its start is left out, and told of. A
+line ends at a line feed, or a carriage return with one, and nowhere else: U+2028, U+0085 and form
+feeds are parts of a text.
 """
 
 import csv
@@ -17,7 +19,8 @@ import pandas as pd
 
 from scripts.running.program import UserError, cut, log, shown
 
-# A string of JSON, whole or open at the end; and in it the escapes: a pair of surrogates, half of one, any other.
+# A string of JSON, whole or open at the end; and in it the escapes: a pair of surrogates, half of
+# one, any other.
 STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\Z)'
 HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 
@@ -25,7 +28,10 @@ HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)
 def text_of(
     file: Path, remedy: str = "fetch it again", missing: str = "fetch the corpus again"
 ) -> str:
-    """The text of a file in UTF-8. Raises UserError for one that is missing, a folder, or in another encoding."""
+    """The text of a file in UTF-8.
+
+    Raises UserError for one that is missing, a folder, or in another encoding.
+    """
     try:
         content = file.read_bytes()
     except FileNotFoundError:
@@ -43,8 +49,8 @@ def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
         )
     if (place := content.find(b"\0")) >= 0:
         raise UserError(
-            f"{where}: byte {place} is NUL, which no text has (UTF-16 has them, and damaged files); save it as "
-            f"UTF-8, or {remedy}"
+            f"{where}: byte {place} is NUL, which no text has (UTF-16 has them, and damaged "
+            f"files); save it as UTF-8, or {remedy}"
         )
     try:
         text = content.decode("utf-8")
@@ -60,18 +66,23 @@ def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
 def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]:
     """The lines of a text, without their ends; a last one that is empty is none.
 
-    Raises UserError where carriage returns alone seem to end them: nothing tells such lines from one long line.
+    Raises UserError where carriage returns alone seem to end them: nothing tells such lines from
+    one long line.
     """
     if "\r" in text.removesuffix("\r") and "\n" not in text:
         raise UserError(
-            f"{where}: has carriage returns but no line feed; end its lines with line feeds, or {remedy}"
+            f"{where}: has carriage returns but no line feed; end its lines with line feeds, or "
+            f"{remedy}"
         )
     lines = text.removesuffix("\n").split("\n") if text else []
     return [line.removesuffix("\r") for line in lines]
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object of its pairs. Raises UserError (without its file) for a key that stands twice."""
+    """A JSON object of its pairs.
+
+    Raises UserError (without its file) for a key that stands twice.
+    """
     known: dict[str, object] = {}
     for name, value in pairs:
         if name in known:
@@ -90,8 +101,9 @@ def json_of(
 ) -> Any:
     """The value of a JSON text; `where` (file, line) opens the error.
 
-    Raises UserError for broken JSON, a key that stands twice in an object, half of a surrogate pair, and what is nested too
-    deep. behind: tells of the text before a fault what it lies in, as `, in or just behind video x`.
+    Raises UserError for broken JSON, a key that stands twice in an object, half of a surrogate
+    pair, and what is nested too deep. behind: tells of the text before a fault what it lies in, as
+    `, in or just behind video x`.
     """
 
     def place(at: int) -> str:
@@ -102,8 +114,8 @@ def json_of(
         for escape in HALF.finditer(text):
             if escape[1]:
                 raise UserError(
-                    f"{where}: half of a surrogate pair ({escape[0]}), which is no text, at {place(escape.start())}; "
-                    f"mend it, or {remedy}"
+                    f"{where}: half of a surrogate pair ({escape[0]}), which is no text, at "
+                    f"{place(escape.start())}; mend it, or {remedy}"
                 )
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
@@ -129,9 +141,11 @@ def csv_of(
     remedy: str = "fetch it again",
     missing: str = "fetch the corpus again",
 ) -> pd.DataFrame:
-    """The named columns of a CSV file with a header, as text; the n-th row (from 0) is the n-th record; empty lines are none.
+    """The named columns of a CSV file with a header, as text; the n-th row (from 0) is the n-th
+    record; empty lines are none.
 
-    Raises UserError that names the line for a record with more or fewer cells than the header, and for broken quotes.
+    Raises UserError that names the line for a record with more or fewer cells than the header, and
+    for broken quotes.
     """
     text = text_of(file, remedy, missing)
     lines_in(text, str(file), remedy)
@@ -145,14 +159,15 @@ def csv_of(
                 header = cells
             elif len(cells) != len(header):
                 raise UserError(
-                    f"{file}: line {reader.line_num} ends a record of {len(cells)} cells, but the header has "
-                    f"{len(header)}; mend it, or {remedy}"
+                    f"{file}: line {reader.line_num} ends a record of {len(cells)} cells, but the "
+                    f"header has {len(header)}; mend it, or {remedy}"
                 )
             else:
                 rows.append(cells)
     except csv.Error as error:
         raise UserError(
-            f"{file}: not a CSV file in UTF-8 (line {reader.line_num}: {error}); mend it, or {remedy}"
+            f"{file}: not a CSV file in UTF-8 (line {reader.line_num}: {error}); mend it, or "
+            f"{remedy}"
         ) from None
     if header is None:
         raise UserError(f"{file}: not a CSV file in UTF-8 (it is empty); {remedy}")
@@ -166,12 +181,15 @@ def csv_of(
 
 
 def numbers_of(column: pd.Series, file: Path, remedy: str = "fetch it again") -> pd.Series:
-    """A column of csv_of() as finite numbers. Raises UserError that names the row of a cell that is none."""
+    """A column of csv_of() as finite numbers.
+
+    Raises UserError that names the row of a cell that is none.
+    """
     values = pd.to_numeric(column, errors="coerce").astype(float)
     wrong = column[~values.abs().lt(float("inf"))]
     if len(wrong):
         raise UserError(
-            f"{file}: row {wrong.index[0] + 2}: {column.name} is {shown(wrong.iloc[0])}, not a number; mend it, or "
-            f"{remedy}"
+            f"{file}: row {wrong.index[0] + 2}: {column.name} is {shown(wrong.iloc[0])}, not a "
+            f"number; mend it, or {remedy}"
         )
     return values

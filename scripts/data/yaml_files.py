@@ -1,4 +1,7 @@
-"""Reading YAML plainly: each fault in one sentence. A key that stands twice is a fault; YAML itself would keep the last one."""
+"""Reading YAML plainly: each fault in one sentence.
+
+A key that stands twice is a fault; YAML itself would keep the last one.
+"""
 
 from pathlib import Path
 
@@ -8,7 +11,9 @@ from scripts.running.program import UserError, cut
 
 
 def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
-    """Raise UserError that names file, line and key of the first key that stands twice in one mapping."""
+    """Raise UserError that names file, line and key of the first key that stands twice
+    in one mapping.
+    """
     waiting, seen = [root], {id(None)}  # an alias is the very node that it names
     while waiting:
         node = waiting.pop()
@@ -24,15 +29,19 @@ def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
                     line = key.start_mark.line + 1
                     if key.value in lines:
                         raise UserError(
-                            f"{file}: line {line}: the key {cut(key.value)} stands in line {lines[key.value]} of the same "
-                            "mapping, too; remove one of the two, or give it another name"
+                            f"{file}: line {line}: the key {cut(key.value)} stands in line "
+                            f"{lines[key.value]} of the same mapping, too; remove one of the two, "
+                            "or give it another name"
                         )
                     lines[key.value] = line
                 waiting += [key, value]
 
 
 def read_yaml(file: Path):
-    """The value of a YAML file. Raises UserError, with the line, for one that cannot be read or has a key twice in one mapping."""
+    """The value of a YAML file.
+
+    Raises UserError, with the line, for one that cannot be read or has a key twice in one mapping.
+    """
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_bytes())
         root = loader.get_single_node()
@@ -40,14 +49,15 @@ def read_yaml(file: Path):
         return None if root is None else loader.construct_document(root)
     except OSError as error:
         raise UserError(
-            f"{file}: cannot be read ({error.strerror}); put it there, or check out the project anew"
+            f"{file}: cannot be read ({error.strerror}); put it there, or check out the project "
+            "anew"
         ) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
         raise UserError(
-            f"{file}: is no YAML{where} ({getattr(error, 'problem', None) or type(error).__name__}); "
-            "correct it there"
+            f"{file}: is no YAML{where} "
+            f"({getattr(error, 'problem', None) or type(error).__name__}); correct it there"
         ) from None
 
 
@@ -59,6 +69,7 @@ def entries_of(file: Path) -> dict[str, dict]:
     for name, entry in entries.items():
         if not isinstance(name, str) or not isinstance(entry, dict):
             raise UserError(
-                f"{file}: {cut(str(name))} is no name with an entry of keys and values; correct it there"
+                f"{file}: {cut(str(name))} is no name with an entry of keys and values; correct it "
+                "there"
             )
     return entries

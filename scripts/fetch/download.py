@@ -1,7 +1,8 @@
 """Bring one file: from the mirror first, then from each URL in turn; it is verified first.
 
-A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by the size that is declared for
-it, or else by what its server declares and by what scripts/fetch/web.py states.
+A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by the size
+that is declared for it, or else by what its server declares and by what scripts/fetch/web.py
+states.
 """
 
 import argparse

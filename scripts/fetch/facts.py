@@ -1,10 +1,12 @@
 """Read what a model is before it is fetched: its kind, abilities, parameters, bytes of weights.
 
-Of its files only config.json, the names of the others and the headers of the weights are read: where it was fetched, in its
-folder, in the mirror or in the cache, else from the hub, a few kilobytes by range requests.
+Of its files only config.json, the names of the others and the headers of the weights are read:
+where it was fetched, in its folder, in the mirror or in the cache, else from the hub, a few
+kilobytes by range requests.
 
 Reads  the entry NAME of MODELS (resources/models.yaml)
-Writes OUTPUT: {kind: encoder | encoder_decoder | decoder, abilities, model_type, parameters, bytes, weights (file names), identity}
+Writes OUTPUT: {kind: encoder | encoder_decoder | decoder, abilities, model_type, parameters, bytes,
+       weights (file names), identity}
 
     python -m scripts.fetch.facts --model minilm --output results/fetch/facts/minilm.json
 """
@@ -34,13 +36,8 @@ from scripts.fetch.pretrained import (
 )
 from scripts.fetch.web import TIMEOUT, NoAnswer, session
 
-SPAN_WRITERS = (
-    "t5",
-    "mt5",
-    "umt5",
-    "longt5",
-    "switch_transformers",
-)  # trained with sentinels, by which they are asked
+# trained with sentinels, by which they are asked
+SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 
 

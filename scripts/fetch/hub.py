@@ -1,7 +1,8 @@
 """A model of the hub: its files come from the mirror first, then through huggingface_hub.
 
-So HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE and the user's cache (HF_HOME, HF_HUB_CACHE) count as everywhere else. What comes is
-copied out of the cache, which stays the user's, and verified like any download.
+So HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE and the user's cache (HF_HOME, HF_HUB_CACHE) count as
+everywhere else. What comes is copied out of the cache, which stays the user's, and verified like
+any download.
 """
 
 import os
@@ -210,10 +211,16 @@ class Hub(Origin):
                 "files that it has"
             )
         known = {
-            errors.GatedRepoError: f"{hub} is gated: ask for access at {place}/{hub}, then {token}, and fetch again",
-            errors.RepositoryNotFoundError: f"{place} shows no model {hub}: correct hub in {self.pin} or, if it is private, "
-            f"{token}",
-            errors.RevisionNotFoundError: f"{hub} has no revision {revision}: correct it in {self.pin}",
+            errors.GatedRepoError: (
+                f"{hub} is gated: ask for access at {place}/{hub}, then {token}, and fetch again"
+            ),
+            errors.RepositoryNotFoundError: (
+                f"{place} shows no model {hub}: correct hub in {self.pin} or, if it is private, "
+                f"{token}"
+            ),
+            errors.RevisionNotFoundError: (
+                f"{hub} has no revision {revision}: correct it in {self.pin}"
+            ),
         }
         why = next((text for kind, text in known.items() if isinstance(error, kind)), None)
         if why is None and status in (401, 403):

@@ -1,9 +1,12 @@
-"""Fetch one model: configuration, tokenizer and weights, verified, as training reads them with the hub off.
+"""Fetch one model: configuration, tokenizer and weights,
+verified, as training reads them with the hub off.
 
-Reads  the entry NAME of MODELS (resources/models.yaml, whose head explains the keys); a mirror is tried first
-Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors, or its index and shards (not for a model that
-       is trained from scratch), and whatever else the entry names, all of them or none. For ESIM: config.json, and its word
-       vectors or a copy of its encoder, which must have been fetched beside it. MANIFEST names the files
+Reads  the entry NAME of MODELS (resources/models.yaml, whose head explains the keys); a mirror is
+       tried first
+Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors, or its index
+       and shards (not for a model that is trained from scratch), and whatever else the entry names,
+       all of them or none. For ESIM: config.json, and its word vectors or a copy of its encoder,
+       which must have been fetched beside it. MANIFEST names the files
 
     python -m scripts.fetch.model --model tiny_bert --output results/fetch/models/tiny_bert
 """
@@ -48,7 +51,8 @@ SPECIAL_OF_DECODERS = ["[PAD]", "[UNK]", "[BOS]"]
 
 
 def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
-    """Pieces: special tokens, each printable ASCII character alone and inside a word, and the words of a file.
+    """Pieces: special tokens, each printable ASCII character alone and inside a word,
+    and the words of a file.
 
     Capitals are left out, since the tokenizer lower-cases.
     """
@@ -68,9 +72,11 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
 
 
 def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> Tokenizer:
-    """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a [SEP] b [SEP] for a pair.
+    """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a
+    [SEP] b [SEP] for a pair.
 
-    A decoder's writes [BOS] a, and keeps newlines. sentinel: it also knows what stands in a mask's place for T5.
+    A decoder's writes [BOS] a, and keeps newlines. sentinel: it also knows what stands in a mask's
+    place for T5.
     """
     special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
     first = [*special, "\n"] if decoder else SPECIAL
@@ -139,7 +145,8 @@ def write_scratch(
     tokenizer.save(str(folder / "tokenizer.json"))
     pad = tokenizer.token_to_id(special["pad_token"])
     contents = {
-        # Not through a transformers class, of which a new version would change bytes, and so train anew.
+        # Not through a transformers class, of which a new version would change bytes, and so train
+        # anew.
         "config.json": init
         | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad}
         | (
@@ -178,7 +185,9 @@ def write_scratch(
 def write_esim(
     name: str, entry: dict, pin: str, folder: Path, fetched: Path, mirror: str | None
 ) -> dict[str, Path]:
-    """ESIM's configuration, and its word vectors or the files of its encoder, a model fetched before; {name: place}."""
+    """ESIM's configuration, and its word vectors or the files of its encoder,
+    a model fetched before; {name: place}.
+    """
     if "vectors" in entry:
         wanted = entry["vectors"]
         words = {"vectors": wanted["file"]}

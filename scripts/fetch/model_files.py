@@ -1,4 +1,5 @@
-"""A model's files, checked as a whole: what could fail in training only fails here, in one sentence.
+"""A model's files, checked as a whole: what could fail in training only fails here,
+in one sentence.
 
 Weights are judged by the headers of their files, which tell names, types and shapes; none is read.
 """
@@ -17,21 +18,13 @@ from scripts.fetch.web import short
 INSTEAD = "get the right file, or take another model"
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
 MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # which many have
-OF_OTHER_MEDIA = (
-    "text_config",
-    "vision_config",
-    "audio_config",
-)  # parts of a model that reads more than text
-WHOLE = (
-    "F64",
-    "F32",
-    "F16",
-    "BF16",
-    "I64",
-    "BOOL",
-)  # types of weights and of fixed tables; others are quantised
+# parts of a model that reads more than text
+OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")
+# types of weights and of fixed tables; others are quantised
+WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")
 HIGHEST = 100_000_000  # of any of them
-PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"  # rare characters too
+# rare characters too
+PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"
 
 
 class WrongFiles(UserError):
@@ -56,7 +49,9 @@ def read_object(name: str, file: str, place: Path) -> dict:
 
 
 def refuse_code(name: str, file: str, content) -> None:
-    """Raise WrongFiles where a configuration, or one inside it, asks for code of its own repository."""
+    """Raise WrongFiles where a configuration, or one inside it,
+    asks for code of its own repository.
+    """
     if isinstance(content, dict):
         if "auto_map" in content:
             raise WrongFiles(
@@ -70,7 +65,8 @@ def refuse_code(name: str, file: str, content) -> None:
 
 
 def check_architecture(name: str, init: dict) -> bool:
-    """Refuse an `init:` that transformers does not know, or a key that its configuration does not have.
+    """Refuse an `init:` that transformers does not know,
+    or a key that its configuration does not have.
 
     Returns whether the model also decodes.
     """
@@ -94,7 +90,10 @@ def number_of(config, key: str) -> int | None:
 
 
 def read_config(name: str, where: str, content: dict):
-    """The transformers configuration that a JSON object is, with what it leaves out. Raises WrongFiles for no such one."""
+    """The transformers configuration that a JSON object is, with what it leaves out.
+
+    Raises WrongFiles for no such one.
+    """
     from transformers import AutoConfig  # takes a second, and corpora do not need it
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
@@ -129,8 +128,9 @@ def read_config(name: str, where: str, content: dict):
 
 
 def transformers_config(name: str, content: dict):
-    """The transformers configuration that a model's config.json is. Raises WrongFiles for one that needs foreign code, or of weights
-    or a kind that nothing here reads."""
+    """The transformers configuration that a model's config.json is. Raises WrongFiles for one that
+    needs foreign code, or of weights or a kind that nothing here reads.
+    """
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
         raise WrongFiles(
@@ -160,7 +160,10 @@ def no_language_model(name: str, config) -> WrongFiles:
 
 
 def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
-    """The shape of each tensor of safetensors files, by name. Raises WrongFiles for a file that is not whole, and for quantised weights."""
+    """The shape of each tensor of safetensors files, by name.
+
+    Raises WrongFiles for a file that is not whole, and for quantised weights.
+    """
     from safetensors import SafetensorError, safe_open
 
     shapes = {}
@@ -190,7 +193,9 @@ def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
 
 
 def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]]) -> None:
-    """Raise WrongFiles where the index of weights in shards names a tensor that they do not have."""
+    """Raise WrongFiles where the index of weights in shards names a tensor
+    that they do not have.
+    """
     if INDEX in files:
         named = read_object(name, INDEX, files[INDEX])["weight_map"]
         if lost := sorted(set(named) - set(shapes)):
@@ -201,7 +206,10 @@ def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]])
 
 
 def network_of(name: str, config):
-    """The class of transformers that a configuration describes. Raises WrongFiles for one that reads no text."""
+    """The class of transformers that a configuration describes.
+
+    Raises WrongFiles for one that reads no text.
+    """
     import transformers
 
     try:
@@ -221,10 +229,11 @@ def network_of(name: str, config):
 
 
 def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
-    """Raise WrongFiles unless the weights are those of the network that the configuration describes, by name and shape.
+    """Raise WrongFiles unless the weights are those of the network that the configuration
+    describes, by name and shape.
 
-    files: {name: place}, safetensors and their index; network: its class, which is made and loaded as in training, but without any
-    numbers.
+    files: {name: place}, safetensors and their index; network: its class, which is made and loaded
+    as in training, but without any numbers.
     """
     shapes = read_headers(
         name, {file: place for file, place in files.items() if file.endswith(".safetensors")}
@@ -256,9 +265,8 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
             f"{name}: {key[:100]} is {list(there)} numbers in the weights, but "
             f"{list(promised)} by {CONFIG}; {INSTEAD}"
         )
-    if lost := sorted(
-        key for key in report["missing_keys"] if "pooler" not in key
-    ):  # a fresh head has its own
+    # a fresh head has its own
+    if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise WrongFiles(
             f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, "
             f"{lost[0][:100]} first; {INSTEAD}"
@@ -274,7 +282,9 @@ def copy_files(files: dict[str, Path], folder: Path) -> None:
 
 
 def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> None:
-    """Raise WrongFiles unless the tokenizer loads as in training, pads where it must, and makes the model's tokens only."""
+    """Raise WrongFiles unless the tokenizer loads as in training, pads where it must,
+    and makes the model's tokens only.
+    """
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer
 

@@ -1,7 +1,9 @@
-"""Bring the files of a pretrained model, of the hub or of a folder: what it is, then its tokenizer, then its weights.
+"""Bring the files of a pretrained model, of the hub or of a folder: what it is, then its tokenizer,
+then its weights.
 
-An entry that names no files gets what the model has: weights whole or in shards, and a tokenizer, written as tokenizer.json
-where it comes as something older. Whatever can be refused is refused before the weights come, which may be 30 GB.
+An entry that names no files gets what the model has: weights whole or in shards, and a tokenizer,
+written as tokenizer.json where it comes as something older. Whatever can be refused is refused
+before the weights come, which may be 30 GB.
 """
 
 import json
@@ -40,7 +42,8 @@ OLDER_TOKENIZERS = (
 )
 SPECIAL_FILES = ("special_tokens_map.json", "added_tokens.json")  # what it may have beside that
 PICKLE = "pytorch_model.bin"
-PLAIN = "a man washes a pan, then he dries it for 20 minutes"  # lower case, which every tokenizer leaves as it is
+# lower case, which every tokenizer leaves as it is
+PLAIN = "a man washes a pan, then he dries it for 20 minutes"
 SHARD = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,200}\.safetensors")
 
 
@@ -237,9 +240,8 @@ def write_tokenizer(
             f"{TOKENIZER} that does not, put the weights beside it and write `folder: "
             "FOLDER` in its entry"
         )
-    if (
-        2 * len(tokenizer) < config.vocab_size
-    ):  # transformers makes an empty tokenizer of files that it does not know
+    # transformers makes an empty tokenizer of files that it does not know
+    if 2 * len(tokenizer) < config.vocab_size:
         raise WrongFiles(
             f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) "
             f"transformers reads {len(tokenizer):,} tokens, but the model has "

@@ -1,6 +1,8 @@
-"""Ask whether all files of a study can be had, without fetching them: in the mirror, else at their own addresses.
+"""Ask whether all files of a study can be had, without fetching them: in the mirror,
+else at their own addresses.
 
-Of pretrained models config.json and tokenizer_config.json are brought, a few kilobytes, since they tell the architecture.
+Of pretrained models config.json and tokenizer_config.json are brought, a few kilobytes, since they
+tell the architecture.
 
 Reads  STUDY, JSON: models, sources: the entries of resources/models.yaml and sources.yaml that a
        study uses, by name; fetched: the names of those that are there already
@@ -77,9 +79,8 @@ def main(given: argparse.Namespace) -> None:
     mirror, study = check_mirror(given.mirror), json.loads(given.study.read_text(encoding="utf-8"))
     lacking, configs = [], {}
     for name, entry in study["sources"].items():
-        for item in (
-            [] if name in study["fetched"] else entry.get("downloads", [])
-        ):  # the Snakefile looks for samples and local files
+        # the Snakefile looks for samples and local files
+        for item in [] if name in study["fetched"] else entry.get("downloads", []):
             lacking += missing(
                 name, item.get("file") or ", ".join(item["members"]), item["urls"], mirror
             )

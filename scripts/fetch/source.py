@@ -1,12 +1,16 @@
-"""Fetch one corpus: bring its files, open its archives, verify every file, then give them their names.
+"""Fetch one corpus: bring its files, open its archives, verify every file,
+then give them their names.
 
-Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes; a mirror is tried first
+Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes; a mirror is tried
+       first
 Writes OUTPUT/<file> for each file and archive member that the entry names, all of them or none
 
-A download that is cut goes on where it stopped: give the same command again after a failure. A source that
-has `sampler:` instead of `downloads:` is written by a program of scripts/fetch/samples/.
+A download that is cut goes on where it stopped: give the same command again after a failure. A
+source that has `sampler:` instead of `downloads:` is written by a program of
+scripts/fetch/samples/.
 
-    python -m scripts.fetch.source --source activitynet --output results/fetch/activitynet --mirror ../mirror
+    python -m scripts.fetch.source --source activitynet --output results/fetch/activitynet \\
+        --mirror ../mirror
 """
 
 import argparse
@@ -23,7 +27,8 @@ from scripts.plan.schemas import check, schema
 from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry, verify
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
-REPACKED = 10  # times what its members open to: what an archive may weigh, which may hold more than what is used
+# times what its members open to: what an archive may weigh, which may hold more than what is used
+REPACKED = 10
 
 
 def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
@@ -120,7 +125,9 @@ def open_archive(
 
 
 def weight(members: dict) -> int | None:
-    """What an archive of these members may weigh at most; None where the size of one is not known."""
+    """What an archive of these members may weigh at most;
+    None where the size of one is not known.
+    """
     sizes = [facts["bytes"] for facts in members.values()]
     return None if None in sizes else REPACKED * sum(sizes) + 1_000_000
 

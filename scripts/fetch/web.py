@@ -1,4 +1,5 @@
-"""Bring one http(s) URL into a file: bounded in size and time, and continued where an earlier try ended.
+"""Bring one http(s) URL into a file: bounded in size and time,
+and continued where an earlier try ended.
 
 Pieces of two versions of a file are never joined. A piece is continued only if the server says, by
 ETag or date, that the file is still the same. Every wait is logged, and none is longer than is
@@ -21,10 +22,8 @@ from scripts.running.program import UserError, log
 
 CHUNK = 1 << 16  # bytes; what a cut connection loses at most
 TIMEOUT = (10, 20)  # seconds to connect, seconds without a byte
-SLOWEST, WINDOW = (
-    1_000,
-    60,
-)  # bytes a second, measured over so many seconds: what is slower counts as no byte
+# bytes a second, measured over so many seconds: what is slower counts as no byte
+SLOWEST, WINDOW = (1_000, 60)
 TRIES = 4  # without progress, at one place
 BACKOFF = 0.3  # seconds; doubled with every try
 LONGEST_WAIT = 120  # seconds that a busy server may ask for
@@ -244,9 +243,8 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
             log.info("%s: going on after %s bytes", name, f"{done:,}")
         else:
             done = 0
-            part.unlink(
-                missing_ok=True
-            )  # first: a note must never stand beside another version's bytes
+            # first: a note must never stand beside another version's bytes
+            part.unlink(missing_ok=True)
             note_of(part).write_text(_version(answer), encoding="latin-1")
         length = None if _is_packed(answer) else declared_size(answer)
         total = None if length is None else done + length

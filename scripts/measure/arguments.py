@@ -1,4 +1,6 @@
-"""What the programs that measure a study are given: the runs of an experiment, or predictions made elsewhere."""
+"""What the programs that measure a study are given: the runs of an experiment,
+or predictions made elsewhere.
+"""
 
 import argparse
 from pathlib import Path
@@ -9,8 +11,9 @@ OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
 
 
 def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.ArgumentParser:
-    """The arguments of every study's evaluation; gold: what the file is that its paper scored predictions against, where it may be
-    given instead of a dataset."""
+    """The arguments of every study's evaluation; gold: what the file is that its paper scored
+    predictions against, where it may be given instead of a dataset.
+    """
     options = parser(doc)
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
     runs.add_argument("--experiment", help="its name, for the table")
@@ -72,13 +75,15 @@ def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.Argument
 
 
 def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
-    """The parsed arguments, which must be all those of runs or all those of predictions; else exits, naming the missing."""
+    """The parsed arguments, which must be all those of runs or all those of predictions; else
+    exits, naming the missing.
+    """
     given = options.parse_args()
     gold = getattr(given, "gold", None)
     if gold and (given.dataset or given.name):
         options.error(
-            "--gold is given with --dataset or --name: predictions in the form of the paper's release are scored against "
-            "its gold file, all others against a dataset"
+            "--gold is given with --dataset or --name: predictions in the form of the paper's "
+            "release are scored against its gold file, all others against a dataset"
         )
     if gold or given.predictions or given.dataset or given.name:
         wanted = ["predictions", "gold" if gold else "dataset"]

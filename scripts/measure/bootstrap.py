@@ -1,9 +1,11 @@
-"""Weights of groups (videos, templates, questions) for intervals and differences: examples of one group are not independent.
+"""Weights of groups (videos, templates, questions) for intervals and differences: examples of one
+group are not independent.
 
-The Bayesian bootstrap (Rubin 1981): in each draw a group has a weight from Exp(1), and its examples with it. A weight is a
-function of the group's id and the number of the draw alone, so that whatever was measured on the same groups (two systems,
-strides, contexts, experiments, in whatever order and beside whatever other groups) has paired draws: the spread of a
-difference is that of the differences of the draws.
+The Bayesian bootstrap (Rubin 1981): in each draw a group has a weight from Exp(1), and its examples
+with it. A weight is a function of the group's id and the number of the draw alone, so that whatever
+was measured on the same groups (two systems, strides, contexts, experiments, in whatever order and
+beside whatever other groups) has paired draws: the spread of a difference is that of the
+differences of the draws.
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,9 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
 
 
 def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(draws, blocks) numbers from Exp(1); blocks, draws: integers from 0, by which alone each is told."""
+    """(draws, blocks) numbers from Exp(1); blocks, draws: integers from 0,
+    by which alone each is told.
+    """
     keys = mixed(np.asarray(blocks, np.uint64) + np.uint64(1))
     numbers = mixed(
         keys
@@ -35,7 +39,9 @@ def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=2)
 def weights_of(blocks: bytes, resamples: int) -> np.ndarray:
-    """(resamples, blocks) float32, made once for all systems that are measured on the same blocks (uint64, as bytes)."""
+    """(resamples, blocks) float32, made once for all systems that are measured on the same
+    blocks (uint64, as bytes).
+    """
     weights = np.empty((resamples, len(blocks) // 8), np.float32)
     for start in range(0, resamples, ROWS):
         rows = np.arange(start, min(start + ROWS, resamples))
@@ -56,7 +62,9 @@ class Resampling:
 
 
 def resampling(ids: pd.Series | np.ndarray | list, resamples: int) -> Resampling:
-    """The draws over groups; ids: (groups,) the name of each, in the order of the tallies' groups."""
+    """The draws over groups; ids: (groups,) the name of each,
+    in the order of the tallies' groups.
+    """
     hashed = pd.util.hash_array(np.array([str(name) for name in ids], dtype=object))
     blocks, block = np.unique(hashed % np.uint64(BLOCKS), return_inverse=True)
     return Resampling(block, weights_of(blocks.tobytes(), resamples))

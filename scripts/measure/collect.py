@@ -1,6 +1,8 @@
-"""Collect the metrics of all experiments into one table; a study's own columns are missing elsewhere.
+"""Collect the metrics of all experiments into one table;
+a study's own columns are missing elsewhere.
 
-python -m scripts.measure.collect results/evaluate/default/*/*.parquet --output results/evaluate/default/metrics.parquet
+python -m scripts.measure.collect results/evaluate/default/*/*.parquet --output
+results/evaluate/default/metrics.parquet
 """
 
 import argparse
@@ -20,8 +22,8 @@ def main(given: argparse.Namespace) -> None:
             schema = pa.unify_schemas([schema, table.schema.remove_metadata()])
         except pa.ArrowException as error:
             raise UserError(
-                f"{file}: a column is of another type than in the metrics before it ({cut(str(error), 200)}); remove it "
-                "and run again"
+                f"{file}: a column is of another type than in the metrics before it "
+                f"({cut(str(error), 200)}); remove it and run again"
             ) from None
     table = pa.concat_tables(tables, promote_options="default")
     write_table(table, given.output, schema, {"files": [str(file) for file in given.files]})

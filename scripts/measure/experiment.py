@@ -1,4 +1,6 @@
-"""What the programs that measure a study share: an experiment's runs, their predictions, and the table of its metrics."""
+"""What the programs that measure a study share: an experiment's runs, their predictions,
+and the table of its metrics.
+"""
 
 import argparse
 from collections.abc import Iterable
@@ -41,8 +43,9 @@ class Run(NamedTuple):
 
 
 def replicates_of(runs: list[Run]) -> list[Replicate]:
-    """The seed and the wording of each of a system's runs; none of a control, or of a model that neither learns, nor is drawn anew
-    by each seed, nor is asked in words."""
+    """The seed and the wording of each of a system's runs; none of a control, or of a model that
+    neither learns, nor is drawn anew by each seed, nor is asked in words.
+    """
     facts = runs[0].facts
     varies = len(runs) > 1 or facts["train_examples"] or facts.get("wording") is not None
     return (
@@ -55,7 +58,9 @@ def replicates_of(runs: list[Run]) -> list[Replicate]:
 def runs_by_dataset(
     trained: Path, names: list[str]
 ) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
-    """By source and dataset, then by model and method: the runs of the folder `trained`, one a replicate, in the order given."""
+    """By source and dataset, then by model and method: the runs of the folder `trained`, one a
+    replicate, in the order given.
+    """
     systems_of: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = {}
     for name in names:
         facts = facts_of(trained / name / "run.json")
@@ -65,13 +70,17 @@ def runs_by_dataset(
 
 
 def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
-    """The entries of sources.yaml. Raises UserError where one of these sources, or what it is measured on, is not in order."""
+    """The entries of sources.yaml.
+
+    Raises UserError where one of these sources, or what it is measured on, is not in order.
+    """
     sources = entries_of(file)
     for name in names:
         measured_on = sources[name].get("measured_on", name) if name in sources else name
         if not isinstance(measured_on, str) or measured_on not in sources:
             raise UserError(
-                f"{file}: no source {cut(str(measured_on))}, which the runs need; name the file that they were made with"
+                f"{file}: no source {cut(str(measured_on))}, which the runs need; name the file "
+                "that they were made with"
             )
         splits = sources[measured_on].get("evaluate")
         if (
@@ -81,7 +90,8 @@ def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
             or len(set(splits)) < len(splits)
         ):
             raise UserError(
-                f"{file}: {measured_on}: evaluate must be a list of its splits, each once; correct it there"
+                f"{file}: {measured_on}: evaluate must be a list of its splits, each once; correct "
+                "it there"
             )
     return sources
 
@@ -89,16 +99,19 @@ def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
 def read_examples(
     file: Path, schema: pa.Schema, labels: int, missing: Iterable[str] = (), empty: bool = False
 ) -> pd.DataFrame:
-    """A split of a dataset, in the columns of `schema`; `missing` names those that may lack values, empty: it may have no rows.
+    """A split of a dataset, in the columns of `schema`; `missing` names those that may lack values,
+    empty: it may have no rows.
 
-    Raises UserError for no rows, an example that stands twice, and a label that is not below `labels`.
+    Raises UserError for no rows, an example that stands twice, and a label that is not below
+    `labels`.
     """
     rows = read_complete(file, schema, missing).to_pandas()
     if rows.empty and not empty:
         raise UserError(f"{file}: no examples; the log of its build says why")
     if rows["example_id"].duplicated().any():
         raise UserError(
-            f"{file}: the example {cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} stands twice; "
+            f"{file}: the example "
+            f"{cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} stands twice; "
             "build the dataset again"
         )
     if not rows["label"].between(0, labels - 1).all():
@@ -107,18 +120,22 @@ def read_examples(
 
 
 def label_scores(run: Run, table: pa.Table) -> np.ndarray:
-    """The (n, labels) scores of a table of predictions. Raises UserError where they are not as many as the run has labels."""
+    """The (n, labels) scores of a table of predictions.
+
+    Raises UserError where they are not as many as the run has labels.
+    """
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     if "labels" in run.facts and scores.shape[1] != len(run.facts["labels"]):
         raise UserError(
-            f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json names "
-            f"{len(run.facts['labels'])} labels; run it again"
+            f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json "
+            f"names {len(run.facts['labels'])} labels; run it again"
         )
     return scores
 
 
 def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tuple[np.ndarray, str]:
-    """A run's (n, labels) scores of a split, in the order of the examples, and how its epoch was selected.
+    """A run's (n, labels) scores of a split, in the order of the examples,
+    and how its epoch was selected.
 
     what: what the examples are called where the predictions are not of them.
     """
@@ -129,19 +146,22 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     ids = pd.Index(table["example_id"].to_pandas())
     if len(ids) != len(example_ids) or set(ids) != set(example_ids):
         raise UserError(
-            f"{run.folder}: its predictions on {split} are not of the {what} that were built; run it again"
+            f"{run.folder}: its predictions on {split} are not of the {what} that were built; run "
+            "it again"
         )
     return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
 
 
 def above_controls(rows: list[dict]) -> list[dict]:
-    """For each model how far it lies above the best control: rows `accuracy_above_control`, `two_best_accuracy_above_control`, …
+    """For each model how far it lies above the best control: rows `accuracy_above_control`,
+    `two_best_accuracy_above_control`, …
 
-    The best is that with the highest value on the same split of the same dataset, so the difference errs to the model's
-    disadvantage; it is paired over the groups. `control` names it. Controls are models of that kind, what the evaluation itself adds
-    as a baseline, and of a model that was asked by likelihood the same model without what it should read (method `…_blind`,
-    which `control` then names): how far it lies above that one is told besides, `accuracy_above_blind`. Released predictions come of
-    no dataset here: their controls are those of all datasets.
+    The best is that with the highest value on the same split of the same dataset, so the difference
+    errs to the model's disadvantage; it is paired over the groups. `control` names it. Controls are
+    models of that kind, what the evaluation itself adds as a baseline, and of a model that was
+    asked by likelihood the same model without what it should read (method `…_blind`, which
+    `control` then names): how far it lies above that one is told besides, `accuracy_above_blind`.
+    Released predictions come of no dataset here: their controls are those of all datasets.
     """
     places: dict[tuple, list[dict]] = {}
     headlines = [
@@ -186,7 +206,9 @@ def above_controls(rows: list[dict]) -> list[dict]:
 
 
 def above(row: dict, other: dict, name: str, what: str) -> dict:
-    """The row `<metric>_above_<what>`: how far a row of metrics lies above another one, which `control` names."""
+    """The row `<metric>_above_<what>`: how far a row of metrics lies above another one,
+    which `control` names.
+    """
     return (
         row
         | difference(row, other)._asdict()
@@ -195,7 +217,9 @@ def above(row: dict, other: dict, name: str, what: str) -> dict:
 
 
 def write_metrics(rows: list[dict], schema: pa.Schema, given: argparse.Namespace) -> None:
-    """Write the rows of an experiment, and how far its models lie above its controls; given: the arguments of every evaluation."""
+    """Write the rows of an experiment, and how far its models lie above its controls; given: the
+    arguments of every evaluation.
+    """
     rows = rows + above_controls(rows)
     try:
         table = pa.Table.from_pylist(
@@ -203,8 +227,8 @@ def write_metrics(rows: list[dict], schema: pa.Schema, given: argparse.Namespace
         )
     except (pa.ArrowException, OverflowError) as error:
         raise UserError(
-            f"{given.trained}: data_options of a run.json hold what no column of metrics takes ({cut(str(error))}); "
-            "run the experiment again"
+            f"{given.trained}: data_options of a run.json hold what no column of metrics takes "
+            f"({cut(str(error))}); run the experiment again"
         ) from None
     write_table(
         table,

@@ -1,15 +1,20 @@
-"""Predictions made elsewhere, on a split of a dataset as it was built here: measured, and kept as a system of the study.
+"""Predictions made elsewhere, on a split of a dataset as it was built here:
+measured, and kept as a system of the study.
 
-A file is CSV with a header, or JSON lines (its name ends in .jsonl), of one row an example, in any order:
+A file is CSV with a header, or JSON lines (its name ends in .jsonl), of one row an example, in any
+order:
 
   example_id,label                     the label that was chosen
   example_id,<label>,<label>,…         a score of every label, higher is better
-  example_id,score                     a score of the candidate itself, higher is better (where candidates are ranked)
+  example_id,score                     a score of the candidate itself, higher is better (where
+                                       candidates are ranked)
 
-  {"example_id": …, "label": …}   {"example_id": …, "scores": {"<label>": …}}   {"example_id": …, "score": …}
+  {"example_id": …, "label": …}
+  {"example_id": …, "scores": {"<label>": …}}
+  {"example_id": …, "score": …}
 
-The ids are those of the dataset's split (its first column); other columns are passed over. Not a program: every study's
-evaluation is called with --predictions.
+The ids are those of the dataset's split (its first column); other columns are passed over. Not a
+program: every study's evaluation is called with --predictions.
 """
 
 import argparse
@@ -38,9 +43,8 @@ from scripts.measure.experiment import EXTERNAL, Run
 
 REMEDY = "give a CSV with a header, or JSON lines, of one prediction a row (--help)"
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
-Measure = Callable[
-    [Run, Path, str, int], list[dict]
-]  # of a run, the split's file, its name and how many resamples: rows of metrics
+# of a run, the split's file, its name and how many resamples: rows of metrics
+Measure = Callable[[Run, Path, str, int], list[dict]]
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,11 @@ class Answered:
     """What a study's examples are answered with.
 
     study    its name
-    columns  of its datasets: the example's id, the id of its group, and its texts, first what it is judged by
+    columns  of its datasets: the example's id, the id of its group, and its texts, first what it is
+             judged by
     labels   the sets of labels that may be told, the dataset's own one first
-    scored   whether the candidates of one text are ranked, so that one may have a score of its own, without labels
+    scored   whether the candidates of one text are ranked, so that one may have a score of its own,
+             without labels
     """
 
     study: str
@@ -74,7 +80,10 @@ def csv_rows(file: Path) -> pd.DataFrame:
 
 
 def json_rows(file: Path) -> pd.DataFrame:
-    """The values of JSON lines; the index tells of each row where it stands. Blank lines are passed over."""
+    """The values of JSON lines; the index tells of each row where it stands.
+
+    Blank lines are passed over.
+    """
     rows, places = [], []
     for number, line in enumerate(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY), 1):
         if not line.strip():
@@ -83,7 +92,8 @@ def json_rows(file: Path) -> pd.DataFrame:
         scores = value.get("scores", {}) if isinstance(value, dict) else None
         if not isinstance(scores, dict):
             raise UserError(
-                f'{file}: line {number} is no object like {{"example_id": …, "label": …}}, or its scores are none; mend it'
+                f'{file}: line {number} is no object like {{"example_id": …, "label": …}}, or its '
+                "scores are none; mend it"
             )
         rows.append(scores | value)
         places.append(f"line {number}")
@@ -110,7 +120,10 @@ def refuse(rows: pd.DataFrame, wrong: np.ndarray, file: Path, why: Callable[[int
 
 
 def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> np.ndarray:
-    """(n,) the row of each example. Raises UserError for an id that is none, that stands twice, or that is missing."""
+    """(n,) the row of each example.
+
+    Raises UserError for an id that is none, that stands twice, or that is missing.
+    """
     ids = rows["example_id"]
     texts = ids.map(lambda value: isinstance(value, str) and value != "").to_numpy(bool)
     refuse(
@@ -124,7 +137,8 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
         ~ids.isin(set(examples)).to_numpy(),
         file,
         lambda at: (
-            f"{where} has no example {cut(ids.iloc[at])}; take the row out, or name the split that it is of"
+            f"{where} has no example {cut(ids.iloc[at])}; take the row out, or name the split that "
+            "it is of"
         ),
     )
     refuse(
@@ -132,14 +146,16 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
         ids.duplicated().to_numpy(),
         file,
         lambda at: (
-            f"example {cut(ids.iloc[at])} stands in {rows.index[ids.eq(ids.iloc[at]).argmax()]} too; keep one of them"
+            f"example {cut(ids.iloc[at])} stands in {rows.index[ids.eq(ids.iloc[at]).argmax()]} "
+            "too; keep one of them"
         ),
     )
     row = pd.Index(ids).get_indexer(examples)
     if (row < 0).any():
         raise UserError(
-            f"{file}: has {len(rows)} rows, and none is of the example {cut(examples.iloc[int(np.argmax(row < 0))])} "
-            f"({(row < 0).sum()} of {len(row)} in {where} have none); give a prediction for each"
+            f"{file}: has {len(rows)} rows, and none is of the example "
+            f"{cut(examples.iloc[int(np.argmax(row < 0))])} ({(row < 0).sum()} of {len(row)} in "
+            f"{where} have none); give a prediction for each"
         )
     return row
 
@@ -147,7 +163,10 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
 def scores_of(
     rows: pd.DataFrame, names: list[str], answered: Answered, file: Path
 ) -> tuple[np.ndarray, list[str]]:
-    """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0. Raises UserError for what is none."""
+    """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0.
+
+    Raises UserError for what is none.
+    """
     if names == ["label"]:
         chosen = rows["label"]
         fitting = [labels for labels in answered.labels if chosen.isin(labels).all()]
@@ -175,17 +194,18 @@ def not_finite(column: pd.Series, at: int) -> str:
 def number_of(value: Any) -> float:
     """A cell, or a value of JSON, as a number; NaN where it is none."""
     try:
-        return (
-            float("nan") if isinstance(value, bool) or "_" in str(value) else float(value)
-        )  # Python's 1_000
+        # Python's 1_000
+        return float("nan") if isinstance(value, bool) or "_" in str(value) else float(value)
     except (TypeError, ValueError, OverflowError):
         return float("nan")
 
 
 def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, file: Path) -> None:
-    """Raise UserError where scores that differ are one number as they are kept, in 32 bits, so that who is ranked first would be lost.
+    """Raise UserError where scores that differ are one number as they are kept, in 32 bits, so that
+    who is ranked first would be lost.
 
-    scores: (n, labels). rivals: of each row what it is ranked among, by a score of its own; None where labels are ranked in each row.
+    scores: (n, labels). rivals: of each row what it is ranked among, by a score of its own; None
+    where labels are ranked in each row.
     """
     rounded = scores.astype(np.float32)
     lost = (rounded == rounded.max(axis=1, keepdims=True)).sum(axis=1) > (
@@ -200,15 +220,18 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
     if lost.any():
         at = int(np.argmax(lost))
         raise UserError(
-            f"{file}: the scores of {cut(ids.iloc[at])} differ from each other{' or from those beside it' * (rivals is not None)} by less "
-            "than 32 bits tell; give log-probabilities, or scores further apart"
+            f"{file}: the scores of {cut(ids.iloc[at])} differ from each "
+            f"other{' or from those beside it' * (rivals is not None)} by less than 32 bits tell; "
+            "give log-probabilities, or scores further apart"
         )
 
 
 def read_predictions_file(
     file: Path, answered: Answered, examples: pd.Series, where: str
 ) -> tuple[np.ndarray, list[str]]:
-    """(n, labels) the scores of the examples (their ids), in their order, and the names of the scores."""
+    """(n, labels) the scores of the examples (their ids), in their order,
+    and the names of the scores.
+    """
     rows = (json_rows if file.suffix in (".jsonl", ".json") else csv_rows)(file)
     if rows.empty:
         raise UserError(f"{file}: has no row; {REMEDY}")
@@ -228,14 +251,19 @@ def split_file(dataset: Path, split: str) -> Path:
             + (
                 f"name one by --split: {', '.join(known)}"
                 if known
-                else "build it with `snakemake build`, or name the folder of a dataset, results/build/<study>/<source>/<dataset>"
+                else (
+                    "build it with `snakemake build`, or name the folder of a dataset, "
+                    "results/build/<study>/<source>/<dataset>"
+                )
             )
         )
     return file
 
 
 def write_run(folder: Path, name: str, predictions: Path, answered: Answered, file: Path) -> Run:
-    """Write the predictions on a split (file) as those of a run, with its run.json, to a folder; and that run."""
+    """Write the predictions on a split (file) as those of a run, with its run.json, to a folder;
+    and that run.
+    """
     split, (example, group, *_) = file.stem, answered.columns
     source, dataset = file.parent.parent.name, file.parent.name
     rivals = answered.columns[2] if answered.scored else None
@@ -297,7 +325,9 @@ def data_digest(file: Path, answered: Answered) -> str:
 
 
 def system_folder(file: Path, name: str, study: str) -> Path:
-    """Where predictions on a split (file) stay under a name: results/external/<study>/<source>/<dataset>/<split>/<name>."""
+    """Where predictions on a split (file) stay under a name:
+    results/external/<study>/<source>/<dataset>/<split>/<name>.
+    """
     place = file.parent
     if name == HUMAN:
         raise UserError(
@@ -309,14 +339,16 @@ def system_folder(file: Path, name: str, study: str) -> Path:
         )
     if place.parts[-4:-2] != ("build", study):
         raise UserError(
-            f"--dataset {file.parent}: what joins the scorecard must be of a dataset in results/build/{study}/; name its "
-            "folder there, or leave --name out"
+            f"--dataset {file.parent}: what joins the scorecard must be of a dataset in "
+            f"results/build/{study}/; name its folder there, or leave --name out"
         )
     return place.parents[3] / "external" / study / place.parent.name / place.name / file.stem / name
 
 
 def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
-    """Print every metric of all examples in per cent, with its interval; also: the metrics of slices, by how their names begin."""
+    """Print every metric of all examples in per cent, with its interval; also: the metrics of
+    slices, by how their names begin.
+    """
     print(f"{'':<52}{'%':>7}{'95 % interval':>18}{'n':>9}")
     for row in rows:
         if row["slice"] != "all" and not any(
@@ -341,14 +373,16 @@ def score_predictions(
     measure: Measure,
     also: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Print the metrics of each file of predictions on a split of a dataset; with a name, keep them as a system of the study.
+    """Print the metrics of each file of predictions on a split of a dataset; with a name, keep them
+    as a system of the study.
 
     given: the arguments of add_predictions(). also: see print_rows().
     """
     file = split_file(given.dataset.resolve(), given.split)
     if given.name and len(given.predictions) > 1:
         raise UserError(
-            f"--name {cut(given.name)}: {len(given.predictions)} files are given, and a system is of one; name one file"
+            f"--name {cut(given.name)}: {len(given.predictions)} files are given, and a system is "
+            "of one; name one file"
         )
     for predictions in given.predictions:
         with tempfile.TemporaryDirectory() as place:
@@ -371,7 +405,8 @@ def score_predictions(
 def external_systems(
     folders: list[Path], build: Path, answered: Answered
 ) -> dict[tuple, dict[tuple, list[Run]]]:
-    """By source, dataset and split, then by model and method: the runs of folders that score_predictions() kept.
+    """By source, dataset and split, then by model and method: the runs of folders that
+    score_predictions() kept.
 
     Raises UserError for predictions of another build of their dataset.
     """
@@ -382,8 +417,9 @@ def external_systems(
             file = build / facts["source"] / facts["dataset"] / f"{split}.parquet"
             if data_digest(file, answered) != digest:
                 raise UserError(
-                    f"{folder}: its predictions are not of {file} as it is now; give them anew (python -m "
-                    f"scripts.studies.{answered.study}.evaluate --predictions FILE --name {facts['model']} …), or remove the folder"
+                    f"{folder}: its predictions are not of {file} as it is now; give them anew "
+                    f"(python -m scripts.studies.{answered.study}.evaluate --predictions FILE "
+                    f"--name {facts['model']} …), or remove the folder"
                 )
             known = systems.setdefault((facts["source"], facts["dataset"], split), {})
             known[facts["model"], facts["method"]] = [Run(folder, facts)]

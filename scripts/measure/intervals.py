@@ -1,7 +1,9 @@
-"""95 % intervals of shares and of differences, from draws over groups (scripts/measure/bootstrap.py) and from seeds.
+"""95 % intervals of shares and of differences, from draws over groups
+(scripts/measure/bootstrap.py) and from seeds.
 
-What varies is told as parts: (variance, degrees of freedom) of the mean over groups, and of that over seeds. An interval
-is a t interval whose degrees of freedom are Welch's and Satterthwaite's. benchmarks/intervals.py shows what it covers.
+What varies is told as parts: (variance, degrees of freedom) of the mean over groups, and of that
+over seeds. An interval is a t interval whose degrees of freedom are Welch's and Satterthwaite's.
+benchmarks/intervals.py shows what it covers.
 """
 
 import math
@@ -24,9 +26,11 @@ class Part(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def student_t(freedom: float) -> float:
-    """The quantile of Student's t distribution that LEVEL lies within; freedom: 1 or more, no whole number needed.
+    """The quantile of Student's t distribution that LEVEL lies within; freedom: 1 or more,
+    no whole number needed.
 
-    With t = sqrt(freedom) tan(angle) the density is cos(angle)^(freedom - 1): summed up over angles from 0.
+    With t = sqrt(freedom) tan(angle) the density is cos(angle)^(freedom - 1): summed up over angles
+    from 0.
     """
     angles = np.linspace(0, min(math.pi / 2, 40 / math.sqrt(freedom)), 20_001)
     density = np.cos(angles) ** (freedom - 1)
@@ -35,7 +39,9 @@ def student_t(freedom: float) -> float:
 
 
 def spread(parts: Iterable[Part]) -> tuple[float, float]:
-    """The standard error of a sum of independent parts, and the quantile of t for it; 0, 0 where nothing varies."""
+    """The standard error of a sum of independent parts, and the quantile of t for it;
+    0, 0 where nothing varies.
+    """
     parts = [part for part in parts if part.variance > 0]
     if not parts:
         return 0.0, 0.0
@@ -53,7 +59,9 @@ def over_groups(draws: np.ndarray, groups: float) -> Part:
 
 
 def over_seeds(sd: float | None, seeds: int) -> list[Part]:
-    """What the mean over seeds varies by them; nothing is known of it where there is one seed or none."""
+    """What the mean over seeds varies by them; nothing is known of it where there
+    is one seed or none.
+    """
     return (
         [Part(sd**2 / seeds, seeds - 1)]
         if seeds > 1 and sd is not None and not math.isnan(sd)
@@ -68,15 +76,16 @@ def wilson(value: float, groups: float) -> tuple[float, float]:
         Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2)),
     )
     low, high = (middle - half) / (1 + Z**2 / groups), (middle + half) / (1 + Z**2 / groups)
-    return min(value, max(0.0, low)), max(
-        value, min(1.0, high)
-    )  # rounding must not put the value outside
+    # rounding must not put the value outside
+    return min(value, max(0.0, low)), max(value, min(1.0, high))
 
 
 def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[float, float]:
-    """The interval of a share from 0 to 1, on the scale of its log odds, so that it never leaves them.
+    """The interval of a share from 0 to 1, on the scale of its log odds,
+    so that it never leaves them.
 
-    A share that is 0 or 1 does not vary between draws: its interval is Wilson's, with as many trials as groups.
+    A share that is 0 or 1 does not vary between draws: its interval is Wilson's, with as many
+    trials as groups.
     """
     if value <= 0 or value >= 1:
         return wilson(min(1.0, max(0.0, value)), groups)
@@ -89,7 +98,9 @@ def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[
 
 
 class Estimate(NamedTuple):
-    """A mean, a difference or a slope with its interval, which is missing where there is one group."""
+    """A mean, a difference or a slope with its interval,
+    which is missing where there is one group.
+    """
 
     value: float
     ci_low: float | None
@@ -106,9 +117,10 @@ class Estimate(NamedTuple):
 def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estimate:
     """The sum of values, each with its coefficient, and its interval; a difference has 1 and -1.
 
-    rows: metrics with value, sd, seeds, effective_groups and draws. Their draws pair by the groups that they share, so what
-    the groups do to all of them alike drops out; groups that they do not share vary on their own. The seeds of
-    two rows are not paired. A share of 0 or 1 has no spread in its draws: Wilson's interval gives it one.
+    rows: metrics with value, sd, seeds, effective_groups and draws. Their draws pair by the groups
+    that they share, so what the groups do to all of them alike drops out; groups that they do not
+    share vary on their own. The seeds of two rows are not paired. A share of 0 or 1 has no spread
+    in its draws: Wilson's interval gives it one.
     """
     value = float(sum(weight * row["value"] for row, weight in zip(rows, coefficients)))
     groups = min(row["effective_groups"] for row in rows)
@@ -135,7 +147,9 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
 
 
 def mean_of(rows: Sequence[Mapping]) -> Estimate:
-    """The mean of a share over systems that learnt from several draws of the training data, which vary it as seeds do."""
+    """The mean of a share over systems that learnt from several draws of the training data,
+    which vary it as seeds do.
+    """
     values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
     if len(rows) == 1:
         return Estimate(*(rows[0][name] for name in ("value", "ci_low", "ci_high")))
@@ -159,6 +173,8 @@ def difference(row: Mapping, other: Mapping) -> Estimate:
 
 
 def slope(rows: Sequence[Mapping], over: Sequence[float]) -> Estimate:
-    """How much a value rises for each 1 of `over`: the slope of the line of least squares through the rows, on every draw."""
+    """How much a value rises for each 1 of `over`: the slope of the line of least squares
+    through the rows, on every draw.
+    """
     places = np.asarray(over, float) - np.mean(over)
     return combination(rows, places / (places**2).sum())

@@ -1,11 +1,14 @@
 """What people reach, how far they agree, and what everything else reaches on the very same items.
 
-Not a program. A unit is what is right or wrong as a whole: a pair, a question with all its candidates, an instance with all its
-options. Rows of metrics (beside what tells the dataset), for each metric of the study that a unit has a value of:
-  human_<metric>          model human: the mean over units of the mean over those who answered it, on all units (slice all), of each kind
-                          that people told (type=…), and of each person on their own units (person=…). The interval is over groups, for
-                          these people; sd is over them
-  human_agreement         Krippendorff's alpha of single answers (nominal), of what two or more answered
+Not a program. A unit is what is right or wrong as a whole: a pair, a question with all its
+candidates, an instance with all its options. Rows of metrics (beside what tells the dataset), for
+each metric of the study that a unit has a value of:
+  human_<metric>          model human: the mean over units of the mean over those who answered it,
+                          on all units (slice all), of each kind that people told (type=…), and of
+                          each person on their own units (person=…). The interval is over groups,
+                          for these people; sd is over them
+  human_agreement         Krippendorff's alpha of single answers (nominal), of what two or more
+                          answered
   <metric>_beside_people  of every system on the units that people answered (slices all and type=…)
   <metric>_above_people   how far it lies above them, paired over the groups
 A unit is of a kind where at least half of those who answered it said so.
@@ -23,20 +26,25 @@ from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import above
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 
-Values = dict[
-    str, np.ndarray
-]  # by metric: (units,) of answers, (replicates, units) of a system, 0 to 1
+# by metric: (units,) of answers, (replicates, units) of a system, 0 to 1
+Values = dict[str, np.ndarray]
 
 
 class System(NamedTuple):
-    """What a system reaches: by metric its (replicates, units) values on all units of a split, and its replicates."""
+    """What a system reaches: by metric its (replicates, units) values on all units of a split,
+    and its replicates.
+    """
 
     values: Values
     replicates: list[Replicate]
 
 
 def alpha(coincidences: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(…) Krippendorff's alpha for nominal data (2011), from (…, labels, labels) coincidences; NaN where all answers are one."""
+    """(…)
+
+    Krippendorff's alpha for nominal data (2011), from (…, labels, labels) coincidences; NaN where
+    all answers are one.
+    """
     of_label = coincidences.sum(-1)
     total = of_label.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,8 +56,10 @@ def alpha(coincidences: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def coincidences_of(
     at: np.ndarray, chosen: np.ndarray, labels: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of answers (chosen: a label's number) on examples (at): the examples that two or more answered, and their (examples,
-    labels, labels) coincidences: the pairs of answers, each weighed by 1 / (answers - 1)."""
+    """Of answers (chosen: a label's number) on examples (at): the examples that two or more
+    answered, and their (examples, labels, labels) coincidences: the pairs of answers, each weighed
+    by 1 / (answers - 1).
+    """
     examples, place = np.unique(at, return_inverse=True)
     counts = np.zeros((len(examples), labels))
     np.add.at(counts, (place, chosen), 1)
@@ -61,7 +71,9 @@ def coincidences_of(
 def agreement_row(
     answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling, groups: int
 ) -> list[dict]:
-    """The row human_agreement, or none where no two answered the same or all answers are one; group: (examples,) integers from 0."""
+    """The row human_agreement, or none where no two answered the same or all answers are one;
+    group: (examples,) integers from 0.
+    """
     examples, pairs = coincidences_of(
         answers["at"].to_numpy(), answers["chosen"].to_numpy(), labels
     )
@@ -94,7 +106,9 @@ def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
 def tallies_of(
     values: Values, name: str, slices: dict[str, np.ndarray], group: np.ndarray, groups: int
 ) -> list[Tally]:
-    """A tally for each metric and slice; name: what stands in the place of {} in a metric's name; group: (units,) integers from 0."""
+    """A tally for each metric and slice; name: what stands in the place of {} in a metric's
+    name; group: (units,) integers from 0.
+    """
     return [
         Tally(
             part,
@@ -157,11 +171,13 @@ def people_rows(
     labels: int,
     resamples: int,
 ) -> list[dict]:
-    """The rows of people and of all systems on what they answered, on one split; none where nobody answered.
+    """The rows of people and of all systems on what they answered, on one split;
+    none where nobody answered.
 
-    answers: of on_split(). examples: example_id, group_id, label, unit and what `values` reads, units as they first come. values: of
-    such rows and the label's number that was chosen of each, by metric the value of each of their units, as they first come. systems: by
-    model and method, on all units in that order.
+    answers: of on_split(). examples: example_id, group_id, label, unit and what `values` reads,
+    units as they first come. values: of such rows and the label's number that was chosen of each,
+    by metric the value of each of their units, as they first come. systems: by model and method, on
+    all units in that order.
     """
     if answers is None:
         return []

@@ -23,8 +23,9 @@ def whole_of(dataset: str, limit: int | None) -> str:
 
 
 class Answers:
-    """What people answered, as read_answers() reads it. An evaluation is handed it, so that what reads
-    answers is no part of the code that measures runs."""
+    """What people answered, as read_answers() reads it. An evaluation is handed it, so that what
+    reads answers is no part of the code that measures runs.
+    """
 
     def __init__(self, table: pd.DataFrame):
         self.table = table
@@ -35,18 +36,19 @@ class Answers:
         return (self.table["source"] == facts["source"]) & self.table["dataset"].isin(names)
 
     def refuse(self, facts: dict, why: str) -> None:
-        """Raise UserError, with the reason, where anybody answered for a run's dataset, or the whole
-        one that it was cut from."""
+        """Raise UserError, with the reason, where anybody answered for a run's dataset, or the
+        whole one that it was cut from.
+        """
         refuse(self.table, self.on_dataset(facts), why, "take its rows out")
 
     def on_split(self, facts: dict, split: str, examples: pd.DataFrame) -> pd.DataFrame | None:
-        """The answers on one split of a run's dataset, with `at`, the place of each one's example; None
-        where there are none.
+        """The answers on one split of a run's dataset, with `at`, the place of each one's example;
+        None where there are none.
 
         facts: of a run; examples: example_id, unit (what is right or wrong as a whole: a pair, a
         question, an instance). Of a dataset cut by the option limit those count that are on its
-        examples, whether they were given for it or for the whole one. Raises UserError for an item that
-        is no example, and for a unit that a person has answered in part.
+        examples, whether they were given for it or for the whole one. Raises UserError for an item
+        that is no example, and for a unit that a person has answered in part.
         """
         part = self.table[self.on_dataset(facts) & (self.table["split"] == split)]
         part = part.assign(at=places_of(part, examples["example_id"]))
@@ -79,8 +81,10 @@ class Answers:
 def answers_given(
     given: argparse.Namespace, study: str, datasets: dict, labels: list[str]
 ) -> Answers | None:
-    """The answers that an evaluation is given (--people), None where there are none; datasets: of runs_by_dataset(). Those on datasets that other
-    experiments of the study measure (--others) are read, and left to these."""
+    """The answers that an evaluation is given (--people), None where there are none; datasets: of
+    runs_by_dataset(). Those on datasets that other experiments of the study measure (--others) are
+    read, and left to these.
+    """
     if not given.people:
         return None
     sources = read_sources(given.sources, {source for source, _ in datasets})

@@ -1,7 +1,7 @@
 """How the options of instances are ranked: what outranks what, and the slices.
 
-An instance has right and wrong options; a system gives each a score. All arrays over options are (n,), with `instance` the
-integers from 0 that say which instance an option belongs to.
+An instance has right and wrong options; a system gives each a score. All arrays over options are
+(n,), with `instance` the integers from 0 that say which instance an option belongs to.
 """
 
 import math
@@ -20,15 +20,18 @@ TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf
 
 
 def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
-    """The options with a column `instance`, from 0 in their order; refuses instances that no metric is made for."""
+    """The options with a column `instance`, from 0 in their order;
+    refuses instances that no metric is made for.
+    """
     options = options.assign(instance=pd.factorize(options["instance_id"])[0])
     right, count = (options.groupby("instance")["label"].agg(how) for how in ("sum", "size"))
     if not right.isin(ACCURACY).all() or right.nunique() > 1 or (right == count).any():
         odd = right[~right.isin(ACCURACY) | (right != right.mode()[0]) | (right == count)].index[0]
         name = options.loc[options["instance"] == odd, "instance_id"].iloc[0]
         raise UserError(
-            f"{where}: instance {name} has {right[odd]} right options of {count[odd]}; in one split each has one "
-            "right option, or each has two, and all have wrong ones: build the dataset again"
+            f"{where}: instance {name} has {right[odd]} right options of {count[odd]}; in one "
+            "split each has one right option, or each has two, and all have wrong ones: build the "
+            "dataset again"
         )
     return options
 
@@ -43,8 +46,8 @@ def lowest_right(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> 
 def outranked(
     score: np.ndarray, label: np.ndarray, instance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(instances,) 1 where every right option scores above every wrong one, and (n,) 1 for the wrong options that
-    score as high as a right one of their instance or higher.
+    """(instances,) 1 where every right option scores above every wrong one, and (n,) 1 for the
+    wrong options that score as high as a right one of their instance or higher.
 
     score, label (1 right, 0 wrong): (n,), one an option; instance: (n,) integers from 0.
     """
@@ -55,7 +58,9 @@ def outranked(
 def outranked_by_chance(
     score: np.ndarray, label: np.ndarray, instance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As outranked(), but ties are broken at random: the expected values over all orders of what ties, not one draw."""
+    """As outranked(), but ties are broken at random:
+    the expected values over all orders of what ties, not one draw.
+    """
     lowest = lowest_right(score, label, instance)
     tied = score == lowest[instance]
     right, wrong = (np.bincount(instance, tied & (label == side)) for side in (1, 0))
@@ -68,8 +73,10 @@ def outranked_by_chance(
 
 
 def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The slices of the instances, by name: which of them belong to it; instances: kind, has_numeral, turns and leak (which may
-    be missing: a dataset that tells of none has no such slices)."""
+    """The slices of the instances, by name: which of them belong to it; instances: kind,
+    has_numeral, turns and leak (which may be missing: a dataset that tells of none has no such
+    slices).
+    """
     kind = instances["kind"].fillna("").replace("", "other")
     parts = {"all": np.full(len(instances), True)}
     parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
@@ -85,9 +92,11 @@ def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
-    """Both metrics with all their slices, by instance; outcomes: of each seed what outranked() tells of these options.
+    """Both metrics with all their slices, by instance;
+    outcomes: of each seed what outranked() tells of these options.
 
-    options: instance (from 0), label, rule; kind, has_numeral, turns and leak, where the slices by them are wanted.
+    options: instance (from 0), label, rule; kind, has_numeral, turns and leak, where the slices by
+    them are wanted.
     """
     instance, rule, wrong = (
         options["instance"].to_numpy(),

@@ -1,4 +1,5 @@
-"""What the evaluation of every study does: the runs of an experiment measured and written as a table, or predictions made elsewhere printed.
+"""What the evaluation of every study does: the runs of an experiment measured and written as a
+table, or predictions made elsewhere printed.
 
 Not a program. A study says how its metrics come of scores; the rest is the same for all.
 """
@@ -22,8 +23,9 @@ Systems = dict[tuple[str, str], list[Run]]  # by model and method its runs, one 
 class Part(NamedTuple):
     """A split of a dataset that is measured.
 
-    systems: all that were measured on it. options: of the dataset. entry: of its source in sources.yaml, and measured_on the entry
-    of the source that the split is of; both empty where a file of predictions is measured by itself.
+    systems: all that were measured on it. options: of the dataset. entry: of its source in
+    sources.yaml, and measured_on the entry of the source that the split is of; both empty where a
+    file of predictions is measured by itself.
     """
 
     file: Path
@@ -39,11 +41,13 @@ class Part(NamedTuple):
 class Study(NamedTuple):
     """How a study measures.
 
-    answered: what its examples are answered with. schema: of its metrics. read: the examples of a split (with label, and the columns
-    that `answered` names), none where nothing is measured. rows: of these, the part, how many bootstrap draws, and what people
-    answered (None, or of Answers.on_split()), the rows of metrics; what is the same in all of them is added here. unit: the column
-    of what people answer as a whole. columns: the options of a dataset as columns of metrics. refuses: why people cannot be asked
-    about a dataset of these options, or nothing. printed: see print_rows().
+    answered: what its examples are answered with. schema: of its metrics. read: the examples of a
+    split (with label, and the columns that `answered` names), none where nothing is measured. rows:
+    of these, the part, how many bootstrap draws, and what people answered (None, or of
+    Answers.on_split()), the rows of metrics; what is the same in all of them is added here. unit:
+    the column of what people answer as a whole. columns: the options of a dataset as columns of
+    metrics. refuses: why people cannot be asked about a dataset of these options, or nothing.
+    printed: see print_rows().
     """
 
     answered: Answered
@@ -56,7 +60,9 @@ class Study(NamedTuple):
     printed: Mapping[str, tuple[str, ...]] = {}
 
     def measure(self, part: Part, resamples: int, people: Answers | None = None) -> list[dict]:
-        """Every metric on a split (schema metrics, less the experiment); people: of answers_given()."""
+        """Every metric on a split (schema metrics, less the experiment);
+        people: of answers_given().
+        """
         examples = self.read(part.file)
         if examples.empty:
             return []
@@ -93,7 +99,9 @@ def parts_of(
     build: Path,
     sources: dict,
 ) -> Iterator[Part]:
-    """The parts to measure; datasets: of runs_by_dataset(), external: of external_systems(), sources: of read_sources()."""
+    """The parts to measure; datasets: of runs_by_dataset(), external: of external_systems(),
+    sources: of read_sources().
+    """
     for (source, dataset), systems in datasets.items():
         options, entry = next(iter(systems.values()))[0].facts["data_options"], sources[source]
         measured_on = sources[entry.get("measured_on", source)]
@@ -108,7 +116,10 @@ def evaluate(
     study: Study,
     released: Callable[[list[Part]], list[dict]] = lambda parts: [],
 ) -> None:
-    """Measure what a program was given (evaluation_given()). released: rows of what else was measured on the parts."""
+    """Measure what a program was given (evaluation_given()).
+
+    released: rows of what else was measured on the parts.
+    """
     if given.predictions:
         score_predictions(given, study.answered, study.measure_file, study.printed)
         return

@@ -1,11 +1,13 @@
-"""From sums by group to rows of metrics: the value of each replicate with its interval, and the mean over the replicates.
+"""From sums by group to rows of metrics: the value of each replicate with its interval, and the
+mean over the replicates.
 
-A replicate of a system is one of its runs: of a model that learns one of its seeds, of one that is asked in words one of the
-wordings (one of each, where it learns from a few examples and is asked).
+A replicate of a system is one of its runs: of a model that learns one of its seeds, of one that is
+asked in words one of the wordings (one of each, where it learns from a few examples and is asked).
 
-A metric is a function of sums: an accuracy of right answers over answers, a weighted F1 of a confusion matrix. Summed up by
-group (video, template, question, instance), the same sums give the value, and, of weighted groups (bootstrap.py), what it
-varies by. The rows that are compared carry their draws, which pair by the groups' ids.
+A metric is a function of sums: an accuracy of right answers over answers, a weighted F1 of a
+confusion matrix. Summed up by group (video, template, question, instance), the same sums give the
+value, and, of weighted groups (bootstrap.py), what it varies by. The rows that are compared carry
+their draws, which pair by the groups' ids.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,9 +21,8 @@ from scripts.data.tables import METRICS
 from scripts.measure.intervals import over_groups, over_seeds, share_interval
 from scripts.measure.bootstrap import Resampling, by_block, drawn_sums
 
-Metric = Callable[
-    [np.ndarray, np.ndarray], np.ndarray
-]  # of (…, cells) sums and (…) counts, which need not be whole
+# of (…, cells) sums and (…) counts, which need not be whole
+Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
 MEASURES = [
     ("value", pa.float64()),
     ("sd", pa.float64()),
@@ -37,7 +38,9 @@ MEASURES = [
 
 
 def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """The schema of a study's metrics: METRICS, the method, the study's own columns and MEASURES."""
+    """The schema of a study's metrics: METRICS, the method,
+    the study's own columns and MEASURES.
+    """
     names = METRICS.names
     place, metric = names.index("dataset") + 1, names.index("metric") + 1
     fields = list(METRICS)
@@ -82,7 +85,9 @@ class Tally:
 
 
 def sums_by_group(values: Sequence[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
-    """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0, groups: how many there are."""
+    """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0,
+    groups: how many there are.
+    """
     return np.stack(
         [np.bincount(group, weights=replicate, minlength=groups) for replicate in values]
     )
@@ -95,7 +100,9 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
 
 
 def draws_of(tally: Tally, drawn: Resampling) -> dict[str, np.ndarray]:
-    """By metric the (replicates, resamples) values over weighted groups, the same weights for every replicate."""
+    """By metric the (replicates, resamples) values over weighted groups,
+    the same weights for every replicate.
+    """
     totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
     counts = drawn_sums(tally.counts, drawn)
     return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
@@ -108,14 +115,18 @@ def present(tally: Tally) -> Tally:
 
 
 def effective_groups(counts: np.ndarray) -> float:
-    """How many groups of one size tell as much as groups with these many examples (Kish 1965): fewer, if they are uneven."""
+    """How many groups of one size tell as much as groups with these many examples (Kish 1965):
+    fewer, if they are uneven.
+    """
     return float(counts.sum() ** 2 / (counts**2).sum())
 
 
 def ends(
     value: float, draws: np.ndarray, effective: float, sd: float | None, replicates: int
 ) -> dict:
-    """ci_low and ci_high of a value; both are None where there is a single group, of which nothing can be told."""
+    """ci_low and ci_high of a value; both are None where there is a single group,
+    of which nothing can be told.
+    """
     if effective <= 1:
         return {"ci_low": None, "ci_high": None}
     low, high = share_interval(
@@ -127,12 +138,14 @@ def ends(
 def metric_rows(
     tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling
 ) -> list[dict]:
-    """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate, then of their mean.
+    """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate,
+    then of their mean.
 
-    replicates: in the order of the tallies' sums; empty for a system that has none: its one row is the mean. drawn: the draws
-    over the groups of all tallies. A row of one replicate has an interval over the groups; the mean has neither seed nor
-    wording, its sd is over the replicates, its interval over groups and replicates, and on slice `all` it has its draws. A
-    slice without examples has no row.
+    replicates: in the order of the tallies' sums; empty for a system that has none: its one row is
+    the mean. drawn: the draws over the groups of all tallies. A row of one replicate has an
+    interval over the groups; the mean has neither seed nor wording, its sd is over the replicates,
+    its interval over groups and replicates, and on slice `all` it has its draws. A slice without
+    examples has no row.
     """
     rows = []
     for tally in map(present, tallies):

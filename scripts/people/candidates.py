@@ -1,27 +1,36 @@
-"""Grow the seed answers of questions about time to many candidates (Zhou et al. 2019, section 3, step 3).
+"""Grow the seed answers of questions about time to many candidates (Zhou et al. 2019, section 3,
+step 3).
 
-Three techniques, in the paper's order, each used for a question as long as it has fewer than --candidates answers:
-1. rule       numbers, units and temporal words change at random within their sets (resources/temporal_terms.yaml)
-2. infill     each word is masked, one at a time, and a masked language model fills it in: the top three of each
+Three techniques, in the paper's order, each used for a question as long as it has fewer than
+--candidates answers:
+1. rule       numbers, units and temporal words change at random within their sets
+              (resources/temporal_terms.yaml)
+2. infill     each word is masked, one at a time, and a masked language model fills it in: the top
+              three of each
 3. retrieval  the most similar event phrases of a pool, by TF-IDF
-How the paper is read: it applies "the above three techniques on non-'event' candidates sequentially", and events are
-perturbed by retrieval, since changing words makes invalid phrases of them. So a seed that is no event gets 1, 2 and at
-last 3, a seed that is an event gets 3 alone. (The released data agree: some questions of duration have a phrase of
-another story.) An event is a phrase that looks as if it had a verb, without temporal term or quantity: is_event in
-scripts/people/candidates_rules.py. Only seeds are changed, never what came of them. Variations of several seeds take
-turns; infills go by confidence.
+How the paper is read: it applies "the above three techniques on non-'event' candidates
+sequentially", and events are perturbed by retrieval, since changing words makes invalid phrases of
+them. So a seed that is no event gets 1, 2 and at last 3, a seed that is an event gets 3 alone. (The
+released data agree: some questions of duration have a phrase of another story.) An event is a
+phrase that looks as if it had a verb, without temporal term or quantity: is_event in
+scripts/people/candidates_rules.py. Only seeds are changed, never what came of them. Variations of
+several seeds take turns; infills go by confidence.
 
-Reads  --questions (.tsv with a header line, .jsonl or .parquet; columns sentence, question, answer; a row a seed)
-       --model (a folder: config.json, tokenizer, weights in safetensors; without it there is no infill)
-       --events (one event phrase a line; without it, the pool is the event answers of all questions)
-Writes --output, a Parquet file: sentence, question, answer, origin (seed, rule, infill, retrieval), seed_answer (what
-       it was made from), rank (from 1 within the question, seeds first). They are unlabelled: likely and unlikely ones.
+Reads  --questions (.tsv with a header line, .jsonl or .parquet; columns sentence, question, answer;
+       a row a seed)
+       --model (a folder: config.json, tokenizer, weights in safetensors; without it there is no
+       infill)
+       --events (one event phrase a line; without it, the pool is the event answers of all
+       questions)
+Writes --output, a Parquet file: sentence, question, answer, origin (seed, rule, infill, retrieval),
+       seed_answer (what it was made from), rank (from 1 within the question, seeds first). They are
+       unlabelled: likely and unlikely ones.
 
-Answers that differ in case or white space only count as one. Draws depend on the question, the seed answer and --seed
-alone, not on the order of questions; the same input gives the same bytes.
+Answers that differ in case or white space only count as one. Draws depend on the question, the seed
+answer and --seed alone, not on the order of questions; the same input gives the same bytes.
 
-    python -m scripts.people.candidates --questions questions.tsv --model models/bert-base-uncased \\
-        --output /tmp/candidates.parquet
+    python -m scripts.people.candidates --questions questions.tsv \\
+        --model models/bert-base-uncased --output /tmp/candidates.parquet
 """
 
 import argparse
@@ -97,13 +106,15 @@ def read_rows(file: Path, columns: list[str]) -> dict[str, object]:
     header = lines.pop("line 1", "").split("\t")
     if wrong := [name for name in columns if header.count(name) != 1]:
         raise UserError(
-            f"{file}: no column {wrong[0]}, or several; its header line must name {', '.join(columns)}, with tabs between them"
+            f"{file}: no column {wrong[0]}, or several; its header line must name "
+            f"{', '.join(columns)}, with tabs between them"
         )
     rows = {place: line.split("\t") for place, line in lines.items()}
     for place, cells in rows.items():
         if len(cells) != len(header):
             raise UserError(
-                f"{file}: {place} has {len(cells)} columns, not {len(header)} as the header; mend it"
+                f"{file}: {place} has {len(cells)} columns, not {len(header)} as the header; mend "
+                "it"
             )
     return {place: dict(zip(header, cells)) for place, cells in rows.items()}
 
@@ -122,7 +133,8 @@ def read_questions(file: Path, columns: list[str] = COLUMNS) -> pd.DataFrame:
             value = row.get(name)
             if not isinstance(value, str) or not value.strip():
                 raise UserError(
-                    f"{file}: {place}: {name} is {'missing' if value is None else shown(value)}; give a text, or take the row out"
+                    f"{file}: {place}: {name} is {'missing' if value is None else shown(value)}; "
+                    "give a text, or take the row out"
                 )
     return pd.DataFrame(rows.values(), columns=columns, dtype=object)
 
@@ -156,7 +168,9 @@ def distinct(rows: pd.DataFrame, limit: int) -> pd.DataFrame:
 
 
 def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """The seeds of the questions that have fewer than `limit` answers, with `turn`: their order in the question."""
+    """The seeds of the questions that have fewer than `limit` answers, with `turn`:
+    their order in the question.
+    """
     open_seeds = seeds[seeds["number"].map(held["number"].value_counts()) < limit]
     return open_seeds.assign(turn=open_seeds.groupby("number").cumcount())
 
@@ -164,7 +178,9 @@ def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFram
 def offer(
     seeds: pd.DataFrame, produced: pd.DataFrame, origin: str, order: list[str]
 ) -> pd.DataFrame:
-    """What was made of seeds (`row` points into them) as rows like theirs, sorted by `order` within each question."""
+    """What was made of seeds (`row` points into them) as rows like theirs,
+    sorted by `order` within each question.
+    """
     of_seed = (
         seeds.drop(columns=["answer", "origin"])
         .iloc[produced["row"].to_numpy(int)]
@@ -191,13 +207,12 @@ def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.Dat
 def masked_model(folder: Path) -> Infill:
     """What fills in answers (columns context, answer) with a masked language model."""
     try:
-        infill = importlib.import_module(
-            "scripts.people.candidates_infill"
-        )  # late: all else runs without torch
+        # late: all else runs without torch
+        infill = importlib.import_module("scripts.people.candidates_infill")
     except ModuleNotFoundError as error:
         raise UserError(
-            f"--model needs {error.name}, which is not installed; use the environment of envs/train.yaml, "
-            "or leave --model out"
+            f"--model needs {error.name}, which is not installed; use the environment of "
+            "envs/train.yaml, or leave --model out"
         ) from None
     model = infill.MaskedModel(folder)
     return lambda answers: infill.infilled(model, answers, TOP)
@@ -215,11 +230,12 @@ def by_infill(seeds: pd.DataFrame, infill: Infill) -> pd.DataFrame:
 
 
 def most_similar(answers: pd.Series, pool: pd.Series, wanted: int) -> pd.DataFrame:
-    """The `wanted` phrases of the pool most similar to each answer, by the cosine of TF-IDF vectors: columns row, place (from 0), answer,
-    similarity.
+    """The `wanted` phrases of the pool most similar to each answer, by the cosine of TF-IDF
+    vectors: columns row, place (from 0), answer, similarity.
 
-    A term is a run of letters, digits and apostrophes, case folded. Its weight is its count times ln((1 + phrases) / (1 + phrases with
-    it)) + 1, over the pool. Phrases that share no term are left out. The pool must hold a term.
+    A term is a run of letters, digits and apostrophes, case folded. Its weight is its count times
+    ln((1 + phrases) / (1 + phrases with it)) + 1, over the pool. Phrases that share no term are
+    left out. The pool must hold a term.
     """
     vectorizer = TfidfVectorizer(preprocessor=str.casefold, token_pattern=TERM)
     phrases = vectorizer.fit_transform(pool).T.tocsr()
@@ -244,9 +260,8 @@ def most_similar(answers: pd.Series, pool: pd.Series, wanted: int) -> pd.DataFra
 def by_retrieval(seeds: pd.DataFrame, pool: pd.Series, limit: int) -> pd.DataFrame:
     """The phrases most like each seed, the first of each seed before the second ones."""
     answers = pd.Index(seeds["answer"].unique())
-    found = most_similar(answers.to_series(), pool, 2 * limit).rename(
-        columns={"row": "of"}
-    )  # as many more as the question may hold already
+    # as many more as the question may hold already
+    found = most_similar(answers.to_series(), pool, 2 * limit).rename(columns={"row": "of"})
     rows = pd.DataFrame({"row": np.arange(len(seeds)), "of": answers.get_indexer(seeds["answer"])})
     return offer(seeds, rows.merge(found, on="of"), "retrieval", ["place", "turn"])
 
@@ -259,7 +274,9 @@ def expanded(
     infill: Infill | None = None,
     events: pd.Series | None = None,
 ) -> pd.DataFrame:
-    """The candidates of all questions (columns of CANDIDATES), questions and seeds in the order of the table."""
+    """The candidates of all questions (columns of CANDIDATES),
+    questions and seeds in the order of the table.
+    """
     key = questions["sentence"] + "\0" + questions["question"]
     found = {text: mentions(terms, text) for text in questions["answer"].unique()}
     seeds = (
@@ -303,7 +320,9 @@ def expanded(
 
 
 def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFrame, dict]:
-    """The candidates of all questions (columns of CANDIDATES) as the arguments ask for them, and where they come from."""
+    """The candidates of all questions (columns of CANDIDATES) as the arguments ask for them,
+    and where they come from.
+    """
     events = read_events(given.events) if given.events else None
     infill = masked_model(given.model) if given.model else None
     table = expanded(

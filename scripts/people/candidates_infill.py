@@ -1,8 +1,10 @@
-"""Infill of answers by a masked language model (Zhou et al. 2019, section 3, step 3): each word masked, one at a time.
+"""Infill of answers by a masked language model (Zhou et al. 2019, section 3, step 3):
+each word masked, one at a time.
 
-Not a program; the only part of candidate expansion that needs torch. The model sees the sentence and the question
-before the answer. A word is masked whole, and what the model may put there is a word of its vocabulary: no piece of a
-word, no punctuation, nothing special, and not the word itself.
+Not a program; the only part of candidate expansion that needs torch. The model sees the sentence
+and the question before the answer. A word is masked whole, and what the model may put there is a
+word of its vocabulary: no piece of a word, no punctuation, nothing special, and not the word
+itself.
 """
 
 import re
@@ -50,8 +52,9 @@ class MaskedModel:
             )
         if lost := sorted(report["missing_keys"]):
             raise UserError(
-                f"{folder}: {len(lost)} weights of the masked LM are missing, {lost[0]} first, so it "
-                "cannot fill in words; name a model saved with its masked-LM head, or leave --model out"
+                f"{folder}: {len(lost)} weights of the masked LM are missing, {lost[0]} first, so "
+                "it cannot fill in words; name a model saved with its masked-LM head, or leave "
+                "--model out"
             )
         self.mask = mask_token(self.tokenizer, folder)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -65,7 +68,8 @@ class MaskedModel:
         """The word that each token writes; empty where a token is none."""
         numbers = list(range(min(size, len(self.tokenizer))))
         pieces = pd.Series(self.tokenizer.convert_ids_to_tokens(numbers), dtype=object).fillna("")
-        # Where tokens mark the beginning of a word (byte-pair and unigram vocabularies), only those begin one.
+        # Where tokens mark the beginning of a word (byte-pair and unigram vocabularies), only those
+        # begin one.
         mark = next((mark for mark in "Ġ▁" if pieces.str.startswith(mark).mean() > 0.1), "")
         begins = pieces.str.startswith(mark) & ~pieces.isin(self.tokenizer.all_special_tokens)
         words = pieces.str.removeprefix(mark)
@@ -77,7 +81,9 @@ class MaskedModel:
 
 
 def masked(answers: pd.DataFrame, mask: str) -> pd.DataFrame:
-    """A row for each word of each answer: row, word (from 0), said, before, after, text, context."""
+    """A row for each word of each answer: row, word (from 0),
+    said, before, after, text, context.
+    """
     found = [
         (row, number, match[0], text[: match.start()], text[match.end() :])
         for row, text in enumerate(answers["answer"])
@@ -91,7 +97,9 @@ def masked(answers: pd.DataFrame, mask: str) -> pd.DataFrame:
 
 
 def batches(lengths: np.ndarray) -> list[slice]:
-    """Slices of rows in ascending order of length, each of at most TOKENS tokens with its padding."""
+    """Slices of rows in ascending order of length, each of at most TOKENS tokens
+    with its padding.
+    """
     starts = [0]
     for row, length in enumerate(lengths):
         if (row + 1 - starts[-1]) * length > TOKENS and row > starts[-1]:
@@ -103,9 +111,11 @@ def batches(lengths: np.ndarray) -> list[slice]:
 
 @torch.inference_mode()
 def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.DataFrame:
-    """The `top` replacements of each word of each answer: row, word, place (from 0), answer, confidence.
+    """The `top` replacements of each word of each answer: row, word, place (from 0),
+    answer, confidence.
 
-    `answers` has the columns context and answer. Batches depend on the texts alone, not on their order.
+    `answers` has the columns context and answer. Batches depend on the texts alone, not on their
+    order.
     """
     table, tokenizer = masked(answers, model.tokenizer.mask_token), model.tokenizer
     columns = ["row", "word", "place", "answer", "confidence"]
@@ -118,11 +128,13 @@ def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.Data
         max_length=model.longest,
     )
     table["length"] = [len(ids) for ids in encoded["input_ids"]]
-    # A text longer than the model takes may lose its mask, and one that has the mask's own letters has two.
+    # A text longer than the model takes may lose its mask, and one that has the mask's own letters
+    # has two.
     fit = np.array([ids.count(model.mask) == 1 for ids in encoded["input_ids"]])
     if not fit.all():
         log.info(
-            "infill: %d of %d masked words are left out: the text is too long for the model, or holds its mask",
+            "infill: %d of %d masked words are left out: the text is too long for the model, or "
+            "holds its mask",
             (~fit).sum(),
             len(fit),
         )

@@ -1,8 +1,10 @@
-"""Temporal terms in answers (Zhou et al. 2019, section 3, step 3): what may change in an answer, and what it may become.
+"""Temporal terms in answers (Zhou et al. 2019, section 3, step 3): what may change in an answer,
+and what it may become.
 
 Not a program. resources/temporal_terms.yaml holds the sets of variations.
 
-An answer is cut into mentions ("2", "hours", "a.m.", "once") and the text between them. candidates_perturbation.py changes them.
+An answer is cut into mentions ("2", "hours", "a.m.", "once") and the text between them.
+candidates_perturbation.py changes them.
 """
 
 import argparse
@@ -22,7 +24,8 @@ OTHER = ["orders", "ordinals", "quantities"]
 
 LATEST_YEAR = 2100
 MOST_DIGITS = 15  # of a number; a longer one is no quantity of anything
-# A number of four digits before one of these, or at the end, is a year; before another word it counts something.
+# A number of four digits before one of these, or at the end, is a year; before another word it
+# counts something.
 AFTER_A_YEAR = set(
     "ad after and at bc bce before but ce during in on or the through to until when while".split()
 )
@@ -49,16 +52,17 @@ class Terms:
     """The lists, ready to be found."""
 
     pattern: re.Pattern
-    variations: dict[
-        str, tuple[str, list[str]]
-    ]  # section and set of each term, as it stands in its set
+    # section and set of each term, as it stands in its set
+    variations: dict[str, tuple[str, list[str]]]
     singular: dict[str, str]
     plural: dict[str, str]
     words: dict[str, int]
     lists: dict
 
     def articles(self) -> tuple[str, str]:
-        """The terms that want "an" before them, and those that want "a", as alternatives of a pattern."""
+        """The terms that want "an" before them, and those that want "a",
+        as alternatives of a pattern.
+        """
         terms = sorted(self.variations)
         vowel = [term for term in terms if term[0] in "aeio" or term.startswith(("hour", "hr"))]
         return tuple(
@@ -80,7 +84,9 @@ class Mention:
 
 
 def load_terms(file: Path) -> Terms:
-    """The lists of a file like resources/temporal_terms.yaml; refuses one without a section, or a term in two sets."""
+    """The lists of a file like resources/temporal_terms.yaml; refuses one without a section,
+    or a term in two sets.
+    """
     lists = check(read_yaml(file), schema("temporal_terms"), str(file))
     variations, plural = {}, {}
     for section in TEMPORAL + OTHER:
@@ -127,7 +133,8 @@ def cased(like: str, terms: list[str]) -> list[str]:
 
 def ordinal(number: int) -> str:
     """1st, 2nd, 11th."""
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, 'th') }"
+    last = number % 10 if number % 100 not in (11, 12, 13) else 0
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }"
 
 
 def shifted(number: int, offsets: list[int], most: int) -> list[int]:
@@ -312,11 +319,13 @@ def mentions(terms: Terms, text: str) -> list[Mention]:
 
 
 def is_event(terms: Terms, text: str, found: list[Mention]) -> bool:
-    """Whether an answer is an event phrase: no temporal term or quantity in it, and the look of a phrase with a verb.
+    """Whether an answer is an event phrase: no temporal term or quantity in it,
+    and the look of a phrase with a verb.
 
-    It looks so when it has a word of the list of verbs, or n't; a word in -ed or -ing that is not listed as no verb; a
-    word behind a subject pronoun ("they talk", "it ' s"); or a word of its own (no preposition or the like) before an
-    object pronoun, or at the very start before an article or possessive ("quit the job").
+    It looks so when it has a word of the list of verbs, or n't; a word in -ed or -ing that is not
+    listed as no verb; a word behind a subject pronoun ("they talk", "it ' s"); or a word of its own
+    (no preposition or the like) before an object pronoun, or at the very start before an article or
+    possessive ("quit the job").
     """
     if any(mention.kind in (*TEMPORAL, "clock", "year", "day", "times") for mention in found):
         return False

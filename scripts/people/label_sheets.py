@@ -19,10 +19,8 @@ from scripts.running.program import UserError, cut, log, parser, shown
 from scripts.data.tables import read_table, write_table
 from scripts.data.texts import csv_of
 
-ITEMS, SHEET = (
-    "test.parquet",
-    "labels.csv",
-)  # what is to be labelled, as a dataset of the study and as a sheet
+# what is to be labelled, as a dataset of the study and as a sheet
+ITEMS, SHEET = ("test.parquet", "labels.csv")
 AGAIN = "download the answers from the page anew (docs/people.md)"
 ANSWER_KEY = ["source", "dataset", "split", "item", "person"]  # what one person answers once
 TYPES = r"([a-z][a-z0-9_]*(; [a-z][a-z0-9_]*)*)?"
@@ -36,12 +34,10 @@ class Form(NamedTuple):
     labels: list[str]  # two; the first one says yes
     keys: list[str]  # what a person labels once
     what: str  # what a row is, for messages
-    of_item: Callable[
-        [pd.DataFrame], dict[str, pd.Series]
-    ]  # columns of ITEMS, from rows of the sheet
-    checked: Callable[
-        [pd.DataFrame], pd.DataFrame
-    ]  # rows of sheets with all keys; raises UserError for one that is wrong
+    # columns of ITEMS, from rows of the sheet
+    of_item: Callable[[pd.DataFrame], dict[str, pd.Series]]
+    # rows of sheets with all keys; raises UserError for one that is wrong
+    checked: Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def write_items(
@@ -71,7 +67,9 @@ def rows_of(file: Path, columns: list[str], remedy: str) -> pd.DataFrame:
 
 
 def refuse(rows: pd.DataFrame, wrong: np.ndarray | pd.Series, why: str, remedy: str) -> None:
-    """Raise UserError that names file and row of the first row that is wrong; why: a text with the row's columns in braces."""
+    """Raise UserError that names file and row of the first row that is wrong; why: a text with
+    the row's columns in braces.
+    """
     wrong = np.asarray(wrong, bool)
     if wrong.any():
         first = rows.iloc[int(wrong.argmax())]
@@ -85,10 +83,12 @@ def read_answers(
     datasets: dict[tuple[str, str], list[str] | None],
     labels: list[str],
 ) -> pd.DataFrame:
-    """The rows of all files of a page's answers: ANSWER_COLUMNS, file, row, and chosen (the number of the label).
+    """The rows of all files of a page's answers: ANSWER_COLUMNS, file, row,
+    and chosen (the number of the label).
 
-    datasets: by source and dataset the splits that may be answered for, None for any. Raises UserError that names file and row of an
-    answer to something else, of one that is missing or none of the labels, and of one that its person has given before.
+    datasets: by source and dataset the splits that may be answered for, None for any. Raises
+    UserError that names file and row of an answer to something else, of one that is missing or none
+    of the labels, and of one that its person has given before.
     """
     rows = pd.concat([rows_of(file, ANSWER_COLUMNS, AGAIN) for file in files], ignore_index=True)
     known = {" ".join(place): splits for place, splits in datasets.items()}
@@ -173,8 +173,8 @@ def sheets_of_page(files: list[Path], folder: Path, form: Form) -> pd.DataFrame:
     rows = made.merge(sheet.assign(**texts).drop_duplicates([*texts]), on=[*texts], how="left")
     if (lost := rows["row"].isna()).any():
         raise UserError(
-            f"{folder / SHEET}: has no row of {shown(rows.loc[lost, [*texts][-1]].iloc[0])}, which {ITEMS} beside it has; "
-            "restore it, or make both again"
+            f"{folder / SHEET}: has no row of {shown(rows.loc[lost, [*texts][-1]].iloc[0])}, which "
+            f"{ITEMS} beside it has; restore it, or make both again"
         )
     answers = read_answers(files, form.study, {folder.resolve().parts[-2:]: ["test"]}, form.labels)
     answers = answers.assign(
@@ -201,8 +201,8 @@ def sheets_of_page(files: list[Path], folder: Path, form: Form) -> pd.DataFrame:
 def decided(rows: pd.DataFrame, form: Form) -> pd.DataFrame:
     """One row for each key, as it first stands, with the label of the majority.
 
-    Left out, and told of: what nobody labelled, and what as many found the one as the other. Raises UserError for a key that a sheet
-    has twice, and where nothing is left.
+    Left out, and told of: what nobody labelled, and what as many found the one as the other. Raises
+    UserError for a key that a sheet has twice, and where nothing is left.
     """
     refuse(
         rows,
@@ -229,7 +229,8 @@ def decided(rows: pd.DataFrame, form: Form) -> pd.DataFrame:
     table = table[table["votes"] != 0]
     if table.empty:
         raise UserError(
-            f"{', '.join(rows['file'].unique())}: no {form.what} is labelled; write {yes} or {no} into the column label"
+            f"{', '.join(rows['file'].unique())}: no {form.what} is labelled; write {yes} or {no} "
+            "into the column label"
         )
     return table.assign(label=np.where(table["votes"] > 0, yes, no)).reset_index(drop=True)
 
@@ -238,7 +239,8 @@ def labels_given(given: argparse.Namespace, form: Form) -> pd.DataFrame:
     """What people decided in all --sheets and --answers: a row for each key (decided())."""
     if not given.sheets and not given.answers:
         raise UserError(
-            "neither --sheets nor --answers names a file; name the labelled sheets, or the answers of a page"
+            "neither --sheets nor --answers names a file; name the labelled sheets, or the answers "
+            "of a page"
         )
     if given.answers and not given.made:
         raise UserError("--answers needs --made; name the folder that the page was made from")

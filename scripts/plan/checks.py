@@ -1,4 +1,6 @@
-"""What is checked before hours of work: what is missing, and what is gone and will be made again."""
+"""What is checked before hours of work: what is missing,
+and what is gone and will be made again.
+"""
 
 import shutil
 from pathlib import Path
@@ -12,7 +14,9 @@ from scripts.running.program import UserError
 
 
 def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
-    """By manifest of the study the files that it lists and that are gone, or not as long as they were."""
+    """By manifest of the study the files that it lists and that are gone,
+    or not as long as they were.
+    """
     manifests = {
         *map(work.fetched, work.used_sources),
         *map(cleaned, work.used_sources),
@@ -28,7 +32,10 @@ def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
 
 
 def _check_disk(work: Workplan, sources: list[str], models: list[str], declared: int) -> list[str]:
-    """What to warn of the room on the disk. Raises UserError where the models that are to be fetched have more."""
+    """What to warn of the room on the disk.
+
+    Raises UserError where the models that are to be fetched have more.
+    """
     free = shutil.disk_usage(".").free
     weights = {
         name: (cached_facts(name, work.models[name], work.root) or {}).get("bytes") or 0
@@ -37,22 +44,30 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
     if sum(weights.values()) > free:
         largest = max(weights, key=lambda name: weights[name])
         raise UserError(
-            f"{work.place_of('models', largest)}: the weights that are to be fetched have {sum(weights.values()) / 1e9:.1f} GB "
-            f"({largest} {weights[largest] / 1e9:.1f} GB), but the disk has {free / 1e9:.1f} GB free: make room, give "
-            "--directory a folder on another disk, or name a smaller model"
+            f"{work.place_of('models', largest)}: the weights that are to be fetched have "
+            f"{sum(weights.values()) / 1e9:.1f} GB ({largest} {weights[largest] / 1e9:.1f} GB), "
+            f"but the disk has {free / 1e9:.1f} GB free: make room, give --directory a folder on "
+            "another disk, or name a smaller model"
         )
-    # Corpora are fetched, opened and cleaned, models stand in the cache of the hub and here, and the runs need room.
+    # Corpora are fetched, opened and cleaned, models stand in the cache of the hub and here, and
+    # the runs need room.
     needed = 3 * declared + 500_000_000 + 2 * sum(weights.values())
     if (sources or models) and free < needed:
         return [
-            f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: "
-            "make room first, or give --directory a folder on another disk"
+            (
+                f"The disk has {free / 1e9:.1f} GB free, but this study may take "
+                f"{needed / 1e9:.1f} GB and more: make room first, or give --directory a folder on "
+                "another disk"
+            )
         ]
     return []
 
 
 def check_places(work: Workplan) -> list[str]:
-    """Warnings. Raises UserError for what will be missing: a folder, a file, the mirror, room on the disk."""
+    """Warnings.
+
+    Raises UserError for what will be missing: a folder, a file, the mirror, room on the disk.
+    """
     sources = [name for name in work.used_sources if not Path(work.fetched(name)).exists()]
     models = [
         name
@@ -78,8 +93,8 @@ def check_places(work: Workplan) -> list[str]:
     from_afar = downloads or any("hub" in work.models[name] for name in models)
     if from_afar and work.mirror and "://" not in work.mirror and not Path(work.mirror).is_dir():
         raise UserError(
-            f"mirror {work.mirror} is not there: correct mirror: in the configuration or TIMESTRIDE_MIRROR, "
-            "or take it away to fetch from the files' own URLs"
+            f"mirror {work.mirror} is not there: correct mirror: in the configuration or "
+            "TIMESTRIDE_MIRROR, or take it away to fetch from the files' own URLs"
         )
     declared = sum(
         fact.get("bytes") or 0

@@ -1,4 +1,6 @@
-"""What of a plan can be compared: runs whose settings are equal but for one. A run is one of scripts/plan/plan.py. Standard library only.
+"""What of a plan can be compared: runs whose settings are equal but for one.
+
+A run is one of scripts/plan/plan.py. Standard library only.
 
 What they are told by stands in rows of metrics: experiment, source, dataset, model, method.
 """
@@ -23,7 +25,9 @@ def _without(settings: dict, key: str) -> str:
 
 
 def _systems(plan: "Plan") -> Iterator[tuple[str, tuple, list]]:
-    """Of each experiment its systems: the experiment, what tells the system in its metrics (ROW), and its runs."""
+    """Of each experiment its systems: the experiment,
+    what tells the system in its metrics (ROW), and its runs.
+    """
     for experiment, names in plan.experiments.items():
         systems: dict[tuple, list] = {}
         for run in (plan.runs[name] for name in names):
@@ -35,8 +39,10 @@ def _systems(plan: "Plan") -> Iterator[tuple[str, tuple, list]]:
 
 
 def transfers(plan: "Plan") -> list[dict]:
-    """The systems that begin with another run's weights beside the same without: ROW, experiment, without (its experiment), and begun_with: the study,
-    source, data and method of what they begin with. Each replicate of the one has its twin in the other."""
+    """The systems that begin with another run's weights beside the same without: ROW, experiment,
+    without (its experiment), and begun_with: the study, source, data and method of what they begin
+    with. Each replicate of the one has its twin in the other.
+    """
     alone = [
         (experiment, {_without(json.loads(run.settings), "made_by") for run in runs})
         for experiment, _, runs in _systems(plan)
@@ -62,7 +68,9 @@ def transfers(plan: "Plan") -> list[dict]:
 
 
 def altered(plan: "Plan", experiments: dict) -> dict[str, list[str]]:
-    """By study the experiments whose models are not as they came: they begin with other weights (`initial`), or learn a second objective."""
+    """By study the experiments whose models are not as they came: they begin with other weights
+    (`initial`), or learn a second objective.
+    """
     found: dict[str, list[str]] = {}
     for name, runs in plan.experiments.items():
         if experiments[name].get("initial") or any(
@@ -73,7 +81,9 @@ def altered(plan: "Plan", experiments: dict) -> dict[str, list[str]]:
 
 
 def objectives(plan: "Plan") -> list[dict]:
-    """The systems that differ by the weight of a second objective alone: ROW, experiment, and weight (of it, by that of their own)."""
+    """The systems that differ by the weight of a second objective alone: ROW, experiment, and
+    weight (of it, by that of their own).
+    """
     weighed: dict[str, list[dict]] = {}
     for experiment, system, runs in _systems(plan):
         settings = json.loads(runs[0].settings)

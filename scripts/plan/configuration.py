@@ -18,10 +18,8 @@ from scripts.plan.prompts import check_configured_prompts, prompts_of
 from scripts.plan.schemas import VALIDATOR, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
-PROBED, FITTING = (
-    "probed",
-    "fitting",
-)  # words in place of lists: the models that `model:` names, the methods that fit each of them
+# words in place of lists: the models that `model:` names, the methods that fit each of them
+PROBED, FITTING = ("probed", "fitting")
 
 
 def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
@@ -30,7 +28,9 @@ def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
 
 
 class _Resolver:
-    """Turns the experiments of a checked configuration into a plan; what they use of resources/ is checked on the way."""
+    """Turns the experiments of a checked configuration into a plan;
+    what they use of resources/ is checked on the way.
+    """
 
     def __init__(
         self,
@@ -53,18 +53,23 @@ class _Resolver:
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
 
     def models_of(self, experiment: dict, where: str) -> list[str]:
-        """The models of an experiment: those that it names or, by the word `probed`, those that `model:` names."""
+        """The models of an experiment: those that it names or, by the word `probed`,
+        those that `model:` names.
+        """
         if experiment["models"] == PROBED and not self.probed:
             raise UserError(
-                f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of the hub), a folder or a name "
-                "of resources/models.yaml, or `model: […]` in a preset"
+                f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of "
+                "the hub), a folder or a name of resources/models.yaml, or `model: […]` in a preset"
             )
         return self.probed if experiment["models"] == PROBED else experiment["models"]
 
     def datasets(
         self, experiment: dict, models: list[str], measures: bool, where: str, study: dict
     ) -> Iterator[Dataset]:
-        """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
+        """The datasets of an experiment's grid.
+
+        Raises UserError for an option or a source that the study does not have.
+        """
         data, limit = experiment["data"], self.config.get("limit")
         if limit is not None and measures and "limit" not in data:
             data = data | {"limit": limit}
@@ -77,7 +82,9 @@ class _Resolver:
         return datasets(experiment["study"], study, levels, kinds, where)
 
     def check_corpus(self, study_name: str, dataset: Dataset, study: dict, where: str) -> None:
-        """Refuse a corpus to learn from (the option learn_from) that is none, or that the study cannot read."""
+        """Refuse a corpus to learn from (the option learn_from) that is none,
+        or that the study cannot read.
+        """
         if corpus := json.loads(dataset.options).get("learn_from"):
             self.entries.source(corpus, study_name, study, where)
 
@@ -87,8 +94,8 @@ class _Resolver:
         runs = math.prod(map(len, [*levels.values(), models, seeds]))
         if runs > MOST_RUNS:
             raise UserError(
-                f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer levels, "
-                "models or seeds"
+                f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer "
+                "levels, models or seeds"
             )
 
     def made_by(self, model: str, where: str) -> str | None:
@@ -98,8 +105,9 @@ class _Resolver:
         stage, (base, name) = found[0], (found[1]["model"], found[1]["experiment"])
         if name not in self.config["experiments"]:
             raise UserError(
-                f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
-                f"have; add it under experiments, with `methods: [{stage}]` and `models: [{base}]`"
+                f"{where}.models: {model} is made by the experiment {name}, which this "
+                f"configuration does not have; add it under experiments, with `methods: [{stage}]` "
+                f"and `models: [{base}]`"
             )
         if model in self.making:
             raise UserError(
@@ -111,19 +119,24 @@ class _Resolver:
         self.making.pop()
         if len(runs) != 1:
             raise UserError(
-                f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
-                f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`"
+                f"configuration: experiments.{name} makes {model}, so it must be one run of {base} "
+                f"by the method {stage}, not {len(runs)}; give it one source, one seed, `models: "
+                f"[{base}]` and `methods: [{stage}]`"
             )
         self.plan.maker_of[model] = runs[0].name
         return self.begun_with(name, runs[0])
 
     def begun_with(self, experiment: str, run: Run) -> str:
-        """The name of a run of an experiment that others begin with; it joins the plan where one of these does."""
+        """The name of a run of an experiment that others begin with;
+        it joins the plan where one of these does.
+        """
         self.starts[run.name] = experiment, run
         return run.name
 
     def join_starts(self) -> None:
-        """Let the runs that those of the plan begin with join it, and those that these begin with."""
+        """Let the runs that those of the plan begin with join it,
+        and those that these begin with.
+        """
         plan = self.plan
         waiting = [run.begins_with for run in plan.runs.values() if run.begins_with]
         for name in waiting:  # which grows
@@ -202,7 +215,9 @@ class _Resolver:
                     yield run
 
     def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:
-        """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one.
+        """The wordings of a method that an experiment asks by: all, or those that it names.
+
+        Raises UserError for an unknown one.
 
         Of a method's control those of the method may be named: it has some of them.
         """
@@ -216,17 +231,20 @@ class _Resolver:
         for wording in named:
             if wording not in all_known:
                 raise UserError(
-                    f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, all_known)}"
+                    f"{where}.wordings: the method {method} has no wording "
+                    f"{shown(wording)}{closest(wording, all_known)}"
                 )
         if not (chosen := [wording for wording in named if wording in known]):
             raise UserError(
-                f"{where}.wordings: the control {method} has none of {', '.join(named)}; name {known[0]} as well, or leave "
-                f"{method} out of methods"
+                f"{where}.wordings: the control {method} has none of {', '.join(named)}; name "
+                f"{known[0]} as well, or leave {method} out of methods"
             )
         return chosen
 
     def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
-        """The methods by which an experiment asks a model; those that are left out since they do not fit join the plan."""
+        """The methods by which an experiment asks a model;
+        those that are left out since they do not fit join the plan.
+        """
         experiment = self.config["experiments"][name]
         wanted = experiment.get("methods", list(study["methods"])[:1])
         if CONTROL in self.entries.model(model, where):
@@ -248,17 +266,21 @@ class _Resolver:
         for method in wanted:
             if known and not does_fit(study["methods"][method], known.abilities):
                 raise UserError(
-                    f"{where}.methods: {method} needs {needs_in_words(study['methods'][method]['fits'])}, and {model} is "
-                    f"{kind_in_words(known.abilities)}; name another method, or write `methods: {FITTING}`"
+                    f"{where}.methods: {method} needs "
+                    f"{needs_in_words(study['methods'][method]['fits'])}, and {model} is "
+                    f"{kind_in_words(known.abilities)}; name another method, or write `methods: "
+                    f"{FITTING}`"
                 )
         return wanted
 
     def systems(
         self, name: str, models: list[str], study: dict, where: str
     ) -> list[tuple[str, str]]:
-        """The (model, method) of an experiment: its models by its methods, then the controls, which have a method of their own.
+        """The (model, method) of an experiment: its models by its methods, then the controls, which
+        have a method of their own.
 
-        Where an experiment makes a model, or no method fits, nothing is measured, so it has no controls.
+        Where an experiment makes a model, or no method fits, nothing is measured, so it has no
+        controls.
         """
         experiment = self.config["experiments"][name]
         methods = experiment.get("methods", [])
@@ -281,7 +303,8 @@ class _Resolver:
         for control in controls if measures else []:
             if CONTROL not in self.entries.model(control, where, "controls"):
                 raise UserError(
-                    f"{where}.controls: {control} is no model of kind control; name it under models, or another one here"
+                    f"{where}.controls: {control} is no model of kind control; name it under "
+                    "models, or another one here"
                 )
             found.append((control, CONTROL))
         for control in (model for model, method in found if method == CONTROL):
@@ -290,14 +313,16 @@ class _Resolver:
                 and "choice_id" not in study["columns"]
             ):
                 raise UserError(
-                    f"{where}: the control {control} ranks the candidates for one mask, which {experiment['study']} does not "
-                    "have; name another one"
+                    f"{where}: the control {control} ranks the candidates for one mask, which "
+                    f"{experiment['study']} does not have; name another one"
                 )
         return list(dict.fromkeys(found))
 
 
 def serves(how: dict, data: dict) -> bool:
-    """Whether a method serves all data that an experiment asks for: `data` has a value, or a list of them, for an option."""
+    """Whether a method serves all data that an experiment asks for: `data` has a value, or a
+    list of them, for an option.
+    """
     wanted = how.get("only_where", {})
     values_by_option = {
         option: data[option] if isinstance(data.get(option), list) else [data.get(option)]
@@ -315,7 +340,8 @@ def check_method(method: str, how: dict, options: dict, where: str) -> None:
     for option, condition in how.get("only_where", {}).items():
         if not VALIDATOR(condition).is_valid(options.get(option)):
             raise UserError(
-                f"{where}.methods: {method} serves no data with {option}: {shown(options.get(option))}; name another method there"
+                f"{where}.methods: {method} serves no data with {option}: "
+                f"{shown(options.get(option))}; name another method there"
             )
 
 
@@ -328,8 +354,8 @@ def _check_model_is_used(config: dict) -> None:
     ]
     if config.get("model") is not None and not probing:
         raise UserError(
-            f"configuration: model names {shown(config['model'])}, but no experiment that runs says `models: {PROBED}`; give "
-            "`--configfile presets/probe.yaml`, or take it out"
+            f"configuration: model names {shown(config['model'])}, but no experiment that runs "
+            f"says `models: {PROBED}`; give `--configfile presets/probe.yaml`, or take it out"
         )
 
 
@@ -343,11 +369,13 @@ def resolve(
 ) -> Plan:
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
-    probed: the names of the models that `model:` asks for (scripts/plan/user_entries.py). facts: what is known of a model by its name and
-    entry (scripts/fetch/facts.py): {kind, abilities, weights}, or None where it is not known and the third argument, whether it is
-    needed, is False. A model of an MLM or CLM stage brings the run that makes it, `initial` the run that is begun with. Raises
-    UserError for a name that does not exist, naming the experiment and the nearest known name, for a method that does not fit a
-    model, and for a broken entry of resources/ that an experiment uses.
+    probed: the names of the models that `model:` asks for (scripts/plan/user_entries.py). facts:
+    what is known of a model by its name and entry (scripts/fetch/facts.py): {kind, abilities,
+    weights}, or None where it is not known and the third argument, whether it is needed, is False.
+    A model of an MLM or CLM stage brings the run that makes it, `initial` the run that is begun
+    with. Raises UserError for a name that does not exist, naming the experiment and the nearest
+    known name, for a method that does not fit a model, and for a broken entry of resources/ that an
+    experiment uses.
     """
     _check_model_is_used(config)
     check_configured_prompts(config.get("prompts") or {}, studies)
@@ -362,8 +390,8 @@ def resolve(
         runs = list(resolver.runs_of(name))
         if any(run.method in STAGES for run in runs):
             raise UserError(
-                f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
-                "it runs where a model that it makes is named"
+                f"configuration: run names {name}, which makes models and measures nothing; take "
+                "it out of run: it runs where a model that it makes is named"
             )
         if runs:  # none where nothing fits, which plan.left_out says
             plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
@@ -373,7 +401,7 @@ def resolve(
     if not plan.experiments:
         first = plan.left_out[0]
         raise UserError(
-            f"configuration: nothing is left to run, since no method that is asked for fits: {first.method} of {first.study} is "
-            f"left out for {first.model}, since {first.reason}"
+            "configuration: nothing is left to run, since no method that is asked for fits: "
+            f"{first.method} of {first.study} is left out for {first.model}, since {first.reason}"
         )
     return plan

@@ -1,4 +1,6 @@
-"""The entries of resources/ that a configuration names: each is checked when it is asked for first, so that what nobody names may be broken."""
+"""The entries of resources/ that a configuration names: each is checked when it is asked for
+first, so that what nobody names may be broken.
+"""
 
 from collections.abc import Callable
 
@@ -9,7 +11,10 @@ from scripts.plan.schemas import check_entry, shown
 
 
 class Entries:
-    """The entries of sources, models and studies. facts: what is known of a model (see resolve() in scripts/plan/configuration.py)."""
+    """The entries of sources, models and studies.
+
+    facts: what is known of a model (see resolve() in scripts/plan/configuration.py).
+    """
 
     def __init__(
         self,
@@ -23,7 +28,10 @@ class Entries:
         self.checked: dict[tuple[str, str], dict] = {}
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
-        """An entry by name, checked. `what` says for a message who asks; names: others that could have been meant."""
+        """An entry by name, checked.
+
+        `what` says for a message who asks; names: others that could have been meant.
+        """
         if name not in self.resources[kind]:
             raise UserError(f"{what} {shown(name)}{closest(name, [*names, *self.resources[kind]])}")
         if (kind, name) not in self.checked:
@@ -35,7 +43,9 @@ class Entries:
         return self.entry("studies", name, f"{where}.study: no study")
 
     def source(self, name: str, study_name: str, study: dict, where: str) -> dict:
-        """A source that the study can read; the source that it is measured on is checked as well."""
+        """A source that the study can read; the source that it is measured on
+        is checked as well.
+        """
         source = self.entry(
             "sources", name, f"{where}.data: no source", tuple(study.get("source_names", {}))
         )
@@ -53,7 +63,10 @@ class Entries:
         return source
 
     def model(self, name: str, where: str, key: str = "models") -> dict:
-        """A model; the encoder that it stands on is checked as well. key: where the experiment names it."""
+        """A model; the encoder that it stands on is checked as well.
+
+        key: where the experiment names it.
+        """
         model = self.entry("models", name, f"{where}.{key}: no model")
         if "encoder" in model:
             self.entry(
@@ -70,9 +83,8 @@ class Entries:
             name = stage["model"]
             entry = self.model(name, where)
         if "esim" in entry:
-            return Known(
-                frozenset({"encoder"}), trained=False
-            )  # it learns as one, and is asked nothing else
+            # it learns as one, and is asked nothing else
+            return Known(frozenset({"encoder"}), trained=False)
         facts = None if stage_of(entry) else self.facts(name, entry, needed)
         if needed and not facts:
             raise UserError(

@@ -28,7 +28,9 @@ class Dataset:
 
 
 def _has_effect(schema: dict, point: dict) -> bool:
-    """Whether an option of a study's data has an effect at a point of the grid (the values of all options, and `kind`)."""
+    """Whether an option of a study's data has an effect at a point of the grid (the values of
+    all options, and `kind`).
+    """
     return all(
         VALIDATOR(condition).is_valid(point.get(name))
         for name, condition in schema.get("only_where", {}).items()
@@ -47,11 +49,14 @@ def _defaults(options: dict) -> dict:
 
 
 def _levels(value, schema: dict, key: str, where: str) -> list:
-    """The levels of one key of an experiment's data, each checked and normalised; a value that is no list has one."""
+    """The levels of one key of an experiment's data, each checked and normalised;
+    a value that is no list has one.
+    """
     values = value if isinstance(value, list) else [value]
     if len(values) > MOST_LEVELS:
         raise UserError(
-            f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name fewer"
+            f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name "
+            "fewer"
         )
     levels = [check({key: level}, {"properties": {key: schema}}, where)[key] for level in values]
     if not levels:
@@ -65,7 +70,10 @@ def _levels(value, schema: dict, key: str, where: str) -> list:
 
 
 def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
-    """The levels of each key of an experiment's data. Raises UserError for an option that the study does not have, or lacks."""
+    """The levels of each key of an experiment's data.
+
+    Raises UserError for an option that the study does not have, or lacks.
+    """
     options, names = study["data"], study.get("source_names", {})
     for key in data:
         if key != "source" and key not in options:
@@ -75,7 +83,8 @@ def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
     for key, schema in options.items():
         if key not in data and "default" not in schema:
             raise UserError(
-                f"{where}.data: {key} is missing ({schema['description']}); write `data: {{{key}: …}}`"
+                f"{where}.data: {key} is missing ({schema['description']}); write `data: "
+                f"{{{key}: …}}`"
             )
     levels = {
         key: _levels(value, options.get(key, SOURCE), key, f"{where}.data")
@@ -106,23 +115,26 @@ def _check_effects(
 
 
 def _named(option: str, value) -> str:
-    """An option's part of a dataset's name: `stride-0`, `context-seconds-10`; a word stands for itself."""
+    """An option's part of a dataset's name: `stride-0`, `context-seconds-10`; a word stands for
+    itself.
+    """
     if isinstance(value, dict):
         return "-".join([option, *(f"{key}-{inner:g}" for key, inner in value.items())])
     return value if isinstance(value, str) else f"{option}-{value}"
 
 
 def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
-    """The dataset of one point of the grid, of a source of a kind; its name holds every option that is not the default.
+    """The dataset of one point of the grid, of a source of a kind;
+    its name holds every option that is not the default.
 
-    A word stands for itself (`temp_order`), anything else with its option (`stride-0`). An option without an effect has
-    its default, so that it makes no other dataset. One with `later: true` is not told at its default, so that datasets and runs
-    have the digests that they had before there was such an option.
+    A word stands for itself (`temp_order`), anything else with its option (`stride-0`). An option
+    without an effect has its default, so that it makes no other dataset. One with `later: true` is
+    not told at its default, so that datasets and runs have the digests that they had before there
+    was such an option.
     """
     wanted = defaults | point
-    if (
-        wanted.get("learn_from") == wanted["source"]
-    ):  # as every dataset does: so a matrix of corpora can be written as a product
+    # as every dataset does: so a matrix of corpora can be written as a product
+    if wanted.get("learn_from") == wanted["source"]:
         wanted["learn_from"] = None
     values, parts = {}, []
     for option, schema in options.items():

@@ -1,7 +1,9 @@
-"""Which run of another experiment a run begins with (`initial:` of an experiment): the one of the same model whose factors are those
-that `initial` tells or, of those that it does not tell, its own. Standard library only.
+"""Which run of another experiment a run begins with (`initial:` of an experiment): the one of the
+same model whose factors are those that `initial` tells or, of those that it does not tell, its own.
+Standard library only.
 
-A factor is the source, an option of the data, the method, or the seed. A run here is one of scripts/plan/plan.py.
+A factor is the source, an option of the data, the method, or the seed. A run here is one of
+scripts/plan/plan.py.
 """
 
 import json
@@ -26,7 +28,10 @@ def factors_of(settings: dict) -> dict:
 
 
 def named(initial: str | dict, where: str) -> tuple[str, dict]:
-    """The experiment that `initial` names, and the factors that it tells. Raises UserError where it names none."""
+    """The experiment that `initial` names, and the factors that it tells.
+
+    Raises UserError where it names none.
+    """
     if isinstance(initial, str):
         return initial, {}
     if not isinstance(initial.get("experiment"), str):
@@ -51,9 +56,11 @@ def _differing_factors(candidates: list[dict]) -> list[str]:
 def run_to_begin_with(
     experiment: str, chosen_factors: dict, candidates: list[dict], run_factors: dict, where: str
 ) -> int:
-    """The place, among the factors of the runs of an experiment, of the one that a run with the factors `run_factors` begins with.
+    """The place, among the factors of the runs of an experiment, of the one that a run with the
+    factors `run_factors` begins with.
 
-    Raises UserError for a factor that the experiment does not have, and where no run, or more than one, is left.
+    Raises UserError for a factor that the experiment does not have, and where no run, or more than
+    one, is left.
     """
     known = list(dict.fromkeys(name for factors in candidates for name in factors))
     for name in chosen_factors:
@@ -70,8 +77,9 @@ def run_to_begin_with(
     if not left:
         there = "; ".join(dict.fromkeys(_as_text(factors, list(wanted)) for factors in candidates))
         raise UserError(
-            f"{where}.initial: {experiment} has no run of {_as_text(wanted, list(wanted))} (it has {there}); run it there, or tell "
-            f"which one to begin with: `initial: {{experiment: {experiment}, seed: …}}`"
+            f"{where}.initial: {experiment} has no run of {_as_text(wanted, list(wanted))} (it has "
+            f"{there}); run it there, or tell which one to begin with: `initial: {{experiment: "
+            f"{experiment}, seed: …}}`"
         )
     for name in _differing_factors([candidates[place] for place in left]):
         same = [
@@ -84,8 +92,9 @@ def run_to_begin_with(
         differing = _differing_factors([candidates[place] for place in left])
         example = f"{differing[0]}: {json.dumps(candidates[left[0]].get(differing[0]))}"
         raise UserError(
-            f"{where}.initial: {len(left)} runs of {experiment} could be begun with, told apart by {', '.join(differing)}; tell which, as "
-            f"`initial: {{experiment: {experiment}, {example}}}`"
+            f"{where}.initial: {len(left)} runs of {experiment} could be begun with, told apart by "
+            f"{', '.join(differing)}; tell which, as `initial: {{experiment: {experiment}, "
+            f"{example}}}`"
         )
     return left[0]
 
@@ -105,9 +114,11 @@ class Initials:
         ] = []  # the experiments whose `initial` is being resolved, each for the next
 
     def runs(self, name: str, where: str) -> tuple[str, dict, list]:
-        """The experiment that another one begins with, what it tells of the run, and the runs there whose weights can be taken.
+        """The experiment that another one begins with, what it tells of the run, and the runs there
+        whose weights can be taken.
 
-        Raises UserError for an experiment that does not exist, that begins with this one, or that learns no weights.
+        Raises UserError for an experiment that does not exist, that begins with this one, or that
+        learns no weights.
         """
         first, chosen_factors = named(self.experiments[name]["initial"], where)
         if first not in self.experiments:
@@ -117,15 +128,16 @@ class Initials:
         circle = [*self.beginning, name, first]
         if first in circle[:-1]:
             raise UserError(
-                f"{where}.initial: {' begins with '.join(circle[circle.index(first) :])}, so there is nothing to begin with; take "
-                "one `initial` out"
+                f"{where}.initial: {' begins with '.join(circle[circle.index(first) :])}, so there "
+                "is nothing to begin with; take one `initial` out"
             )
         self.beginning.append(name)
         runs = [run for run in self.runs_of(first) if self.hands_on(run)]
         self.beginning.pop()
         if not runs:
             raise UserError(
-                f"{where}.initial: {first} trains no transformer, so it has no weights to begin with; name another experiment"
+                f"{where}.initial: {first} trains no transformer, so it has no weights to begin "
+                "with; name another experiment"
             )
         return first, chosen_factors, runs
 
@@ -139,13 +151,16 @@ class Initials:
     def start(
         self, begin: tuple[str, dict, list["Run"]], run: "Run", where: str
     ) -> tuple[str, "Run"]:
-        """Of what runs() found, the experiment, and its run that a run begins with: of the same model, seed and factors."""
+        """Of what runs() found, the experiment, and its run that a run begins with:
+        of the same model, seed and factors.
+        """
         first, chosen_factors, runs = begin
         same = [other for other in runs if other.model == run.model]
         if not same:
             raise UserError(
-                f"{where}.initial: {first} has no run of {run.model}, but of {', '.join(sorted({other.model for other in runs}))}; name "
-                "one of these, or another experiment"
+                f"{where}.initial: {first} has no run of {run.model}, but of "
+                f"{', '.join(sorted({other.model for other in runs}))}; name one of these, or "
+                "another experiment"
             )
         candidates = [factors_of(json.loads(other.settings)) for other in same]
         return first, same[

@@ -1,7 +1,10 @@
-"""What each rule's job is given: a function a rule, by the rule's wildcards. The rules name inputs and outputs; here stands the rest.
+"""What each rule's job is given: a function a rule, by the rule's wildcards.
 
-A job is a Job: the program, and its options. Snakemake compares `options`, `watched`, `files` and the identity of the code, so a change of
-these runs the job again. It does not compare `places`: paths, and what decides no result.
+The rules name inputs and outputs; here stands the rest.
+
+A job is a Job: the program, and its options. Snakemake compares `options`, `watched`, `files` and
+the identity of the code, so a change of these runs the job again. It does not compare `places`:
+paths, and what decides no result.
 """
 
 import json
@@ -25,7 +28,8 @@ from scripts.plan.workplan import Workplan, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import argument_file, fields_of, hand_over, presence_of
 
-# The settings that change what a step of training computes: runs that differ in them are rehearsed each.
+# The settings that change what a step of training computes: runs that differ in them are rehearsed
+# each.
 STEP_SETTINGS = (
     "batch_size",
     "max_length",
@@ -39,17 +43,15 @@ STEP_SETTINGS = (
     "objectives",
     "shots",
 )
-NOT_OF_TRAINING = (
-    "fits",
-    "probe",
-    "objectives",
-    "only_where",
-)  # keys of a method that decide no number
+# keys of a method that decide no number
+NOT_OF_TRAINING = ("fits", "probe", "objectives", "only_where")
 
 
 @dataclass(frozen=True)
 class Job:
-    """The program of a job and its options: `--key=value`; a list stands after its key, a mapping is JSON, True a flag, the key "" positional."""
+    """The program of a job and its options: `--key=value`; a list stands after its key, a
+    mapping is JSON, True a flag, the key "" positional.
+    """
 
     program: str
     options: dict = field(default_factory=dict)
@@ -97,7 +99,10 @@ def as_arguments(key: str, value) -> list[str]:
 
 
 class Jobs:
-    """The jobs of a configuration. Each public function takes the wildcards of the rule of its name and returns a Job."""
+    """The jobs of a configuration.
+
+    Each public function takes the wildcards of the rule of its name and returns a Job.
+    """
 
     def __init__(self, workplan: Workplan, published: Published):
         self.work, self.published = workplan, published
@@ -110,11 +115,14 @@ class Jobs:
     # ---- Fetch
 
     def fetch_source(self, source: str) -> Job:
-        """The hashes of the files are all that decides: a new URL, a new licence or a better downloader fetches nothing."""
+        """The hashes of the files are all that decides: a new URL, a new licence or a better
+        downloader fetches nothing.
+        """
         work = self.work
         listing = f"{work.root}/resources/sources.yaml"
         if source in work.configured["sources"]:
-            listing = f"{hand_over({'sources.yaml': json.dumps({source: work.sources[source]})})}/sources.yaml"
+            told = json.dumps({source: work.sources[source]})
+            listing = f"{hand_over({'sources.yaml': told})}/sources.yaml"
         return Job(
             "scripts.fetch.source",
             places={
@@ -145,14 +153,17 @@ class Jobs:
         )
 
     def fetch_model(self, model: str) -> Job:
-        """What decides the files of a model: its entry without the words about it, and the hashes of its vocabulary and vectors."""
+        """What decides the files of a model: its entry without the words about it, and the
+        hashes of its vocabulary and vectors.
+        """
         work, entry, folder = self.work, self.work.models[model], f"results/fetch/models/{model}"
         watched = {key: value for key, value in entry.items() if key not in ("licence", "title")}
         if "vocabulary" in entry:
             watched["vocabulary"] = sha256_of(work.root / entry["vocabulary"])
         if entry.get("vectors", {}).get("sha256"):  # wherever they come from, it is this file
             watched["vectors"] = {key: entry["vectors"][key] for key in ("file", "sha256")}
-        # Of a model of the configuration, and elsewhere than in the project's folder, a file with its entry, in which paths are absolute.
+        # Of a model of the configuration, and elsewhere than in the project's folder, a file with
+        # its entry, in which paths are absolute.
         paths = {
             key: str(work.root / os.path.expanduser(entry[key]))
             for key in ("vocabulary", "folder")
@@ -184,7 +195,9 @@ class Jobs:
         return f"scripts.clean.{self.work.sources[source].get('cleaner', source)}"
 
     def clean_corpus(self, source: str) -> Job:
-        """The tables carry the source's terms and the hashes of its files; the cleaner checks what it must find (`expect`)."""
+        """The tables carry the source's terms and the hashes of its files; the cleaner checks
+        what it must find (`expect`).
+        """
         entry = self.work.sources[source]
         provenance = {key: entry[key] for key in ("licence", "citation")} | {
             "sha256": self.work.fetched_hashes(source)
@@ -208,7 +221,9 @@ class Jobs:
         return self.work.plan.datasets[f"results/build/{study}/{source}/{dataset}"]
 
     def read_by_dataset(self, study: str, source: str, dataset: str) -> list[str]:
-        """The cleaned tables of a dataset's sources, and their temporal expressions where the study has these."""
+        """The cleaned tables of a dataset's sources, and their temporal expressions
+        where the study has these.
+        """
         sources = dict.fromkeys(
             [source, *self.work.beside(self.dataset_of(study, source, dataset)).values()]
         )
@@ -343,7 +358,8 @@ class Jobs:
     def train_run(self, study: str, run: str) -> Job:
         """A run of an experiment: what it learns from, its model and its settings give its name."""
         work, config, found = self.work, self.work.config, self.work.runs[run]
-        # The files to read of weights that a run learnt. Those of a fetched model stand in its manifest.
+        # The files to read of weights that a run learnt. Those of a fetched model stand in its
+        # manifest.
         names = [Path(file).name for file in MADE_MODEL] if found.begins_with else []
         keep = (
             {"keep": config["keep"], "card": self.card_of(found)}
@@ -380,7 +396,9 @@ class Jobs:
         )
 
     def run_state(self, study: str, run: str) -> str:
-        """Whether a run's work was finished before: then its job looks, in seconds, whether data, model and code are the same."""
+        """Whether a run's work was finished before: then its job looks, in seconds, whether
+        data, model and code are the same.
+        """
         finished = Path(f"results/train/{study}/{run}/work/finished.json").exists()
         return "Already trained, if data and code are the same:" if finished else "Training"
 
@@ -416,7 +434,9 @@ class Jobs:
     # ---- Rehearse
 
     def rehearsed_runs(self) -> list[dict]:
-        """Of the runs that differ in what a step takes (model, method, batch) one each, with the experiments of all that are equal in it."""
+        """Of the runs that differ in what a step takes (model, method, batch) one each, with the
+        experiments of all that are equal in it.
+        """
         work = self.work
         experiments: dict[str, list[str]] = {}
         kinds: dict[str, dict] = {}
@@ -455,7 +475,9 @@ class Jobs:
         return list(kinds.values())
 
     def fetched_models(self) -> dict[str, dict]:
-        """The entries of the models that the study uses, and of those that these stand on, without controls."""
+        """The entries of the models that the study uses, and of those that these stand on,
+        without controls.
+        """
         work, names = self.work, self.work.with_base_models(self.work.used_models)
         return {
             name: work.models[name]
@@ -514,7 +536,9 @@ class Jobs:
     # ---- Evaluate
 
     def released(self, experiment: str) -> list[str]:
-        """The corpora of an experiment that come with judgements which the paper's authors released."""
+        """The corpora of an experiment that come with judgements
+        which the paper's authors released.
+        """
         work = self.work
         sources = {work.runs[run].dataset.source for run in work.plan.experiments[experiment]}
         return [
@@ -527,7 +551,9 @@ class Jobs:
         return "datasets" in self.work.studies[study]["evaluation_reads"]
 
     def read_by_evaluation(self, study: str, experiment: str) -> list[str]:
-        """The runs of an experiment, their datasets where the study's evaluation reads them, released judgements, and predictions made elsewhere."""
+        """The runs of an experiment, their datasets where the study's evaluation reads them,
+        released judgements, and predictions made elsewhere.
+        """
         work = self.work
         runs = [work.runs[run] for run in work.plan.experiments[experiment]]
         datasets = (
@@ -660,7 +686,10 @@ class Jobs:
         )
 
     def record(self, given) -> Job:
-        """The record of the study (scripts/publish/record.py). given: Snakemake's settings of the configuration, from the command line."""
+        """The record of the study (scripts/publish/record.py).
+
+        given: Snakemake's settings of the configuration, from the command line.
+        """
         work, root = self.work, self.work.root
         files = [
             os.path.relpath(file, root)

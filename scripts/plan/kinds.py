@@ -1,4 +1,5 @@
-"""What kind of language model a transformer is, by its configuration: the same answer for its fetch, its training and its probe.
+"""What kind of language model a transformer is, by its configuration: the same answer for its
+fetch, its training and its probe.
 
 transformers is imported where it is asked, since that takes a second.
 """
@@ -14,9 +15,11 @@ def _types(*heads: str) -> set[str]:
 
 
 def kind_of(config) -> str | None:
-    """`encoder`, `encoder_decoder` or `decoder`; None for what transformers knows no language modelling head of.
+    """`encoder`, `encoder_decoder` or `decoder`; None
+    for what transformers knows no language modelling head of.
 
-    Architectures of which there are encoders and decoders (BERT) are decoders where config.json says so (is_decoder).
+    Architectures of which there are encoders and decoders (BERT) are decoders where config.json
+    says so (is_decoder).
     """
     if getattr(config, "is_encoder_decoder", False):
         return "encoder_decoder" if config.model_type in _types("SEQ_TO_SEQ_CAUSAL_LM") else None
@@ -29,7 +32,9 @@ def kind_of(config) -> str | None:
 
 
 def is_decoder(model_type: str) -> bool:
-    """Whether a model type of transformers is a language model that only reads from left to right, whatever its config.json says."""
+    """Whether a model type of transformers is a language model that only reads from left to
+    right, whatever its config.json says.
+    """
     return model_type in _types("CAUSAL_LM") - _types("MASKED_LM", "SEQ_TO_SEQ_CAUSAL_LM")
 
 

@@ -1,6 +1,8 @@
-"""What is known of a model before it is fetched: results/fetch/facts/<model>.json, which scripts/fetch/facts.py writes.
+"""What is known of a model before it is fetched: results/fetch/facts/<model>.json, which
+scripts/fetch/facts.py writes.
 
-Kept by what decides it, so that later starts, dry runs and the jobs of a cluster ask nobody. Standard library only.
+Kept by what decides it, so that later starts, dry runs and the jobs of a cluster ask nobody.
+Standard library only.
 """
 
 import hashlib
@@ -18,7 +20,9 @@ PLACE = Path("results/fetch/facts")
 
 
 def identity(entry: dict, root: Path) -> str:
-    """A digest of what decides the facts of an entry: all but the words about it; of a folder its files, by length and time."""
+    """A digest of what decides the facts of an entry: all but the words about it; of a folder
+    its files, by length and time.
+    """
     deciding_fields = {
         key: value for key, value in entry.items() if key not in ("licence", "title")
     }
@@ -42,7 +46,8 @@ def cached_facts(name: str, entry: dict, root: Path) -> dict | None:
 
 
 def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Callable:
-    """What tells the facts of a model, by its name, its entry and whether they are needed: kept ones, else read now if needed.
+    """What tells the facts of a model, by its name, its entry and whether they are needed: kept
+    ones, else read now if needed.
 
     place_of: what to call the place of a model's entry in messages.
     """
@@ -81,7 +86,10 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
             raise UserError(
                 last.removeprefix("error: ")
                 if last.startswith("error: ")
-                else f"{name}: its kind could not be read ({cut(last, 300)}); install envs/requirements.txt where Snakemake runs"
+                else (
+                    f"{name}: its kind could not be read ({cut(last, 300)}); install "
+                    "envs/requirements.txt where Snakemake runs"
+                )
             )
         return cached_facts(name, entry, root)
 

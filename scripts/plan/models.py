@@ -3,31 +3,32 @@
 from pathlib import Path
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
-WEIGHTS, INDEX = (
-    "model.safetensors",
-    "model.safetensors.index.json",
-)  # whole, or what names their shards
+# whole, or what names their shards
+WEIGHTS, INDEX = ("model.safetensors", "model.safetensors.index.json")
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
 SCRATCH_FILES = [CONFIG, TOKENIZER, TOKENIZER_CONFIG]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
-STAGES = (
-    "mlm",
-    "clm",
-)  # that make a model of another one: the key of its entry, and the method of the run
+# that make a model of another one: the key of its entry, and the method of the run
+STAGES = ("mlm", "clm")
 KINDS = ("hub", "folder", "init", "esim", *STAGES, "control")
 
 
 def kind_of(entry: dict) -> str:
-    """`hub`, `folder`, `init`, `esim`, `mlm`, `clm` or `control`: where a model of a checked entry comes from."""
+    """`hub`, `folder`, `init`, `esim`, `mlm`, `clm` or `control`:
+    where a model of a checked entry comes from.
+    """
     return next(kind for kind in KINDS if kind in entry)
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether a model's folder holds weights, whole or in shards; a model that is trained from scratch has none."""
+    """Whether a model's folder holds weights, whole or in shards;
+    a model that is trained from scratch has none.
+    """
     return any((folder / file).is_file() for file in (WEIGHTS, INDEX))
 
 
 def stage_of(entry: dict) -> tuple[str, dict[str, str]] | None:
-    """The stage that makes a model, `mlm` or `clm`, with the model that it begins with and its experiment; None for a
-    model that is fetched."""
+    """The stage that makes a model, `mlm` or `clm`, with the model that it begins with and its
+    experiment; None for a model that is fetched.
+    """
     return next(((stage, entry[stage]) for stage in STAGES if stage in entry), None)

@@ -1,4 +1,5 @@
-"""The objectives of a run (`training: objectives`): beside its own a second one, masked language modelling, each with its weight.
+"""The objectives of a run (`training: objectives`): beside its own a second one, masked language
+modelling, each with its weight.
 
 A method names its own and the second, in this order, in study.yaml. Standard library only.
 """
@@ -9,7 +10,9 @@ from scripts.plan.schemas import shown
 
 
 def weights_of(training: dict, how: dict) -> dict[str, float] | None:
-    """The weight of each objective of a method's runs; None where it learns its own alone, as it does with no weight on the other."""
+    """The weight of each objective of a method's runs; None where it learns its own alone, as it
+    does with no weight on the other.
+    """
     weights, names = training.get("objectives"), how.get("objectives", [])
     if not weights or not names or not weights.get(names[1]):
         return None
@@ -19,9 +22,11 @@ def weights_of(training: dict, how: dict) -> dict[str, float] | None:
 def check_objectives(
     experiment: dict, training: dict, systems: list[tuple[dict, Known | None, str]], where: str
 ) -> None:
-    """Refuse objectives that no method has, a weight of 0 on a method's own, a model that cannot fill masks, and an adapter beside.
+    """Refuse objectives that no method has, a weight of 0 on a method's own, a model that cannot
+    fill masks, and an adapter beside.
 
-    training: with objectives; systems: of each the method's entry, what is known of the model, and its name.
+    training: with objectives; systems: of each the method's entry, what is known of the model, and
+    its name.
     """
     weights, known = (
         training["objectives"],
@@ -35,12 +40,13 @@ def check_objectives(
         for name in weights:
             if name not in names:
                 raise UserError(
-                    f"{where}.training: objectives: no objective {shown(name)}{closest(name, names)}"
+                    f"{where}.training: objectives: no objective "
+                    f"{shown(name)}{closest(name, names)}"
                 )
         if not weights.get(names[0], 1):
             raise UserError(
-                f"{where}.training: objectives: {names[0]} has the weight 0, so nothing is learnt of what is measured; "
-                "give it one above 0"
+                f"{where}.training: objectives: {names[0]} has the weight 0, so nothing is learnt "
+                "of what is measured; give it one above 0"
             )
     for model in (
         model
@@ -48,9 +54,11 @@ def check_objectives(
         if weights_of(training, how) and abilities and "encoder" not in abilities.abilities
     ):
         raise UserError(
-            f"{where}.training: objectives: {model} is no encoder, so it has no masks to fill; take objectives out, or name an encoder"
+            f"{where}.training: objectives: {model} is no encoder, so it has no masks to fill; "
+            "take objectives out, or name an encoder"
         )
     if training.get("adapter") and any(weights_of(training, how) for how, _, _ in systems):
         raise UserError(
-            f"{where}.training: an adapter learns no second objective; take out adapter or objectives"
+            f"{where}.training: an adapter learns no second objective; take out adapter or "
+            "objectives"
         )

@@ -1,4 +1,6 @@
-"""What a configuration asks for: runs, with the settings that decide them and their names, experiments and datasets."""
+"""What a configuration asks for: runs, with the settings that decide them and their names,
+experiments and datasets.
+"""
 
 import hashlib
 import json
@@ -12,10 +14,8 @@ from scripts.plan.probe import LeftOut
 from scripts.plan.prompts import PARADIGM as LIKELIHOOD
 
 CONTROL = "control"  # the method of models of this kind
-SCORING = {
-    "max_length",
-    "precision",
-}  # the training settings that a run without learning has as well
+# the training settings that a run without learning has as well
+SCORING = {"max_length", "precision"}
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class Run:
     dataset: Dataset
     model: str
     method: str
-    settings: str  # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording where there are several
+    # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording
+    # where there are several
+    settings: str
     wording: str | None = None  # of a method with prompts
     begins_with: str | None = None  # the run whose weights it begins with; None: the model's own
 
@@ -39,19 +41,18 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    initials: set[str] = field(
-        default_factory=set
-    )  # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
-    maker_of: dict[str, str] = field(
-        default_factory=dict
-    )  # by model of an MLM or CLM stage: the run that makes it
-    left_out: list[LeftOut] = field(
-        default_factory=list
-    )  # by `methods: fitting`: what does not fit, and why
+    # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
+    initials: set[str] = field(default_factory=set)
+    # by model of an MLM or CLM stage: the run that makes it
+    maker_of: dict[str, str] = field(default_factory=dict)
+    # by `methods: fitting`: what does not fit, and why
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
 def has_seed(how: dict, training: dict) -> bool:
-    """Whether a method's runs differ by seed: they learn, and are no controls, or have a head or examples that are drawn."""
+    """Whether a method's runs differ by seed: they learn, and are no controls,
+    or have a head or examples that are drawn.
+    """
     if how.get("paradigm") == LIKELIHOOD:
         return training["shots"] > 0
     return how["learns"] and how.get("paradigm") != CONTROL or how.get("fresh_head", False)
@@ -99,7 +100,9 @@ def run_of(
     training: dict,
     seed: int,
 ) -> Run:
-    """One run, by the settings that have an effect on it; what neither learns nor draws anything has no seed."""
+    """One run, by the settings that have an effect on it;
+    what neither learns nor draws anything has no seed.
+    """
     settings = as_json(
         {
             "study": study,
@@ -127,9 +130,11 @@ def run_of(
 
 
 def control_sets(runs: Iterable[Run]) -> dict[str, list[str]]:
-    """The runs of the controls on each dataset, which one job measures, by its name: {<study>/<source>-<dataset>-controls-<hash>: runs}.
+    """The runs of the controls on each dataset, which one job measures, by its name:
+    {<study>/<source>-<dataset>-controls-<hash>: runs}.
 
-    The hash is over the runs, so that a detour by other controls on the same data leaves these as they are.
+    The hash is over the runs, so that a detour by other controls on the same data leaves these as
+    they are.
     """
     by_dataset: dict[Dataset, list[str]] = {}
     for run in runs:

@@ -1,4 +1,6 @@
-"""What a probe asks of a model: the methods of a study that fit its kind, and why others are left out."""
+"""What a probe asks of a model: the methods of a study that fit its kind,
+and why others are left out.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,12 +12,16 @@ ABILITIES = {
     "span_writer": "an encoder-decoder that writes masked spans (T5)",
     "decoder": "a decoder",
 }
-BLIND = "_blind"  # the end of a method's name: the control of the method before it, the same model without what it should read
+# the end of a method's name: the control of the method before it,
+# the same model without what it should read
+BLIND = "_blind"
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a model: its abilities, and whether it has weights of its own, or draws them when it learns."""
+    """What is known of a model: its abilities, and whether it has weights of its own,
+    or draws them when it learns.
+    """
 
     abilities: frozenset[str]
     trained: bool = True
@@ -64,16 +70,21 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
     if set(how.get("probe", [])) & abilities or how["learns"] and fine_tune is True:
         return None
     if how["learns"]:
-        return f"a probe leaves {kind_in_words(abilities)} as it is; `fine_tune: true` trains it as well"
+        return (
+            f"a probe leaves {kind_in_words(abilities)} as it is; `fine_tune: true` trains it as "
+            "well"
+        )
     return f"it is no part of a probe of {kind_in_words(abilities)}; name it under methods"
 
 
 def fitting(
     methods: dict[str, dict], model: Known, fine_tune: str | bool
 ) -> tuple[list[str], dict[str, str]]:
-    """The methods of a study that a probe asks of a model, and the reason for each other one that belongs to probes.
+    """The methods of a study that a probe asks of a model,
+    and the reason for each other one that belongs to probes.
 
-    fine_tune: auto, as the study's `probe` says; True, also every method that fits and learns; False, none that learns.
+    fine_tune: auto, as the study's `probe` says; True, also every method that fits and learns;
+    False, none that learns.
     """
     chosen, left_out = [], {}
     for method, how in methods.items():

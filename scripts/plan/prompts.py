@@ -1,7 +1,10 @@
-"""The wordings in which a study's examples are put to a language model: scripts/studies/<study>/prompts.yaml, checked.
+"""The wordings in which a study's examples are put to a language model:
+scripts/studies/<study>/prompts.yaml, checked.
 
-Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as a whole. A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scored, given what stands before it. Standard
-library only, but for YAML and the check against the schema: asked at start-up.
+Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as
+a whole. A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scored, given
+what stands before it. Standard library only, but for YAML and the check against the schema: asked
+at start-up.
 """
 
 from pathlib import Path
@@ -17,18 +20,23 @@ PARADIGM = "likelihood"
 
 
 def placeholders_of(inputs: list[str]) -> list[str]:
-    """What a text may name: the columns that the method is given; of a cloze the two sides of its mask, not the whole."""
+    """What a text may name: the columns that the method is given;
+    of a cloze the two sides of its mask, not the whole.
+    """
     if "context" in inputs:
         return ["left", "right", *(name for name in inputs if name != "context")]
     return list(inputs)
 
 
 def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
-    """Raises UserError for a text with a placeholder that is none, and for one without, or with too many, `|`."""
+    """Raises UserError for a text with a placeholder that is none, and for one without,
+    or with too many, `|`.
+    """
     written = "".join(part for part, _ in parts_of(text))
     if set(written) & set("{}"):
         raise UserError(
-            f"{where}: {shown(text)} has a brace alone; write a placeholder as {{{names[0]}}}, and no other brace"
+            f"{where}: {shown(text)} has a brace alone; write a placeholder as {{{names[0]}}}, and "
+            "no other brace"
         )
     for _, name in parts_of(text):
         if name and name not in names:
@@ -46,7 +54,8 @@ def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
         )
     if not any(name for _, name in parts_of(text)) and scored:
         raise UserError(
-            f"{where}: {shown(text)} has no placeholder, so it is the same for every example; write {{{names[0]}}} in it"
+            f"{where}: {shown(text)} has no placeholder, so it is the same for every example; "
+            f"write {{{names[0]}}} in it"
         )
 
 
@@ -63,19 +72,22 @@ def _check_wording(
     missing = [label for label in wanted if label not in texts]
     if missing and not threshold:
         raise UserError(
-            f"{where}: no text for {missing[0]}; write one for each of {', '.join(wanted)}, or `threshold: train` where "
-            "one text is to decide"
+            f"{where}: no text for {missing[0]}; write one for each of {', '.join(wanted)}, or "
+            "`threshold: train` where one text is to decide"
         )
     if wanted == [CANDIDATE] and CANDIDATE not in PLACEHOLDER.findall(
         texts[CANDIDATE].split("|")[1]
     ):
         raise UserError(
-            f"{where}.{CANDIDATE}: {shown(texts[CANDIDATE])} does not score {{{CANDIDATE}}}; write it after the |"
+            f"{where}.{CANDIDATE}: {shown(texts[CANDIDATE])} does not score {{{CANDIDATE}}}; write "
+            "it after the |"
         )
 
 
 def _merged(entry: dict, configured: dict) -> dict:
-    """A method's entry with the configuration's laid over: wordings, and domains that are told by wording, by name."""
+    """A method's entry with the configuration's laid over:
+    wordings, and domains that are told by wording, by name.
+    """
     merged = entry | configured
     for key in ("wordings", "domain"):
         if isinstance(entry.get(key), dict) and isinstance(configured.get(key), dict):
@@ -84,14 +96,16 @@ def _merged(entry: dict, configured: dict) -> dict:
 
 
 def _entries(study_name: str, configured: dict, folder: Path | None) -> tuple[dict, str]:
-    """By method what stands in the study's file, with the configuration's laid over, and the name of the file. Raises UserError
-    where there is neither."""
+    """By method what stands in the study's file, with the configuration's laid over, and the name
+    of the file. Raises UserError where there is neither.
+    """
     place = f"scripts/studies/{study_name}/prompts.yaml"
     file = folder / f"{study_name}.yaml" if folder else ROOT / place
     tracked = read_yaml(file) if file.exists() else {}
     if not file.exists() and not configured:
         raise UserError(
-            f"{place}: no such file, but a method of {study_name} puts its examples into words; write it (docs/add.md)"
+            f"{place}: no such file, but a method of {study_name} puts its examples into words; "
+            "write it (docs/add.md)"
         )
     tracked = tracked if isinstance(tracked, dict) else {}
     return tracked | {
@@ -100,22 +114,27 @@ def _entries(study_name: str, configured: dict, folder: Path | None) -> tuple[di
 
 
 def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: str) -> None:
-    """Raises UserError for a control of no method that asks by likelihood, or one that scores, or is worded, otherwise."""
+    """Raises UserError for a control of no method that asks by likelihood, or one that scores,
+    or is worded, otherwise.
+    """
     other = method.removesuffix(BLIND)
     if study["methods"].get(other, {}).get("paradigm") != PARADIGM or not isinstance(
         entries.get(other), dict
     ):
         raise UserError(
-            f"{place}: {method} is the control of {other}, which is no method that asks by likelihood; name it otherwise"
+            f"{place}: {method} is the control of {other}, which is no method that asks by "
+            "likelihood; name it otherwise"
         )
     for key in ("score", "threshold"):
         if entry.get(key) != entries[other].get(key):
             raise UserError(
-                f"{place}: {method}.{key} is another one than that of {other}, whose control it is; give both the same"
+                f"{place}: {method}.{key} is another one than that of {other}, whose control it "
+                "is; give both the same"
             )
     if odd := sorted(set(entry["wordings"]) - set(entries[other].get("wordings", {}))):
         raise UserError(
-            f"{place}: {method}.wordings has {odd[0]}, which {other} has not, whose control it is; take it out"
+            f"{place}: {method}.wordings has {odd[0]}, which {other} has not, whose control it is; "
+            "take it out"
         )
 
 
@@ -126,10 +145,12 @@ def prompts_of(
     folder: Path | None = None,
     configured: dict | None = None,
 ) -> dict[str, dict]:
-    """By wording what a run of a method is given: {score, threshold, domain, texts: {label or candidate: text}}.
+    """By wording what a run of a method is given: {score, threshold, domain, texts: {label
+    or candidate: text}}.
 
-    study: its entry of study.yaml; configured: `prompts:` of the configuration; threshold is "train" or None, domain a text or
-    None. Raises UserError, in one sentence that names place, method and wording, for whatever is wrong with the method's entry.
+    study: its entry of study.yaml; configured: `prompts:` of the configuration; threshold is
+    "train" or None, domain a text or None. Raises UserError, in one sentence that names place,
+    method and wording, for whatever is wrong with the method's entry.
     """
     configured = (configured or {}).get(study_name, {})
     entries, place = _entries(study_name, configured, folder)
@@ -146,13 +167,15 @@ def prompts_of(
     )
     if threshold and (len(study["labels"]) != 2 or "choice_id" in study["columns"]):
         raise UserError(
-            f"{place}: {method}.threshold: a threshold tells two labels apart, which {study_name} has not; take it out"
+            f"{place}: {method}.threshold: a threshold tells two labels apart, which {study_name} "
+            "has not; take it out"
         )
     domains = domain if isinstance(domain, dict) else dict.fromkeys(entry["wordings"], domain)
     if domain and set(domains) != set(entry["wordings"]):
         odd = sorted(set(domains) ^ set(entry["wordings"]))[0]
         raise UserError(
-            f"{place}: {method}.domain and {method}.wordings differ in {odd}; give each wording its domain"
+            f"{place}: {method}.domain and {method}.wordings differ in {odd}; give each wording "
+            "its domain"
         )
     if method.endswith(BLIND):
         _check_blind(method, entry, entries, study, place)
@@ -183,8 +206,9 @@ def likelihood_methods(study: dict) -> list[str]:
 
 
 def check_configured_prompts(configured: dict, studies: dict) -> None:
-    """Raises UserError for an entry of `prompts:` of the configuration that is broken, or of no study, or of no method that asks by
-    likelihood."""
+    """Raises UserError for an entry of `prompts:` of the configuration that is broken, or of no
+    study, or of no method that asks by likelihood.
+    """
     for name, methods in configured.items():
         if name not in studies:
             raise UserError(
@@ -194,21 +218,23 @@ def check_configured_prompts(configured: dict, studies: dict) -> None:
         for method in methods:
             if method not in known:
                 raise UserError(
-                    f"configuration: prompts.{name}: {shown(method)} is no method of {name} that asks by likelihood"
-                    f"{closest(method, known)}"
+                    f"configuration: prompts.{name}: {shown(method)} is no method of {name} that "
+                    f"asks by likelihood{closest(method, known)}"
                 )
         for method in methods:
             prompts_of(name, studies[name], method, configured=configured)
 
 
 def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> None:
-    """Raises UserError for a method of the paradigm likelihood without a sound entry, and for an entry of no such method."""
+    """Raises UserError for a method of the paradigm likelihood without a sound entry,
+    and for an entry of no such method.
+    """
     methods = likelihood_methods(study)
     for method in methods:
         prompts_of(study_name, study, method, folder)
     for method in _entries(study_name, {}, folder)[0]:
         if method not in methods:
             raise UserError(
-                f"scripts/studies/{study_name}/prompts.yaml: {shown(method)} is no method of {study_name} that asks by likelihood"
-                f"{closest(method, methods)}"
+                f"scripts/studies/{study_name}/prompts.yaml: {shown(method)} is no method of "
+                f"{study_name} that asks by likelihood{closest(method, methods)}"
             )

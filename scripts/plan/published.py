@@ -1,6 +1,8 @@
-"""Which figures and tables of figures.yaml a configuration has, what each reads and shows, and what the page says.
+"""Which figures and tables of figures.yaml a configuration has, what each reads and shows,
+and what the page says.
 
-Of corpora, models and papers they are handed those entries that are used, with the fields that they show, so that another entry reruns nothing.
+Of corpora, models and papers they are handed those entries that are used, with the fields that they
+show, so that another entry reruns nothing.
 """
 
 import json
@@ -17,19 +19,14 @@ from scripts.running.job_files import fields_of, has_options, presence_of, rows_
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 OF_MODELS = ("title", "init", "esim", *STAGES, "control")
-OF_CONFIGURATION = (
-    "name",
-    "run",
-    "seeds",
-    "bootstrap_resamples",
-    "training",
-    "limit",
-    "fine_tune",
-)  # what decides numbers
+# what decides numbers
+OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")
 
 
 def in_several_wordings(runs: list[Run]) -> list[Run]:
-    """Those of the runs whose model is measured in another wording, too, by the same method on the same data."""
+    """Those of the runs whose model is measured in another wording,
+    too, by the same method on the same data.
+    """
     wordings: dict[tuple, set] = {}
     for run in runs:
         wordings.setdefault((run.dataset.folder, run.model, run.method), set()).add(run.wording)
@@ -44,7 +41,10 @@ class Published:
         self.items = {item["name"]: item for item in workplan.figures if self._is_published(item)}
 
     def _is_published(self, item: dict) -> bool:
-        """Whether an item is made: a run of its study is what it needs. What is about all studies needs something to compare, or a probe."""
+        """Whether an item is made: a run of its study is what it needs.
+
+        What is about all studies needs something to compare, or a probe.
+        """
         work, of_all = self.workplan, item["study"] == ALL
         if "compares" in item:
             return any(
@@ -116,7 +116,9 @@ class Published:
         return learnt, sorted({self.workplan.measured_on(source) for source in learnt})
 
     def read_by(self, name: str) -> list[str]:
-        """What a figure or table is made from beside the metrics, as its `reads` in figures.yaml says."""
+        """What a figure or table is made from beside the metrics,
+        as its `reads` in figures.yaml says.
+        """
         work, item = self.workplan, self.items[name]
         learnt, challenges = self.dialog_sources(item["study"])
         files = {
@@ -168,7 +170,9 @@ class Published:
         }
 
     def studies_shown(self, names, *fields: str) -> dict[str, dict]:
-        """These fields of these studies, and of each method whether it learns; altered: the experiments whose models are not as they came."""
+        """These fields of these studies, and of each method whether it learns; altered: the
+        experiments whose models are not as they came.
+        """
         work = self.workplan
         return {
             name: entry
@@ -217,9 +221,8 @@ class Published:
         if "claims" in item["reads"]:
             shown["claims.yaml"] = json.dumps(read_claims(study, work.root))
         if study == "all":
-            begun = {
-                one["begun_with"]["study"] for one in work.compared["transfers"]
-            }  # which need not be measured
+            # which need not be measured
+            begun = {one["begun_with"]["study"] for one in work.compared["transfers"]}
             facts = self.studies_shown(
                 studies | begun, "headline_methods", "extensions", "learnt", "altered"
             )
@@ -278,7 +281,9 @@ class Published:
 
     @cached_property
     def page_configuration(self) -> dict:
-        """What decides the numbers; where and how fast they are found does not stand on the page."""
+        """What decides the numbers; where and how fast they are found does not stand
+        on the page.
+        """
         work = self.workplan
         return (
             {key: work.config[key] for key in OF_CONFIGURATION}
@@ -315,14 +320,17 @@ class Published:
         }
 
     def recorded(self) -> dict:
-        """What the record of a configuration says of its figures, tables and programs (scripts/publish/record.py)."""
+        """What the record of a configuration says of its figures, tables and programs
+        (scripts/publish/record.py).
+        """
         work = self.workplan
         figures = {
             name: {key: item[key] for key in ("title", "study", "program", "reads")}
             | {"runs": self.places_of(item).get("runs", []), "resources": self.shown_by(name)}
             for name, item in self.of_kind("figure").items()
         }
-        # A table that shows no texts of a corpus, which have terms of their own: no items to read and no expressions.
+        # A table that shows no texts of a corpus, which have terms of their own: no items to read
+        # and no expressions.
         tables = {
             name: item["title"]
             for name, item in self.of_kind("table").items()

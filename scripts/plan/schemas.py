@@ -1,6 +1,8 @@
-"""One check for the configuration and for the files of resources/: against a JSON schema, refused in one sentence.
+"""One check for the configuration and for the files of resources/: against a JSON schema,
+refused in one sentence.
 
-The schemas are resources/schemas/<name>.schema.yaml. Editors complete and check the files by them, too.
+The schemas are resources/schemas/<name>.schema.yaml. Editors complete and check the files by them,
+too.
 """
 
 import math
@@ -17,14 +19,15 @@ from scripts.data.yaml_files import read_yaml
 
 LONGEST_VALUE = 80  # of a value that a message repeats
 DEEPEST = 40
-NO_TEXT = re.compile(
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]"
-)  # control characters, halves of characters
+# control characters, halves of characters
+NO_TEXT = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]")
 NUMBER = re.compile(r"[+-]?\d+\.?\d*(e[+-]?\d+)?", re.I)
 
 
 def shown(value) -> str:
-    """A value for a message: on one line, as Python writes it, a plain name as it is; cut where it is long."""
+    """A value for a message: on one line, as Python writes it, a plain name as it is;
+    cut where it is long.
+    """
     if isinstance(value, str) and re.fullmatch(r"[\w./-]{1,80}", value):
         return value
     text = repr(
@@ -60,7 +63,9 @@ def _place(path: list) -> str:
 
 
 def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> None:
-    """Refuse what YAML can say and JSON cannot: keys that are no texts, nan, dates, values that hold themselves."""
+    """Refuse what YAML can say and JSON cannot: keys that are no texts,
+    nan, dates, values that hold themselves.
+    """
     place = f"{where}: {_place(path)}"
     if id(value) in above or len(above) > DEEPEST:
         raise UserError(f"{place} holds itself or is nested too deep; write it out")
@@ -68,8 +73,8 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise UserError(
-                    f"{place} has the key {shown(key)}, which is no text to YAML; write it in quotes, "
-                    "or take it out"
+                    f"{place} has the key {shown(key)}, which is no text to YAML; write it in "
+                    "quotes, or take it out"
                 )
             _check_plain(inner, where, [*path, key], (*above, id(value)))
     elif isinstance(value, list):
@@ -85,8 +90,8 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
         raise UserError(f"{place} holds the character {found[0]!r}, which is no text; take it out")
     elif not isinstance(value, (str, int, float, type(None))):
         raise UserError(
-            f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in quotes, or "
-            "take it out"
+            f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in "
+            "quotes, or take it out"
         )
 
 
@@ -99,10 +104,11 @@ def _yaml_place(path: list, value: str) -> str:
 
 
 def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
-    """One sentence on a number or a true or false that is written as something else; None where that is not what is wrong."""
-    wanted = (
-        error.validator_value if error.validator == "type" else error.schema.get("type", [])
-    )  # of a pattern: what else it may be
+    """One sentence on a number or a true or false that is written as something else; None where
+    that is not what is wrong.
+    """
+    # of a pattern: what else it may be
+    wanted = error.validator_value if error.validator == "type" else error.schema.get("type", [])
     wanted = wanted if isinstance(wanted, list) else [wanted]
     value, place = error.instance, _place(path)
     if (
@@ -116,14 +122,20 @@ def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
         return None
     why = "--config gives nested values as text, so use a file with --configfile"
     if "boolean" in wanted and value.lower() in ("true", "false"):
-        return f"{place} is the text '{value}', not true or false: {why}; write `{_yaml_place(path, value.lower())}`"
+        return (
+            f"{place} is the text '{value}', not true or false: {why}; write "
+            f"`{_yaml_place(path, value.lower())}`"
+        )
     if not {"number", "integer"} & set(wanted) or not NUMBER.fullmatch(value[:100]):
         return None
     number = value[:100]
     if "e" in number.lower() and "." not in number:
         number = re.sub("[eE]", ".0e", number)
         why = f"YAML reads {value[:100]} as text"
-    return f"{place} is the text '{value[:100]}', not a number: {why}; write `{_yaml_place(path, number)}`"
+    return (
+        f"{place} is the text '{value[:100]}', not a number: {why}; write "
+        f"`{_yaml_place(path, number)}`"
+    )
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
@@ -150,7 +162,10 @@ def _explain(error: jsonschema.ValidationError) -> str:
         1,
     )
     if "propertyNames" in error.absolute_schema_path:
-        return f"{place} has the key {shown(error.instance)}, which is refused: {description or message}"
+        return (
+            f"{place} has the key {shown(error.instance)}, which is refused: "
+            f"{description or message}"
+        )
     about = f" ({description})" if description else ""
     return f"{place}: {message[:300]}{about}; write `{_yaml_place(path, '…')}`"
 
@@ -166,7 +181,9 @@ def _resolved(part, whole: dict):
 
 
 def _normal(value, part, whole: dict):
-    """A value in which every number that the schema calls one is a float, so that equal settings are equal: 0 and 0.0."""
+    """A value in which every number that the schema calls one is a float,
+    so that equal settings are equal: 0 and 0.0.
+    """
     part = _resolved(part, whole)
     types = part.get("type", [])
     if "number" in ([types] if isinstance(types, str) else types) and _is_number(None, value):
@@ -183,13 +200,18 @@ def _normal(value, part, whole: dict):
 
 
 def _first(error: jsonschema.ValidationError) -> tuple:
-    """What is said first of several errors: the outer one; what an entry is at all, then its names, then what it lacks."""
+    """What is said first of several errors: the outer one; what an entry is at all, then its
+    names, then what it lacks.
+    """
     order = {"oneOf": 0, "anyOf": 0, "pattern": 1, "required": 3}
     return list(map(str, error.absolute_path)), order.get(error.validator, 2), error.message[:200]
 
 
 def check(value, against: dict, where: str = "configuration"):
-    """The value, normalised (_normal), where the schema allows it. Raises UserError, in one sentence, where it does not."""
+    """The value, normalised (_normal), where the schema allows it.
+
+    Raises UserError, in one sentence, where it does not.
+    """
     _check_plain(value, where, [])
     errors = sorted(VALIDATOR(against).iter_errors(value), key=_first)
     if errors:
@@ -210,7 +232,9 @@ def _programs(kind: str, name: str, entry: dict) -> list[str]:
 
 
 def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
-    """The entry of a file of resources/ (kind: sources, models, studies), checked. Raises UserError where it is broken.
+    """The entry of a file of resources/ (kind: sources, models, studies), checked.
+
+    Raises UserError where it is broken.
 
     where: what to call the place of the entries in messages; the file of resources/ unless given.
     """
@@ -230,7 +254,9 @@ def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
 
 
 def sound(kind: str, entries: dict) -> dict:
-    """The entries of a file of resources/ that are not broken: one that no study uses stops nobody."""
+    """The entries of a file of resources/ that are not broken:
+    one that no study uses stops nobody.
+    """
     if not isinstance(entries, dict):
         raise UserError(
             f"resources/{kind}.yaml: must be names and entries; see the head of the file"
@@ -244,7 +270,9 @@ def sound(kind: str, entries: dict) -> dict:
 
 
 def sound_figures(items: list, studies: set[str]) -> list:
-    """The items of scripts.data.studies.read_figures() that are not broken; a broken one of a study that runs is refused."""
+    """The items of scripts.data.studies.read_figures() that are not broken; a broken one of a
+    study that runs is refused.
+    """
     whole = []
     for item in items:
         name, study = (

@@ -1,7 +1,8 @@
-"""Models and sources that stand in the configuration instead of in resources/, and the models that `model:` names.
+"""Models and sources that stand in the configuration instead of in resources/,
+and the models that `model:` names.
 
-A model that is probed is named as it is at hand: by the name of an entry, by its id on the hub, or by its folder. The last two
-become entries like those of resources/models.yaml.
+A model that is probed is named as it is at hand: by the name of an entry, by its id on the hub, or
+by its folder. The last two become entries like those of resources/models.yaml.
 """
 
 import hashlib
@@ -16,15 +17,15 @@ HUB_ID = re.compile(
     r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?", re.A
 )
 LONGEST_NAME = 80  # of an entry that is named here: it is a part of file names
-PATHS = {
-    "models": ("folder", "vocabulary"),
-    "sources": ("local",),
-}  # the keys of an entry that name a file or folder
+# the keys of an entry that name a file or folder
+PATHS = {"models": ("folder", "vocabulary"), "sources": ("local",)}
 STANDS_ON = {"models": "encoder", "sources": "measured_on"}  # the key that names another entry
 
 
 def from_command_line(config: dict) -> dict:
-    """The configuration with what `--config` gives as text read as what it means: `fine_tune=true`, `limit=null`."""
+    """The configuration with what `--config` gives as text read as what it means:
+    `fine_tune=true`, `limit=null`.
+    """
     words = {"true": True, "false": False, "null": None}
     plain = {
         key: words.get(str(config[key]).lower(), config[key])
@@ -37,9 +38,11 @@ def from_command_line(config: dict) -> dict:
 
 
 def _entry_path(path: str, root: Path, here: Path) -> str:
-    """A path of the configuration as entries have it: one that is not absolute begins at the project's folder.
+    """A path of the configuration as entries have it:
+    one that is not absolute begins at the project's folder.
 
-    It is looked for from the working directory first; what lies there, elsewhere than in the project, is told whole.
+    It is looked for from the working directory first; what lies there, elsewhere than in the
+    project, is told whole.
     """
     plain = Path(os.path.expanduser(path))
     return (
@@ -52,10 +55,11 @@ def _entry_path(path: str, root: Path, here: Path) -> str:
 def merge_entries(
     kind: str, config: dict, tracked: dict, root: Path, here: Path
 ) -> tuple[dict, list[str]]:
-    """The entries of a file of resources/ (kind: models, sources) with those of the configuration laid over, and what to say of it.
+    """The entries of a file of resources/ (kind: models, sources) with those of the configuration
+    laid over, and what to say of it.
 
-    An entry takes the place of a tracked one as a whole. Raises UserError for an entry of the configuration that is broken or
-    stands on one that is not there.
+    An entry takes the place of a tracked one as a whole. Raises UserError for an entry of the
+    configuration that is broken or stands on one that is not there.
     """
     where, configured = f"configuration: {kind}", config.get(kind) or {}
     merged, notes = tracked | configured, []
@@ -71,13 +75,16 @@ def merge_entries(
         }
         if name in tracked:
             notes.append(
-                f"{kind}: {name} of the configuration stands in place of the one of resources/{kind}.yaml"
+                f"{kind}: {name} of the configuration stands in place of the one of "
+                f"resources/{kind}.yaml"
             )
     return merged, notes
 
 
 def _name(text: str, taken: dict) -> str:
-    """A name for an entry: lower case, of the signs that a name may have, and not one of those taken."""
+    """A name for an entry: lower case, of the signs that a name may have,
+    and not one of those taken.
+    """
     name = re.sub("[^a-z0-9_.-]+", "-", text.lower()).strip("-._") or "model"
     if len(name) > LONGEST_NAME or name in taken:
         name = f"{name[:LONGEST_NAME]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -85,7 +92,9 @@ def _name(text: str, taken: dict) -> str:
 
 
 def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dict] | None:
-    """The entry of a folder, which is looked for from the working directory and from the project's; None for no such folder."""
+    """The entry of a folder, which is looked for from the working directory and from the
+    project's; None for no such folder.
+    """
     plain = Path(os.path.expanduser(path))
     for base in dict.fromkeys((here, root)):
         if os.path.isdir(base / plain):  # which raises nothing, whatever the text
@@ -105,7 +114,9 @@ def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dic
 
 
 def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
-    """The entry of ORG/NAME[@revision]: a known one where there is one; None where the text is no such id."""
+    """The entry of ORG/NAME[@revision]: a known one where there is one;
+    None where the text is no such id.
+    """
     found = HUB_ID.fullmatch(model_id)
     if not found:
         return None
@@ -130,7 +141,8 @@ def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
 def probed_models(
     wanted: str | list[str] | None, models: dict, root: Path, here: Path
 ) -> tuple[list[str], dict, list[str]]:
-    """The names of the models that `model:` asks for, the models with their entries, and what to say of it.
+    """The names of the models that `model:` asks for, the models with their entries,
+    and what to say of it.
 
     Raises UserError for one that is no entry's name, no folder that is there and no id of the hub.
     """
@@ -143,12 +155,13 @@ def probed_models(
         found = looks_like_path and _of_folder(one, models, root, here) or _of_hub(one, models)
         if not found and looks_like_path:
             raise UserError(
-                f"configuration: model {cut(one, 200)} is no folder that is there, and no ORG/NAME[@revision] of the hub; "
-                "correct it"
+                f"configuration: model {cut(one, 200)} is no folder that is there, and no "
+                "ORG/NAME[@revision] of the hub; correct it"
             )
         if not found:
             raise UserError(
-                f"configuration: model: no model {cut(one)}{closest(one, models)}; one of the hub is ORG/NAME, a folder ./NAME"
+                f"configuration: model: no model {cut(one)}{closest(one, models)}; one of the hub "
+                "is ORG/NAME, a folder ./NAME"
             )
         name, entry = found
         if name in models:

@@ -1,6 +1,8 @@
-"""A configuration with all that it names, checked and resolved: what the rules, the jobs and the page are made from.
+"""A configuration with all that it names, checked and resolved: what the rules,
+the jobs and the page are made from.
 
-Not a program, and nothing of Snakemake. Reading it writes nothing but facts of models that were needed (scripts/plan/model_facts.py).
+Not a program, and nothing of Snakemake. Reading it writes nothing but facts of models that were
+needed (scripts/plan/model_facts.py).
 """
 
 import copy
@@ -40,9 +42,12 @@ def laid_over(base: dict, over: dict) -> dict:
 
 
 class Workplan:
-    """What one configuration asks for. given: laid over config.yaml of the project's folder `root`; configfiles: those given by name.
+    """What one configuration asks for.
 
-    Raises UserError, in one sentence, for whatever is wrong with the configuration or with what it uses of resources/.
+    given: laid over config.yaml of the project's folder `root`; configfiles: those given by name.
+
+    Raises UserError, in one sentence, for whatever is wrong with the configuration or with what it
+    uses of resources/.
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
@@ -61,7 +66,8 @@ class Workplan:
             read_yaml(root / f"resources/{name}.yaml") for name in ("sources", "models")
         )
         studies = read_studies(root)
-        # Entries of the configuration are laid over those of resources/; `configured` names them, and the models that are probed.
+        # Entries of the configuration are laid over those of resources/; `configured` names them,
+        # and the models that are probed.
         self.configured = {kind: set(self.config[kind]) for kind in ("sources", "models")}
         sources, notes_on_sources = merge_entries("sources", self.config, sources, root, Path.cwd())
         models, notes_on_models = merge_entries("models", self.config, models, root, Path.cwd())
@@ -91,7 +97,8 @@ class Workplan:
         for name in [*self.used_sources, *self.used_models]:
             if not NAME.fullmatch(name):
                 raise UserError(
-                    f"resources/: {name!r} is no name for a source or model; use letters, digits, _, - and ."
+                    f"resources/: {name!r} is no name for a source or model; use letters, digits, "
+                    "_, - and ."
                 )
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
         self.local_hashes = {
@@ -118,7 +125,9 @@ class Workplan:
             ) from None
 
     def _answers(self, experiment: str) -> list[str]:
-        """The files of people's answers that an experiment names, or that its patterns stand for."""
+        """The files of people's answers that an experiment names,
+        or that its patterns stand for.
+        """
         files = []
         for pattern in self.config["experiments"][experiment].get("people") or []:
             found = (
@@ -128,7 +137,8 @@ class Workplan:
             )
             if not found:
                 raise UserError(
-                    f"experiments: {experiment}: people: there is no file {pattern}; put the answers there, or correct the pattern"
+                    f"experiments: {experiment}: people: there is no file {pattern}; put the "
+                    "answers there, or correct the pattern"
                 )
             files += found
         return list(dict.fromkeys(files))
@@ -221,11 +231,15 @@ class Workplan:
         return self.sources[source].get("measured_on", source)
 
     def sources_of(self, dataset: Dataset) -> list[str]:
-        """The sources that a dataset needs: its own, what that is measured on, and those that it is built from beside."""
+        """The sources that a dataset needs: its own, what that is measured on,
+        and those that it is built from beside.
+        """
         return [dataset.source, self.measured_on(dataset.source), *self.beside(dataset).values()]
 
     def beside(self, dataset: Dataset) -> dict[str, str]:
-        """The sources that a dataset is built from beside its own, by name: `reads_beside` of study.yaml says which key names each."""
+        """The sources that a dataset is built from beside its own, by name: `reads_beside` of
+        study.yaml says which key names each.
+        """
         options, entry = json.loads(dataset.options), self.sources[dataset.source]
         named = {
             name: options.get(key) or entry.get(key)
@@ -269,12 +283,16 @@ class Workplan:
         return f"results/publish/{self.name}"
 
     def project_path(self, path: str) -> str:
-        """A file of the project as seen from the working directory: relative where it is inside, absolute elsewhere."""
+        """A file of the project as seen from the working directory: relative where it is inside,
+        absolute elsewhere.
+        """
         place = self.root / os.path.expanduser(path)
         return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
     def fetched(self, source: str) -> str:
-        """What stands for a source's files: the manifest of results/fetch/<source>/, or a local file itself."""
+        """What stands for a source's files: the manifest of results/fetch/<source>/,
+        or a local file itself.
+        """
         entry = self.sources[source]
         return (
             self.project_path(entry["local"])
@@ -283,7 +301,9 @@ class Workplan:
         )
 
     def model_files(self, model: str) -> list[str]:
-        """What stands for the files of a model that is fetched: their manifest; nothing for others."""
+        """What stands for the files of a model that is fetched: their manifest;
+        nothing for others.
+        """
         return [] if self.has_no_files(model) else [f"results/fetch/models/{model}/manifest.json"]
 
     def encoder_files(self, model: str) -> list[str]:
@@ -295,7 +315,9 @@ class Workplan:
         )
 
     def start_folder(self, run: Run) -> str:
-        """Where the weights are that a run begins with: of the run that learnt them, or of the model as it was fetched."""
+        """Where the weights are that a run begins with: of the run that learnt them,
+        or of the model as it was fetched.
+        """
         start = self.runs.get(run.begins_with or "")
         return (
             f"results/train/{start.study}/{start.name}/model"
@@ -321,8 +343,9 @@ class Workplan:
         }
 
     def run_outputs(self, run: str) -> list[str]:
-        """What stands for a finished run: predictions, or the model that it made, or both where others begin with it, then its facts; of
-        a control the manifest of its dataset's controls."""
+        """What stands for a finished run: predictions, or the model that it made, or both where
+        others begin with it, then its facts; of a control the manifest of its dataset's controls.
+        """
         if run in self.controls:
             return [self.control_manifests[run]]
         result = [
@@ -346,7 +369,9 @@ class Workplan:
         return list(dict.fromkeys(file for name in names for file in self.run_outputs(name)))
 
     def fetched_hashes(self, source: str) -> dict:
-        """What a source's files must hash to, as `{file: sha256}`; a sample's recipe for a sample."""
+        """What a source's files must hash to, as `{file: sha256}`;
+        a sample's recipe for a sample.
+        """
         entry = self.sources[source]
         if "sample" in entry:
             return {"sample": entry["sample"]}
@@ -366,7 +391,9 @@ class Workplan:
         ]
 
     def cleaned_names(self, source: str) -> list[str]:
-        """The files that a source's cleaner writes: a table a split, or the manifest of its shards, and what it counted."""
+        """The files that a source's cleaner writes: a table a split, or the manifest of its
+        shards, and what it counted.
+        """
         if self.sources[source].get("sharded"):
             return [
                 *(f"{split}/manifest.json" for split in self.cleaned_splits(source)),
@@ -376,7 +403,9 @@ class Workplan:
         return [*(f"{split}.parquet" for split in self.cleaned_splits(source)), "cleaning.csv"]
 
     def dataset_names(self, dataset: Dataset) -> list[str]:
-        """The files of a dataset: the splits to learn from, held out where the study says so, to measure on; and what was left out."""
+        """The files of a dataset: the splits to learn from, held out where the study says so, to
+        measure on; and what was left out.
+        """
         study = self.studies[dataset.study]
         held_out = study.get("held_out")
         learn, *measure = self.splits(dataset.source)
@@ -386,7 +415,9 @@ class Workplan:
         ]
 
     def external_systems(self, experiment: str) -> list[str]:
-        """The folders of predictions made elsewhere (scripts/measure/external.py) on the datasets of an experiment."""
+        """The folders of predictions made elsewhere (scripts/measure/external.py) on the
+        datasets of an experiment.
+        """
         runs = [self.runs[run] for run in self.plan.experiments[experiment]]
         splits = {
             Path("results/external", run.study, run.dataset.source, run.dataset.name, split)
@@ -406,12 +437,16 @@ class Workplan:
         return sorted(there | {self.name})
 
     def findings_files(self) -> list[str]:
-        """The findings of the configurations that have a page, this one included; a page of an earlier version has none beside it."""
+        """The findings of the configurations that have a page, this one included; a page of an
+        earlier version has none beside it.
+        """
         files = [f"results/publish/{name}/findings.json" for name in self.studies_with_page()]
         return [file for file in files if file.startswith(f"{self.pages}/") or Path(file).exists()]
 
     def dataset_folders(self, study: str) -> list[str]:
-        """The datasets of a study that are there whole, as <source>/<dataset>, and those that this configuration builds."""
+        """The datasets of a study that are there whole, as <source>/<dataset>, and those that
+        this configuration builds.
+        """
         folder = Path(f"results/build/{study}")
         there = {
             manifest.parent
@@ -428,7 +463,9 @@ class Workplan:
     # ---- Splits
 
     def splits(self, source: str) -> list[str]:
-        """The split of a source to learn from, then those to measure on (of the source that it is measured on)."""
+        """The split of a source to learn from, then those to measure
+        on (of the source that it is measured on).
+        """
         return [self.sources[source]["train"], *self.sources[self.measured_on(source)]["evaluate"]]
 
     def cleaned_splits(self, source: str) -> list[str]:

@@ -7,7 +7,9 @@ from scripts.running.program import parser
 
 
 def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
-    """The arguments of a program that also reads these: runs, datasets, spans, released, cleaned, human (resources/figures.yaml explains them)."""
+    """The arguments of a program that also reads these: runs, datasets, spans, released,
+    cleaned, human (resources/figures.yaml explains them).
+    """
     options = parser(doc)
     options.add_argument(
         "--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet"

@@ -1,10 +1,13 @@
-"""Items to read as cards: which are chosen, and the table that holds them. Shared by the programs of the studies.
+"""Items to read as cards: which are chosen, and the table that holds them.
 
-Not a program. resources/columns.yaml says what the columns are; all is text, a row for each option of an item, or for the item where it
-has none. `contradiction 0.87 ×` is an answer, the score that was given to it, and × where it is wrong.
+Shared by the programs of the studies.
 
-Items are drawn by hash of their id, in turn from each cell of who was right, so that errors of one alone are seen as often as what
-all know; that says nothing of how common a cell is.
+Not a program. resources/columns.yaml says what the columns are; all is text, a row for each option
+of an item, or for the item where it has none. `contradiction 0.87 ×` is an answer, the score that
+was given to it, and × where it is wrong.
+
+Items are drawn by hash of their id, in turn from each cell of who was right, so that errors of one
+alone are seen as often as what all know; that says nothing of how common a cell is.
 """
 
 import argparse
@@ -46,7 +49,8 @@ DRAW = 15  # of the hash: another number draws other items
 class System(NamedTuple):
     """Who answered the rows of a place: a model, a control or people.
 
-    answer: (rows,) text, empty where there is none; score: (rows,) of that answer, NaN where there is none; wrong: (rows,).
+    answer: (rows,) text, empty where there is none; score: (rows,) of that answer, NaN where there
+    is none; wrong: (rows,).
     """
 
     name: str
@@ -59,8 +63,8 @@ class System(NamedTuple):
 class Place(NamedTuple):
     """The items of one split of one dataset.
 
-    about: Corpus, Dataset, Split; rows: Item, the texts and Gold, a row for each option; slices: by name (`category=duration`) which
-    items belong to it, in the order in which they come in rows.
+    about: Corpus, Dataset, Split; rows: Item, the texts and Gold, a row for each option; slices: by
+    name (`category=duration`) which items belong to it, in the order in which they come in rows.
     """
 
     about: dict[str, str]
@@ -74,8 +78,8 @@ def runs_by_place(
 ) -> list[list[Run]]:
     """For each key of a run.json (None: not shown) the runs to read, in the order of the keys.
 
-    Of several datasets with one key the one with most models is taken, then that with most systems; of a model and method the run
-    with the lowest seed.
+    Of several datasets with one key the one with most models is taken, then that with most systems;
+    of a model and method the run with the lowest seed.
     """
     places: dict[tuple, dict[str, dict[tuple, list[Run]]]] = {}
     for name in names:
@@ -106,7 +110,9 @@ def runs_by_place(
 
 
 def system_name(facts: Mapping, models: dict) -> str:
-    """`BERT-base, classification, seed 1`; what neither learns nor is drawn or asked anew has no seed that would tell it apart."""
+    """`BERT-base, classification, seed 1`; what neither learns nor is drawn or asked anew has no
+    seed that would tell it apart.
+    """
     how = [] if facts["method"] in PLAIN else [method_title(facts["method"])]
     varies = facts["method"] != "control" and (
         facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
@@ -128,7 +134,8 @@ def kind_of(facts: Mapping) -> str:
 def labelled(
     facts: Mapping, models: dict, scores: np.ndarray, names: list[str], gold: np.ndarray
 ) -> System:
-    """A system that chooses among labels: scores are (rows, labels) log-probabilities, names the labels', gold (rows,) the right one.
+    """A system that chooses among labels: scores are (rows, labels) log-probabilities, names the
+    labels', gold (rows,) the right one.
 
     A tie is wrong: who cannot tell two labels apart did not find the right one.
     """
@@ -155,7 +162,9 @@ def ranked(facts: dict, models: dict, options: pd.DataFrame, score: np.ndarray) 
 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
-    """(items,) 1.0 where every row of the item was answered right, 0.0 where one was not, NaN where one was not answered."""
+    """(items,) 1.0 where every row of the item was answered right, 0.0 where one was not, NaN
+    where one was not answered.
+    """
     rows = pd.DataFrame({"missing": system.answer == "", "wrong": system.wrong}).groupby(item).any()
     return np.where(rows["missing"], np.nan, ~rows["wrong"])
 
@@ -169,13 +178,16 @@ def most_right(
 
 
 def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
-    """So many of the items (columns Item and KINDS, by right_by_item()), in turn from each cell of who was right."""
+    """So many of the items (columns Item and KINDS, by right_by_item()),
+    in turn from each cell of who was right.
+    """
     ordered = items.iloc[np.argsort(keyed_hash(items["Item"], DRAW), kind="stable")]
     cell = ordered.groupby(KINDS, dropna=False, sort=False)
     turns = ordered.assign(turn=cell.cumcount()).sort_values(
         ["turn", *KINDS], ascending=[True, False, True, True], kind="stable"
     )
-    # Read are first what the model alone knows, then what the control alone knows, then what neither and what both do.
+    # Read are first what the model alone knows, then what the control alone knows, then what
+    # neither and what both do.
     both = turns.head(many).assign(
         told=lambda table: table["model"].eq(1) & ~table["control"].eq(1),
         guessed=lambda table: ~table["model"].eq(1) & table["control"].eq(1),
@@ -186,7 +198,9 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
 
 
 def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list[str]]:
-    """`slice: category` and so on of the items at these places; of slices that overlap all, with semicolons."""
+    """`slice: category` and so on of the items at these places; of slices that overlap all,
+    with semicolons.
+    """
     parts: dict[str, list[list[str]]] = {}
     for name, inside in slices.items():
         partition, sign, value = name.replace("_", " ").partition("=")
@@ -273,7 +287,9 @@ def write_cards(places: list[Place], caption: str, output: Path) -> None:
 
 
 class Resources(NamedTuple):
-    """What the programs that make cards look up: the entries of sources.yaml and models.yaml, and notes_by_dataset()."""
+    """What the programs that make cards look up: the entries of sources.yaml and models.yaml,
+    and notes_by_dataset().
+    """
 
     sources: dict
     models: dict
@@ -287,7 +303,9 @@ def resources_of(given: argparse.Namespace) -> Resources:
 
 
 def about_of(facts: Mapping, dataset: str, resources: Resources) -> dict[str, str]:
-    """Corpus (that the run was measured on), Dataset (as the study calls it) and Split of a run's place: the first to measure on."""
+    """Corpus (that the run was measured on), Dataset (as the study calls it) and Split of a
+    run's place: the first to measure on.
+    """
     measured = resources.sources[facts["source"]].get("measured_on", facts["source"])
     entry = resources.sources[measured]
     note = resources.notes.get((facts["source"], facts["dataset"]), "")

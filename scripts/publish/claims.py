@@ -1,21 +1,26 @@
-"""Tabulate which claims of a paper this study bears out: each sentence, the verdict, why, and the numbers.
+"""Tabulate which claims of a paper this study bears out: each sentence, the verdict,
+why, and the numbers.
 
 A claim (claims.yaml) has a shape, which tells of each system that fits it whether it is so:
   trend       a metric increases or decreases with a setting: the slope of the line of least squares
   difference  a metric lies above, below or as high as that of other rows
   reference   a metric lies above or below a number
-What is clear is told by 95 % intervals: of draws paired over the groups; of parts of a split, which carry none, by intervals that do
-not overlap. The verdicts:
+What is clear is told by 95 % intervals: of draws paired over the groups; of parts of a split, which
+carry none, by intervals that do not overlap. The verdicts:
   reproduced                  the paper's model, or another one of its class, shows it clearly
   not reproduced              it clearly shows something else
-  contradicted by a control   a control shows the same, or is as good: what is claimed needs no understanding of time
-  not comparable              no such run, no comparable one beside it, sample data, a part of a split, another class of model, or an interval too wide to tell
+  contradicted by a control   a control shows the same, or is as good: what is claimed needs no
+                              understanding of time
+  not comparable              no such run, no comparable one beside it, sample data, a part of a
+                              split, another class of model, or an interval too wide to tell
 
-Reads  metrics.parquet, resources/sources.yaml, models.yaml, claims.yaml and studies.yaml beside them
+Reads  metrics.parquet, resources/sources.yaml, models.yaml, claims.yaml and studies.yaml beside
+       them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.claims --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/tables/mctaco_verdicts
+    python -m scripts.publish.claims --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/tables/mctaco_verdicts
 """
 
 import argparse
@@ -45,9 +50,10 @@ from scripts.publish.table import percent, signed, write
 from scripts.running.program import UserError, execute, log
 
 CAPTION = (
-    "What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or another one of its class, shows it "
-    "clearly (95 % intervals). Not reproduced: it clearly shows something else. Contradicted by a control: what cannot understand "
-    "time shows the same, or is as good. Not comparable: why is told. Sample data bear nothing out."
+    "What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or "
+    "another one of its class, shows it clearly (95 % intervals). Not reproduced: it clearly shows "
+    "something else. Contradicted by a control: what cannot understand time shows the same, or is "
+    "as good. Not comparable: why is told. Sample data bear nothing out."
 )
 COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
@@ -61,18 +67,15 @@ UNCLEAR = {
     "alike": "is wider than ±{by} points",
 }
 POINTS = " points"
-BESIDE = [
-    "source",
-    "measured_on",
-    "dataset",
-    "split",
-    "scoring",
-]  # what a control shares with what it is set against
+# what a control shares with what it is set against
+BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
 
 
 @dataclass
 class Outcome:
-    """What one system says: 1 as claimed, -1 clearly otherwise, 0 where it cannot be told; the numbers; its row."""
+    """What one system says: 1 as claimed, -1 clearly otherwise, 0 where it cannot be told;
+    the numbers; its row.
+    """
 
     sign: int
     told: str
@@ -80,7 +83,9 @@ class Outcome:
 
 
 def sign_of(found: Estimate, direction: str, by: float = 0) -> int:
-    """1 where a difference (or slope) is clearly as claimed, -1 where clearly not; by: at least so much, or alike within so much."""
+    """1 where a difference (or slope) is clearly as claimed, -1 where clearly not; by: at least
+    so much, or alike within so much.
+    """
     low, high = found.ci_low, found.ci_high
     if low is None or pd.isna(low):
         return 0
@@ -102,7 +107,9 @@ def in_text(name: str) -> str:
 
 
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
-    """Whether a metric increases or decreases with a setting, of each system and split that has several values of it."""
+    """Whether a metric increases or decreases with a setting,
+    of each system and split that has several values of it.
+    """
     over, found = claim["over"], []
     lines = [
         name
@@ -125,7 +132,9 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcom
 
 
 def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
-    """How a metric lies beside that of other rows (`than`, one mapping or several) which are the same in the columns `same`."""
+    """How a metric lies beside that of other rows (`than`, one mapping or several) which are the
+    same in the columns `same`.
+    """
     found = []
     for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
         others = once(selected(pool, claim["where"] | than))
@@ -168,7 +177,9 @@ def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[
 
 
 def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int:
-    """0 for the paper's model, or where the claim is about none; 1 for another one of its class; 2 for any other."""
+    """0 for the paper's model, or where the claim is about none; 1 for another one of its class;
+    2 for any other.
+    """
     if model in claim.get("models", [model]):
         return 0
     return 1 if any(model in classes[name] for name in claim.get("classes", [])) else 2
@@ -180,10 +191,14 @@ def weakest(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
-    """The numbers of outcomes, each with its model and with what sets it apart (options: of the study's data, besides); of many, how many
-    are as claimed, and the weakest."""
+    """The numbers of outcomes, each with its model and with what sets it apart (options: of the
+    study's data, besides); of many, how many are as claimed, and the weakest.
+    """
     if len(outcomes) > 3:
-        return f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: {told_of([weakest(outcomes)], titles)}"
+        return (
+            f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: "
+            f"{told_of([weakest(outcomes)], titles)}"
+        )
     names = [
         "model",
         "source",
@@ -208,7 +223,9 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str]
 def control_says(
     claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
 ) -> str:
-    """The control that shows the same effect, or is as good, with its numbers; empty where none does."""
+    """The control that shows the same effect, or is as good, with its numbers;
+    empty where none does.
+    """
     asked = claim.get("control")
     controls = (
         pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
@@ -248,9 +265,11 @@ def verdict(
     titles: Mapping,
     options: Sequence[str] = (),
 ) -> dict[str, str]:
-    """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes: models by class; options: of told_of().
+    """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes:
+    models by class; options: of told_of().
 
-    Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not run, another one of its class does.
+    Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not
+    run, another one of its class does.
     """
     fitting = selected(metrics, claim["where"])
     if "method" not in claim["where"]:
@@ -280,8 +299,9 @@ def verdict(
 def judged(
     sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str
 ) -> tuple[str, str]:
-    """The verdict and why, of the sign of the weakest outcome; tier: how near its models are to the paper's; marks: of its rows;
-    unclear: why it could not be told."""
+    """The verdict and why, of the sign of the weakest outcome; tier: how near its models are to the
+    paper's; marks: of its rows; unclear: why it could not be told.
+    """
     if marks:
         return NOT_COMPARABLE, ", ".join(marks)
     if sign == 0:
@@ -305,7 +325,10 @@ def as_settings(part: object) -> object:
 
 
 def read_claims(file: Path) -> tuple[dict, list[dict]]:
-    """The classes of models, and the claims, their rows as settings. Raises UserError for a broken file."""
+    """The classes of models, and the claims, their rows as settings.
+
+    Raises UserError for a broken file.
+    """
     if not file.exists():
         raise UserError(
             f"{file}: no such file; the claims of the papers belong there, beside sources.yaml"
@@ -322,7 +345,9 @@ def read_claims(file: Path) -> tuple[dict, list[dict]]:
 def tabulate(
     claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]
 ) -> pd.DataFrame:
-    """A row of text for each claim, in the order of the file; metrics: the study's rows over all seeds."""
+    """A row of text for each claim, in the order of the file;
+    metrics: the study's rows over all seeds.
+    """
     rows = [
         verdict(claim, metrics, classes, titles, options)
         | {"claim": claim["says"], "source": claim["source"], "note": claim.get("note", "")}

@@ -1,22 +1,29 @@
 """What this study found, beside what a paper prints (published.csv).
 
 A row of published.csv is one number of a paper:
-  study, table, row   where it stands: the study, the paper's table, figure or section, and its row there
-  model               a model of resources/models.yaml, several (`; ` between them), majority, human, or empty
-  setting             which rows of metrics.parquet (or which source) it is about, `; ` between the parts:
-                        column=value    rows with this value; * stands for any text, `none` for a missing value,
-                                        `not TEXT` for all other values
-                        column~value    the paper had this value: the rows that are nearest to it are shown, and say what differs
-                        slice=a=b; c=d  a slice may have several parts: those that are no column of the metrics
+  study, table, row   where it stands: the study, the paper's table, figure or section, and its row
+                      there
+  model               a model of resources/models.yaml, several (`; ` between them), majority,
+                      human, or empty
+  setting             which rows of metrics.parquet (or which source) it is about, `; ` between the
+                      parts:
+                        column=value    rows with this value; * stands for any text, `none` for a
+                                        missing value, `not TEXT` for all other values
+                        column~value    the paper had this value: the rows that are nearest to it
+                                        are shown, and say what differs
+                        slice=a=b; c=d  a slice may have several parts: those that are no column of
+                                        the metrics
   metric              a metric of metrics.parquet; or another fact:
                         <metric>.n      how many examples it was measured on
                         <metric>.sum    its sum over the rows, as of the cells of a confusion matrix
                         training.<setting>, run.<fact>   a setting of the runs, a number of run.json
                         cleaning.<unit>                  how many of them cleaning kept
                         a part of ELSEWHERE              told by an item of its own
-  value, unit         a number (± its sd; over, below: a bound; empty: drawn, not printed), and its unit: ours is told in per
-                      cent where that is %, as a share where there is none. Or the unit of a comparison:
-                        points over <column>=<value>; …   the difference to the same with those values
+  value, unit         a number (± its sd; over, below: a bound; empty: drawn, not printed), and its
+                      unit: ours is told in per cent where that is %, as a share where there is
+                      none. Or the unit of a comparison:
+                        points over <column>=<value>; …   the difference to the same with those
+                                        values
   note                the paper's words, what it leaves open, where its text and its table disagree
 """
 
@@ -57,16 +64,17 @@ ELSEWHERE = {
 
 @dataclass
 class Facts:
-    """What a study left: metrics (rows over all seeds), run.json of its runs, cleaning counts, titles."""
+    """What a study left: metrics (rows over all seeds), run.json of its runs, cleaning counts,
+    titles.
+    """
 
     metrics: pd.DataFrame
     runs: list[dict]
     cleaning: pd.DataFrame
     sources: dict
     models: dict
-    study: dict = field(
-        default_factory=dict
-    )  # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
+    # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
+    study: dict = field(default_factory=dict)
 
 
 def published_claims(file: Path) -> pd.DataFrame:
@@ -81,18 +89,24 @@ def parts_of(setting: str, sign: str) -> dict[str, str]:
 
 
 def settings_of(setting: str) -> dict[str, str]:
-    """`source=a; split~b; slice=tense=past` as {source: a, slice: tense=past}; a slice's further parts stand alone."""
+    """`source=a; split~b; slice=tense=past` as {source:
+    a, slice: tense=past}; a slice's further parts stand alone.
+    """
     return parts_of(setting, "=")
 
 
 def paper_of(claim: pd.Series) -> dict[str, list[str]]:
-    """By column what the paper had, where another value is worth a warning: its models, and the parts with ~."""
+    """By column what the paper had, where another value is worth a warning: its models,
+    and the parts with ~.
+    """
     had = {"model": claim["model"]} | parts_of(claim["setting"], "~")
     return {column: value.split("; ") for column, value in had.items() if value}
 
 
 def number_of(text: str) -> float | None:
-    """The number of a printed value: `40.29 ± 0`, `over 73`, `2e-6`; None where it is none or several."""
+    """The number of a printed value: `40.29 ± 0`, `over 73`, `2e-6`; None where it
+    is none or several.
+    """
     found = re.fullmatch(r"(?:over |below |about )?(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?: ± .*)?", text)
     return float(found[1]) if found else None
 
@@ -103,9 +117,11 @@ def signed_share(difference: float) -> str:
 
 
 class Comparison:
-    """What this study found of one row of published.csv, as rows of a table: Here, Difference, Caveat; none where it has nothing on it.
+    """What this study found of one row of published.csv, as rows of a table: Here, Difference,
+    Caveat; none where it has nothing on it.
 
-    of_table: the models of the paper's table. One of them has rows of its own there and stands in for no other.
+    of_table: the models of the paper's table. One of them has rows of its own there and stands in
+    for no other.
     """
 
     def __init__(self, claim: Mapping, facts: Facts, of_table: Collection[str] = ()):
@@ -129,7 +145,9 @@ class Comparison:
         return self.facts.metrics[self.facts.metrics["metric"] == self.metric]
 
     def nearest(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows that differ least from what the paper had: its model first, then as few other differences as there are."""
+        """The rows that differ least from what the paper had: its model first, then as few other
+        differences as there are.
+        """
         had = {column: values for column, values in self.paper.items() if column in rows}
         other = pd.DataFrame(
             {column: ~as_text(rows[column]).isin(values) for column, values in had.items()},
@@ -167,7 +185,8 @@ class Comparison:
         return {"Here": here, "Difference": difference, "Caveat": "; ".join(caveats)}
 
     def share(self, found: Estimate, row: pd.Series) -> dict[str, str]:
-        """A share or a difference of shares, in the unit of the paper, and how far it lies from the printed number.
+        """A share or a difference of shares, in the unit of the paper,
+        and how far it lies from the printed number.
 
         The printed number is taken as it stands: the interval is ours.
         """
@@ -198,8 +217,9 @@ class Comparison:
         return [self.share(distance(row, row["other"]), row) for _, row in pairs.iterrows()]
 
     def shares(self) -> list[dict[str, str]]:
-        """A metric as it was measured, of the systems that are nearest to the paper's; of several slices their mean over all
-        examples; a sum over the slices where the metric ends in .sum."""
+        """A metric as it was measured, of the systems that are nearest to the paper's; of several
+        slices their mean over all examples; a sum over the slices where the metric ends in .sum.
+        """
         is_sum, found = self.end == "sum", []
         rows = self.nearest(once(selected(self.measured(), self.settings)))
         groups = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
@@ -222,7 +242,9 @@ class Comparison:
         return [self.count(row["n"], marks_of(row)) for _, row in rows.iterrows()]
 
     def of_runs(self) -> list[dict[str, str]]:
-        """A setting of training, or a number of run.json, of the runs that are nearest to the paper's."""
+        """A setting of training, or a number of run.json,
+        of the runs that are nearest to the paper's.
+        """
         is_setting, rows = self.metric == "training", []
         for run in self.facts.runs:
             value = (run["training"] if is_setting else run).get(self.end)
@@ -238,7 +260,9 @@ class Comparison:
         ]
 
     def cleaned(self) -> list[dict[str, str]]:
-        """How many of a unit cleaning kept, by split; where it kept nothing by that name, what it noted."""
+        """How many of a unit cleaning kept, by split; where it kept nothing by that name,
+        what it noted.
+        """
         rows, found = selected(self.facts.cleaning, self.settings), []
         rows = self.nearest(rows[rows["unit"] == self.end])
         self.paper = self.paper | {"model": [""]}  # of a corpus no model is told

@@ -1,8 +1,10 @@
-"""What each study found, on the first screen of its page: a line of plain words with the control beside it, and the points of a small figure.
+"""What each study found, on the first screen of its page: a line of plain words with the control
+beside it, and the points of a small figure.
 
-Not a program. A study is told by its headline on its probes (scripts/publish/scorecard/cells.py). Where several systems (a model and a
-way of asking it) ran, the best of those measured on most probes is told, and that it is the best; where none did, the best control is.
-The control is the best one of each probe, so what stands below or level with it is told to say nothing about time.
+Not a program. A study is told by its headline on its probes (scripts/publish/scorecard/cells.py).
+Where several systems (a model and a way of asking it) ran, the best of those measured on most
+probes is told, and that it is the best; where none did, the best control is. The control is the
+best one of each probe, so what stands below or level with it is told to say nothing about time.
 """
 
 from collections.abc import Callable, Mapping
@@ -55,16 +57,17 @@ def findings_of(
 ) -> list[dict]:
     """A finding for each study that has a headline, in the order of `studies`.
 
-    metrics: of read_scores(); networks: of networks_of(); claims: the file published.csv. A finding is what the page shows of a
-    study on its first screen:
+    metrics: of read_scores(); networks: of networks_of(); claims: the file published.csv. A finding
+    is what the page shows of a study on its first screen:
 
     study, title, short      its name, and what it is called
-    clauses                  of each corpus told: {corpus, said, of, control, alone, verdicts: [(one of VERDICTS' keys, words)]}
+    clauses                  of each corpus told: {corpus, said, of, control, alone, verdicts: [(one
+                             of VERDICTS' keys, words)]}
     who                      the system told, its corpora and how much it was measured on
     caveats                  sentences on what it is worth, the weightiest first
     marks                    of marks_of()
-    groups                   [{title, rows}]: the probes of a corpus, a row each of: title, value, low, high, others, control, human (all in
-                             per cent, or None), verdict
+    groups                   [{title, rows}]: the probes of a corpus, a row each of: title, value,
+                             low, high, others, control, human (all in per cent, or None), verdict
     """
     studies = {
         name: study
@@ -124,7 +127,9 @@ def system_title(name: str, models: dict) -> str:
 
 
 def best_of(controls: pd.DataFrame) -> pd.DataFrame:
-    """The best control of each probe, in the place of a system: without anything to stand beside it."""
+    """The best control of each probe, in the place of a system:
+    without anything to stand beside it.
+    """
     best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
     best = best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None)
     return best.sort_values("probe", ignore_index=True)
@@ -138,7 +143,9 @@ def best_system(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """The values and those of the controls as whole per cents; with a decimal where a whole one would hide which is higher."""
+    """The values and those of the controls as whole per cents; with a decimal where a whole one
+    would hide which is higher.
+    """
     both = pd.DataFrame({"own": rows["value"], "control": rows["value"] - rows["above"]}) * 100
     hidden = both["own"].round() == both["control"].round()
     decimals = int((hidden & rows["verdict"].isin([ABOVE, BELOW])).any())
@@ -152,7 +159,9 @@ def joined(words: list[str], link: str = " and ") -> str:
 
 
 def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> list[dict]:
-    """What is said of each of the first corpora (and limits); rows: with title, corpus_title and verdict."""
+    """What is said of each of the first corpora (and limits); rows: with title,
+    corpus_title and verdict.
+    """
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
     parts = [own for _, own in rows.groupby(["corpus", "limit"], sort=False, dropna=False)]
@@ -217,7 +226,9 @@ def verdicts_of(verdicts: list[str | None], names: list[str], where: str) -> lis
 def in_short(
     rows: pd.DataFrame, cells: pd.DataFrame, study: dict, title: Callable[[str], str]
 ) -> str:
-    """`tiny BERT, from scratch, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2 seeds`."""
+    """`tiny BERT, from scratch, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2
+    seeds`.
+    """
     corpora = list(dict.fromkeys(rows["corpus_title"]))
     low, high = int(rows["n"].min()), int(rows["n"].max())
     unit = study.get("counted", "items").split(" ")[0]
@@ -259,7 +270,9 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
 
 
 def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
-    """The rows of the small figure, by corpus and limit; cells: those of all systems, whose other values stand pale beside."""
+    """The rows of the small figure, by corpus and limit; cells: those of all systems, whose
+    other values stand pale beside.
+    """
 
     def per_cent(value: float) -> float | None:
         return None if pd.isna(value) else round(float(value) * 100, 1)

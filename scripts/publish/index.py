@@ -1,11 +1,12 @@
-"""List the studies that are there, each with a link to its page and what it found: what a configuration's `name` has kept apart.
+"""List the studies that are there, each with a link to its page and what it found: what a
+configuration's `name` has kept apart.
 
-Reads  metrics.parquet of each study, whose folder has the study's name; findings.json, which its page wrote beside itself
-       (scripts/publish/site.py), so that the list says what the page says
+Reads  metrics.parquet of each study, whose folder has the study's name; findings.json, which its
+       page wrote beside itself (scripts/publish/site.py), so that the list says what the page says
 Writes the HTML file, beside the folders of the studies' pages
 
-    python -m scripts.publish.index results/evaluate/*/metrics.parquet --findings results/publish/*/findings.json \\
-        --output results/publish/index.html
+    python -m scripts.publish.index results/evaluate/*/metrics.parquet \\
+        --findings results/publish/*/findings.json --output results/publish/index.html
 """
 
 import argparse
@@ -24,7 +25,10 @@ TOLD = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/
 
 
 def read_findings(file: Path) -> dict:
-    """The findings of a page and the caveats that all of them share. Raises UserError where the file holds none."""
+    """The findings of a page and the caveats that all of them share.
+
+    Raises UserError where the file holds none.
+    """
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
         return {
@@ -38,7 +42,9 @@ def read_findings(file: Path) -> dict:
 
 
 def told_of(name: str, metrics: pd.DataFrame, findings: dict[str, Path]) -> dict:
-    """What the list tells of a study; metrics: columns source, experiment, sample, limit; findings: the files by study."""
+    """What the list tells of a study; metrics: columns source, experiment, sample, limit;
+    findings: the files by study.
+    """
     return {
         "name": name,
         "marks": marks_of(metrics.assign(sample=metrics["sample"].all())),

@@ -1,15 +1,20 @@
-"""The numbers of each model in a file of its own, in the form of lm-evaluation-harness' results, which leaderboards read.
+"""The numbers of each model in a file of its own, in the form of lm-evaluation-harness' results,
+which leaderboards read.
 
-A task is `<study>:<experiment>:<source>:<dataset>:<method>:<split>`; a metric is `<metric>,<scoring>` (`none` where the study has one
-way to score), of all examples of the split, the mean over seeds or wordings, shares from 0 to 1. Of its 95 % interval the ends are given, and
-as `_stderr` the half of it divided by 1.96, `N/A` where one group allows no interval. `higher_is_better` names the metric that the
-study tells first. Data of our own samples, and splits of which only a part was measured (limit), are marked in the alias.
+A task is `<study>:<experiment>:<source>:<dataset>:<method>:<split>`; a metric is
+`<metric>,<scoring>` (`none` where the study has one way to score), of all examples of the split,
+the mean over seeds or wordings, shares from 0 to 1. Of its 95 % interval the ends are given, and as
+`_stderr` the half of it divided by 1.96, `N/A` where one group allows no interval.
+`higher_is_better` names the metric that the study tells first. Data of our own samples, and splits
+of which only a part was measured (limit), are marked in the alias.
 
 Reads  metrics.parquet (schema metrics)
 Writes <output>/<model>.json
 
-    python -m scripts.publish.leaderboard --metrics results/evaluate/default/metrics.parquet --output results/publish/default/leaderboard \\
-        --told '{"models": {"bert": {"hub": "…", "revision": "…"}}, "headlines": {"mctaco": "exact_match"}}'
+    python -m scripts.publish.leaderboard --metrics results/evaluate/default/metrics.parquet \\
+        --output results/publish/default/leaderboard \\
+        --told '{"models": {"bert": {"hub": "…", "revision": "…"}},
+                 "headlines": {"mctaco": "exact_match"}}'
 """
 
 import argparse
@@ -31,8 +36,9 @@ NORMAL = 1.96  # half a 95 % interval in standard errors
 
 
 def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows over all seeds (or wordings) and examples that are no difference, of no model without what it should read, and not predicted
-    elsewhere (under a name that may be a model's), with the task and the key of each.
+    """The rows over all seeds (or wordings) and examples that are no difference, of no model
+    without what it should read, and not predicted elsewhere (under a name that may be a model's),
+    with the task and the key of each.
 
     Raises UserError where two rows have the same model, task, metric and key.
     """
@@ -51,13 +57,16 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:
         row = twice.iloc[0]
         raise UserError(
-            f"metrics: {row['metric']} of {row['model']} stands twice for {row['task']}; evaluate the experiment again"
+            f"metrics: {row['metric']} of {row['model']} stands twice for {row['task']}; evaluate "
+            "the experiment again"
         )
     return rows
 
 
 def results_of(task: pd.DataFrame) -> dict:
-    """The entry of one task: its alias, and of each metric the value, its standard error and interval."""
+    """The entry of one task: its alias, and of each metric the value,
+    its standard error and interval.
+    """
     first = task.iloc[0]
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):

@@ -1,6 +1,8 @@
-"""What marks a number that says less than it seems: of sample data, or of an evaluation split cut by the option limit.
+"""What marks a number that says less than it seems: of sample data,
+or of an evaluation split cut by the option limit.
 
-Not a program. Rows are those of metrics, with the columns sample and limit. And what a number is a mean over: seeds, wordings.
+Not a program. Rows are those of metrics, with the columns sample and limit. And what a number is a
+mean over: seeds, wordings.
 """
 
 import re
@@ -8,7 +10,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-CUT = "of each evaluation split at most so many pairs, questions or instances were measured on, drawn by hash."
+CUT = (
+    "of each evaluation split at most so many pairs, questions or instances were measured on, "
+    "drawn by hash."
+)
 
 
 def at_most(limit: float) -> str:
@@ -17,7 +22,9 @@ def at_most(limit: float) -> str:
 
 
 def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
-    """The marks of rows of metrics, or of one row: `sample data`, `at most 200 items`, both or none."""
+    """The marks of rows of metrics, or of one row: `sample data`, `at most 200 items`, both or
+    none.
+    """
     table = rows if isinstance(rows, pd.DataFrame) else rows.to_frame().T
     return ["sample data"] * bool(table["sample"].any()) + [
         at_most(limit) for limit in sorted(table["limit"].dropna().unique())
@@ -40,7 +47,9 @@ def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
-    """A table's caption, with what its numbers are means of and what its marks mean; sample: what sample data are."""
+    """A table's caption, with what its numbers are means of and what its marks mean;
+    sample: what sample data are.
+    """
     marks = [f"SAMPLE DATA where marked: {sample}."] * bool(metrics["sample"].any())
     marks += [
         f"AT MOST {limit:,.0f} ITEMS where marked: {CUT}"
@@ -58,13 +67,17 @@ def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
 
 
 def with_replicates(text: str, seeds: bool, wordings: bool) -> str:
-    """A caption that speaks of seeds, in which means are taken over what there is: seeds, wordings of what a model was asked, or both."""
+    """A caption that speaks of seeds, in which means are taken over what there is: seeds,
+    wordings of what a model was asked, or both.
+    """
     words = " or ".join(["seeds"] * seeds + ["wordings"] * wordings)
     return re.sub(r"\bseeds\b(?! or wordings)", words, text) if wordings else text
 
 
 def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
-    """`, at most 200 items` for each row, where not all rows of the study have the same limit, else empty text."""
+    """`, at most 200 items` for each row, where not all rows of the study have the same limit,
+    else empty text.
+    """
     several = metrics["limit"].nunique(dropna=False) > 1
     return metrics["limit"].map(
         lambda limit: f", {at_most(limit)}" if several and pd.notna(limit) else ""
@@ -72,20 +85,26 @@ def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
 
 
 def replicate_counts(rows: pd.DataFrame) -> dict[str, str]:
-    """How many seeds and wordings stand behind the mean of a system, as cells of a table; empty where it does not vary by them."""
+    """How many seeds and wordings stand behind the mean of a system, as cells of a table; empty
+    where it does not vary by them.
+    """
     seeds, wordings = rows["seed"].nunique(), rows["wording"].nunique()
     return {"Seeds": str(seeds) if seeds > bool(wordings) else "", "Wordings": str(wordings or "")}
 
 
 def replicate_name(metrics: pd.DataFrame) -> str:
-    """What one replicate is called where single ones are drawn: `one seed`, `one wording`, `one seed or wording`."""
+    """What one replicate is called where single ones are drawn:
+    `one seed`, `one wording`, `one seed or wording`.
+    """
     counts = replicate_counts(metrics)
     names = [name for name, count in zip(("seed", "wording"), counts.values()) if count]
     return f"one {' or '.join(names or ['seed'])}"
 
 
 def run_name(facts: Mapping) -> str:
-    """What tells a run from the others of its system: `seed 3`, `wording plain`, `seed 3, wording plain`; facts: run.json."""
+    """What tells a run from the others of its system: `seed 3`, `wording plain`,
+    `seed 3, wording plain`; facts: run.json.
+    """
     wording = facts.get("wording")
     seed = [f"seed {facts['seed']}"] if wording is None or facts.get("shots") else []
     return ", ".join(seed + ([f"wording {wording}"] if wording is not None else []))

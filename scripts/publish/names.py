@@ -12,7 +12,8 @@ from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import entries_of as load
 
 
-METHODS = {  # how a model met the data, in words, everywhere the same; any other method is told by its name
+# how a model met the data, in words, everywhere the same; any other method is told by its name
+METHODS = {
     "train": "fine-tuned",
     "train_symmetric": "both orders",
     "packed": "whole orders",
@@ -44,13 +45,16 @@ OF_PEOPLE = ("_beside_people", "_above_people")  # metrics of systems on what pe
 
 
 def without_people(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a metrics table that neither are of people nor on what they answered: publish/people.py tells these."""
+    """The rows of a metrics table that neither are of people nor on what they answered:
+    publish/people.py tells these.
+    """
     return metrics[(metrics["model"] != HUMAN) & ~metrics["metric"].str.endswith(OF_PEOPLE)]
 
 
 def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
-    """What people reached in a study (human_<metric>), over all of them and all that they answered: rows of metrics, none where nobody
-    answered."""
+    """What people reached in a study (human_<metric>), over all of them and all that they answered:
+    rows of metrics, none where nobody answered.
+    """
     rows = read_metrics(path).to_pandas()
     return rows[
         (rows["study"] == study)
@@ -72,7 +76,9 @@ def split_title(name: str) -> str:
 
 
 def with_released(models: dict, sources: dict) -> dict[str, dict]:
-    """The entries of models.yaml, and after them those of judgements that came with a corpus (`predictions` of sources.yaml)."""
+    """The entries of models.yaml, and after them those of judgements that came with a corpus
+    (`predictions` of sources.yaml).
+    """
     return models | {
         name: entry
         for source in sources.values()
@@ -127,7 +133,10 @@ def details_of(dataset: str, columns: list[str]) -> str:
 
 
 def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
-    """A study's rows of a metrics table; what two experiments share stands once. Refuses a table without any."""
+    """A study's rows of a metrics table; what two experiments share stands once.
+
+    Refuses a table without any.
+    """
     metrics = read_metrics(path, schema).to_pandas()
     metrics = metrics[metrics["study"] == study]
     if metrics.empty:
@@ -138,7 +147,9 @@ def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
 
 
 def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
-    """` (experiment)` for the models that experiments measured differently at the same point, else empty text."""
+    """` (experiment)` for the models that experiments measured differently at the same point,
+    else empty text.
+    """
     twice = (
         metrics[metrics["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size")
         > 1

@@ -48,7 +48,8 @@ def with_best_control(
 ) -> pd.DataFrame:
     """The points without controls, but for the best at each place, by the mean of its values there.
 
-    place, system: the columns of a place and of a system's name. judged: the points that the mean is of.
+    place, system: the columns of a place and of a system's name. judged: the points that the mean
+    is of.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
     counted = points[is_control if judged is None else is_control & judged]
@@ -69,7 +70,10 @@ def same_place(
 
 
 class Look(NamedTuple):
-    """How a series is drawn. face: of its marker, if it is not the colour; line: between its marks."""
+    """How a series is drawn.
+
+    face: of its marker, if it is not the colour; line: between its marks.
+    """
 
     colour: str = style.GREY
     marker: str = ""
@@ -104,8 +108,8 @@ def looks(
 ) -> dict[str, Look]:
     """The look of each system, in the order of the table: models in colours, controls grey.
 
-    points has the columns model and method and those that are named here. name: of a system. kind: of
-    what shares a colour and a marker, by default the name. opened: of which marks are open.
+    points has the columns model and method and those that are named here. name: of a system. kind:
+    of what shares a colour and a marker, by default the name. opened: of which marks are open.
     """
     systems = points.drop_duplicates(name)
     is_control = systems["method"] == "control"
@@ -230,11 +234,12 @@ def write_beside(
 
 
 class Rows:
-    """Rows of a panel, under heads, with a lane for each series; in inches from the top of the axes.
+    """Rows of a panel, under heads, with a lane for each series;
+    in inches from the top of the axes.
 
-    points: in the order of the rows, with the columns row and series and, if they differ, name (of the
-    row) and head. within: the column of what has the same lanes in all its rows. lane: its height.
-    series: the column of that name, if it has another.
+    points: in the order of the rows, with the columns row and series and, if they differ, name (of
+    the row) and head. within: the column of what has the same lanes in all its rows. lane: its
+    height. series: the column of that name, if it has another.
     """
 
     def __init__(
@@ -299,7 +304,8 @@ class Rows:
 def draw_matrix(
     axes: Axes, shares: pd.DataFrame, texts: pd.DataFrame | None = None, size: float = 7
 ) -> None:
-    """A matrix of shares, darker if larger; in each cell its text, by default the share in per cent.
+    """A matrix of shares, darker if larger; in each cell its text,
+    by default the share in per cent.
 
     A cell without a share stays blank.
     """
@@ -339,9 +345,9 @@ def draw_matrix(
 class Panel(NamedTuple):
     """A panel of a figure.
 
-    points: what it shows; what marks these numbers stands on its face. draw: called with its axes and
-    points. title (bold) and detail (grey) stand over it, heading over its whole line. height: of its
-    axes, in inches. finish: called like draw when its place is final.
+    points: what it shows; what marks these numbers stands on its face. draw: called with its axes
+    and points. title (bold) and detail (grey) stand over it, heading over its whole line. height:
+    of its axes, in inches. finish: called like draw when its place is final.
     """
 
     points: pd.DataFrame
@@ -448,7 +454,8 @@ def write_titles(
 ) -> list[tuple[Text, str]]:
     """What stands over the panels, in lines of this width; a heading stands over the deepest title.
 
-    Returns the headings, of which only first letters are written: a whole one would widen its panel.
+    Returns the headings, of which only first letters are written: a whole one would widen its
+    panel.
     """
 
     def wrapped(text: str, letter: float) -> list[str]:

@@ -24,7 +24,9 @@ def size_of(svg: bytes) -> tuple[int, int]:
 
 
 def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
-    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
+    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph,
+    and what is folded away.
+    """
     sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
     words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
     number = max(1, sum(count <= SHOWN for count in words))
@@ -48,7 +50,9 @@ def is_long(markup: str) -> bool:
 
 
 def templates() -> jinja2.Environment:
-    """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
+    """The parts of the page; what they are given is escaped, and its policy names the hashes of
+    its styles and its script.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,

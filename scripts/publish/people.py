@@ -1,15 +1,20 @@
-"""Tabulate what people reached, how far they agree, and what every system reaches on the very same items.
+"""Tabulate what people reached, how far they agree,
+and what every system reaches on the very same items.
 
-A group of rows for each split that people answered on, each measure, and each kind of item that they told: all who answered
-together (the mean over items of the mean over those who answered it), each alone, on what they answered, and the systems on all
-items that anyone answered, with the difference to people, paired over videos, templates, questions or instances. Intervals of people
-are over these groups, for the people who answered; sd is over people (of a model over its seeds). Agreement: Krippendorff's alpha of single answers (nominal).
+A group of rows for each split that people answered on, each measure, and each kind of item that
+they told: all who answered together (the mean over items of the mean over those who answered it),
+each alone, on what they answered, and the systems on all items that anyone answered, with the
+difference to people, paired over videos, templates, questions or instances. Intervals of people are
+over these groups, for the people who answered; sd is over people (of a model over its seeds).
+Agreement: Krippendorff's alpha of single answers (nominal).
 
-Reads  metrics.parquet (schema metrics; what scripts/measure/people.py wrote), resources/sources.yaml and models.yaml for titles
+Reads  metrics.parquet (schema metrics; what scripts/measure/people.py wrote),
+       resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.people --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/tables/people
+    python -m scripts.publish.people --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/tables/people
 """
 
 import argparse
@@ -27,24 +32,21 @@ from scripts.publish.table import filled, interval, percent, publish_table, sign
 
 HEADS = ["Items of", "Split", "Measure", "Kind"]
 WORDS = [*HEADS, "Who"]
-PLAIN = [
-    "train",
-    "control",
-    "baseline",
-    HUMAN,
-    "majority",
-]  # methods that need not be told beside the model
+# methods that need not be told beside the model
+PLAIN = ["train", "control", "baseline", HUMAN, "majority"]
 CAPTION = (
-    "People, and every system on the same items. Right: of all people the mean over items of the mean over those who answered it, of "
-    "a person on their own items, of a system on all items that anyone answered. 95 % intervals over groups (videos, templates, "
-    "questions, instances), for these people, and over a model's seeds; sd over people, or seeds. Above people: the difference in points, paired over groups. "
-    "Agreement: Krippendorff's alpha of single answers."
+    "People, and every system on the same items. Right: of all people the mean over items of the "
+    "mean over those who answered it, of a person on their own items, of a system on all items "
+    "that anyone answered. 95 % intervals over groups (videos, templates, questions, instances), "
+    "for these people, and over a model's seeds; sd over people, or seeds. Above people: the "
+    "difference in points, paired over groups. Agreement: Krippendorff's alpha of single answers."
 )
 
 
 def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a metrics table that are of people or on what they answered, with `measure` (exact_match, …) and `what` (right,
-    above, agreement); what two experiments share stands once."""
+    """The rows of a metrics table that are of people or on what they answered, with `measure`
+    (exact_match, …) and `what` (right, above, agreement); what two experiments share stands once.
+    """
     rows = metrics[
         metrics["seed"].isna()
         & ((metrics["model"] == HUMAN) | metrics["metric"].str.endswith(OF_PEOPLE))
@@ -81,10 +83,15 @@ def who(row: pd.Series, models: dict) -> str:
 
 
 def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -> dict[str, str]:
-    """A row of text; row: of people_metrics(), what `right`; about: those of the same split and scoring that are not."""
+    """A row of text; row: of people_metrics(), what `right`;
+    about: those of the same split and scoring that are not.
+    """
     is_kind = row["slice"].startswith("type=")
     cells = {
-        "Items of": f"{sources.get(row['source'], {}).get('title', row['source'])}, {row['dataset']}{note_of(row)}",
+        "Items of": (
+            f"{sources.get(row['source'], {}).get('title', row['source'])}, "
+            f"{row['dataset']}{note_of(row)}"
+        ),
         "Split": split_title(row["split"]),
         "Measure": titled(row["measure"]) + (f", {row['scoring']}" if row["scoring"] else ""),
         "Kind": titled(row["slice"].removeprefix("type=")) if is_kind else "all",
@@ -122,7 +129,9 @@ def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -
 
 
 def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
-    """A row of text for each split, measure, kind, person and system, from a table of people_metrics()."""
+    """A row of text for each split, measure, kind, person and system,
+    from a table of people_metrics().
+    """
     table_rows = []
     for _, of_split in metrics.groupby(
         ["study", "source", "dataset", "split", "scoring"], sort=False
@@ -142,7 +151,8 @@ def main(given: argparse.Namespace) -> None:
     metrics = people_metrics(read_metrics(given.metrics).to_pandas())
     if metrics.empty:
         raise UserError(
-            f"{given.metrics}: nobody's answers are in it; name their files as `people` of an experiment (docs/people.md)"
+            f"{given.metrics}: nobody's answers are in it; name their files as `people` of an "
+            "experiment (docs/people.md)"
         )
     caption = caption_of(CAPTION, metrics, "made-up texts, not a corpus")
     publish_table(given, tabulate(metrics, load(given.sources), load(given.models)), caption, WORDS)

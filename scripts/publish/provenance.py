@@ -1,7 +1,9 @@
-"""Which timestride, machines and libraries made the numbers of a page, and what that took: from run.json of each run.
+"""Which timestride, machines and libraries made the numbers of a page, and what that took:
+from run.json of each run.
 
-Not a program. The energy is an estimate, of the runs alone: CPU hours × WATTS_PER_CORE, and GPU hours × the power limit that the GPUs
-told, which they seldom draw all the time; without memory, cooling, and what cleans, builds and evaluates.
+Not a program. The energy is an estimate, of the runs alone: CPU hours × WATTS_PER_CORE, and GPU
+hours × the power limit that the GPUs told, which they seldom draw all the time; without memory,
+cooling, and what cleans, builds and evaluates.
 """
 
 from collections import Counter
@@ -12,17 +14,21 @@ import pandas as pd
 
 from scripts.running.project_version import commit_date, project_version
 
-# The default of Green Algorithms for a core of an unknown processor: Lannelongue, Grealey and Inouye 2021, doi:10.1002/advs.202100707.
+# The default of Green Algorithms for a core of an unknown processor: Lannelongue, Grealey and
+# Inouye 2021, doi:10.1002/advs.202100707.
 WATTS_PER_CORE = 12.0
 ESTIMATE = (
-    f"an estimate: CPU hours × {WATTS_PER_CORE:g} W a core (the default of Green Algorithms: Lannelongue et al. 2021, "
-    "doi:10.1002/advs.202100707), GPU hours × the power limit of the GPUs; of the runs alone, without memory and cooling"
+    f"an estimate: CPU hours × {WATTS_PER_CORE:g} W a core (the default of Green Algorithms: "
+    "Lannelongue et al. 2021, doi:10.1002/advs.202100707), GPU hours × the power limit of the "
+    "GPUs; of the runs alone, without memory and cooling"
 )
 DRAWN_WITH = ("numpy", "pandas", "pyarrow", "matplotlib")
 
 
 def commit_told(told: dict) -> str:
-    """`0.1.0, commit 0123… (modified)`; told: of project_version(), or of a run.json (`timestride`)."""
+    """`0.1.0, commit 0123… (modified)`; told: of project_version(),
+    or of a run.json (`timestride`).
+    """
     commit = told.get("commit")
     return told["version"] + (
         f", commit {commit}{' (modified)' * bool(told.get('modified'))}"
@@ -41,7 +47,9 @@ def counted(told: list[str]) -> list[str]:
 
 
 def machine_kind(fact: dict) -> str:
-    """The kind of machine of a run, without its name: GPUs, processor and cores; of an older run what its hardware tells."""
+    """The kind of machine of a run, without its name: GPUs, processor and cores;
+    of an older run what its hardware tells.
+    """
     cost = fact.get("cost")
     if not cost:
         return fact["hardware"]["device"]
@@ -74,8 +82,9 @@ def energy(watt_hours: float) -> str:
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
-    """CPU time, GPU time and energy of runs, in words. A run that does not tell its CPU time (a control, one of an older version)
-    counts with its seconds on each of its threads."""
+    """CPU time, GPU time and energy of runs, in words. A run that does not tell its CPU time (a
+    control, one of an older version) counts with its seconds on each of its threads.
+    """
     costs = [
         fact.get("cost")
         or {
@@ -103,8 +112,10 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
 
 
 def provenance_of(facts: list[dict]) -> dict:
-    """For the page: `told`, (name, values) of what decides the numbers; `spent`, of what was measured and varies from run to run;
-    `estimate`, how the energy was found. facts: run.json of each run."""
+    """For the page: `told`, (name, values) of what decides the numbers; `spent`, of what was
+    measured and varies from run to run; `estimate`, how the energy was found. facts: run.json of
+    each run.
+    """
     libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]
     date = commit_date()

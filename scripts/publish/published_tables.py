@@ -1,16 +1,19 @@
-"""Tabulate what a paper prints beside what this study found: each table and figure of the paper, row by row.
+"""Tabulate what a paper prints beside what this study found: each table and figure of the paper,
+row by row.
 
-A row is one number of published.csv (scripts/publish/comparison.py says how it finds its runs): what the paper prints, what
-was found here, how far apart they are, and what to keep in mind. Every row of the paper stands in it; where this study has no such
-run, nothing stands beside it. Sample data never do.
+A row is one number of published.csv (scripts/publish/comparison.py says how it finds its runs):
+what the paper prints, what was found here, how far apart they are, and what to keep in mind. Every
+row of the paper stands in it; where this study has no such run, nothing stands beside it. Sample
+data never do.
 
-Reads  metrics.parquet, <train>/<run>/run.json, <cleaned>/<source>/cleaning.csv, resources/sources.yaml, models.yaml,
-       published.csv and studies.yaml beside them
+Reads  metrics.parquet, <train>/<run>/run.json, <cleaned>/<source>/cleaning.csv,
+       resources/sources.yaml, models.yaml, published.csv and studies.yaml beside them
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.published_tables --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco --runs RUN RUN … \\
-        --cleaned results/clean --output results/publish/default/tables/mctaco_published
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --train results/train/mctaco --runs RUN RUN … --cleaned results/clean \\
+        --output results/publish/default/tables/mctaco_published
 """
 
 import argparse
@@ -38,8 +41,9 @@ from scripts.publish.selection import as_published
 from scripts.publish.table import write
 
 CAPTION = (
-    "What the paper prints, row by row, and what was found here. Differences are in points, ours less the paper's, which is "
-    "taken as it stands; the interval (95 %) is ours. An empty row: this study has no such run."
+    "What the paper prints, row by row, and what was found here. Differences are in points, ours "
+    "less the paper's, which is taken as it stands; the interval (95 %) is ours. An empty row: "
+    "this study has no such run."
 )
 NONE = "no such run"
 
@@ -60,7 +64,9 @@ def words_of(metric: str) -> str:
 
 
 def measure_of(claim: pd.Series) -> str:
-    """What was measured, in words, with its unit: `accuracy (%)`, `2-best accuracy, points over target`, `setting: epochs`."""
+    """What was measured, in words, with its unit: `accuracy (%)`,
+    `2-best accuracy, points over target`, `setting: epochs`.
+    """
     kind, _, name = claim["metric"].partition(".")
     unit = claim["unit"]
     if kind == "training":
@@ -79,7 +85,9 @@ def measure_of(claim: pd.Series) -> str:
 
 
 def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: str) -> list[dict]:
-    """The rows of the table about one number of the paper: one for each system that stands beside it, or one without any."""
+    """The rows of the table about one number of the paper: one for each system that stands
+    beside it, or one without any.
+    """
     printed = with_commas(claim["value"]) or "drawn, not printed"
     same = {
         "Table": claim["table"],
@@ -97,7 +105,8 @@ def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: s
 
 
 def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """A row of text for each number of the paper and each system beside it, in the order of published.csv.
+    """A row of text for each number of the paper and each system beside it,
+    in the order of published.csv.
 
     facts.metrics: rows over all seeds, sample data among them, which stand beside no number.
     """
@@ -117,7 +126,9 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
 
 
 def read_facts(given: argparse.Namespace, study: str) -> Facts:
-    """What a study left, as the arguments name it: its metrics over all seeds with their draws, its runs, what cleaning counted."""
+    """What a study left, as the arguments name it: its metrics over all seeds with their draws,
+    its runs, what cleaning counted.
+    """
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     metrics = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
     files = [

@@ -1,4 +1,8 @@
-"""What the page shows of tables: cards to read (scripts/publish/cards.py), verdicts on claims, and published numbers. Not a program."""
+"""What the page shows of tables: cards to read (scripts/publish/cards.py), verdicts on claims,
+and published numbers.
+
+Not a program.
+"""
 
 from pathlib import Path
 
@@ -21,7 +25,9 @@ GAP = "____"
 
 
 def clip(text: str) -> str:
-    """What is seen of a long text that is folded: the line that something is left out of, or its beginning; nothing of a short one."""
+    """What is seen of a long text that is folded: the line that something is left out of, or its
+    beginning; nothing of a short one.
+    """
     if len(text) <= LONG:
         return ""
     line = next((line for line in text.split("\n") if GAP in line), text)
@@ -29,7 +35,9 @@ def clip(text: str) -> str:
 
 
 def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """By name what cards can be filtered by, with how many they are; of what is the same on all cards there is no choice."""
+    """By name what cards can be filtered by, with how many they are; of what is the same on all
+    cards there is no choice.
+    """
     return {
         name: values[values != ""].value_counts().sort_index().to_dict()
         for name, values in parts.items()
@@ -38,9 +46,11 @@ def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def cards_of(file: Path) -> dict:
-    """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the choices of each filter.
+    """The cards of a table in groups by corpus, dataset and split, whether they are wide,
+    and the choices of each filter.
 
-    A card is the rows of an item, one for each of its options if it has any; its texts are those of the item.
+    A card is the rows of an item, one for each of its options if it has any; its texts are those of
+    the item.
     """
     table = read_csv(file)
     systems = [name for name in table if name.startswith(SYSTEMS) or name == "human"]
@@ -48,7 +58,8 @@ def cards_of(file: Path) -> dict:
     texts = [name for name in table if name not in (*ABOUT, *systems, *slices)]
     items = table.groupby([*PLACE, "Item"], sort=False)
     several = (items.size() > 1).any()
-    # Of options is what changes from one row of an item to another; of items without options all is of the item.
+    # Of options is what changes from one row of an item to another; of items without options all is
+    # of the item.
     of_option = [name for name in texts if several and (items[name].nunique() > 1).any()]
     first = table[~table.duplicated([*PLACE, "Item"])]
     who = first[list(WHO)].rename(columns=WHO).replace({"yes": "right", "no": "wrong"})
@@ -89,24 +100,16 @@ def cards_of(file: Path) -> dict:
 
 # ---- verdicts and published numbers
 
-LOOKS = {
-    REPRODUCED: "yes",
-    NOT_REPRODUCED: "no",
-    CONTRADICTED: "control",
-    NOT_COMPARABLE: "open",
-}  # CSS classes
-IN_TEXT = (
-    "Section",
-    "Appendix",
-    "Abstract",
-    "Footnote",
-    "Released code",
-    "AllenNLP",
-)  # how places outside tables and figures begin
+# CSS classes
+LOOKS = {REPRODUCED: "yes", NOT_REPRODUCED: "no", CONTRADICTED: "control", NOT_COMPARABLE: "open"}
+# how places outside tables and figures begin
+IN_TEXT = ("Section", "Appendix", "Abstract", "Footnote", "Released code", "AllenNLP")
 
 
 def verdict_rows(file: Path) -> dict:
-    """The rows of a table of verdicts, each with its look, and how many there are of each verdict."""
+    """The rows of a table of verdicts, each with its look,
+    and how many there are of each verdict.
+    """
     table = read_csv(file)
     rows = table.assign(look=table["Verdict"].map(LOOKS)).rename(columns=str.lower)
     counts = table["Verdict"].value_counts()
@@ -117,7 +120,9 @@ def verdict_rows(file: Path) -> dict:
 
 
 def notes_of(rows: pd.DataFrame) -> list[str]:
-    """The notes of a table, each once, behind the rows that it is about where it is not about all."""
+    """The notes of a table, each once, behind the rows that it is about where it
+    is not about all.
+    """
     notes = []
     for note, about in rows[rows["Note"] != ""].groupby("Note", sort=False):
         names = list(dict.fromkeys(about["Row"]))
@@ -127,9 +132,11 @@ def notes_of(rows: pd.DataFrame) -> list[str]:
 
 
 def table_of(name: str, rows: pd.DataFrame) -> dict:
-    """One table or figure of the paper: what is measured where that is the same in all rows, its rows, and its notes.
+    """One table or figure of the paper: what is measured where that is the same in all rows,
+    its rows, and its notes.
 
-    A name of a row stands once over the rows that have it; rows without a number of this study are marked.
+    A name of a row stands once over the rows that have it; rows without a number of this study are
+    marked.
     """
     measures, numbers = rows["Measure"].unique(), ["Row", "Measure"]
     shown = rows.assign(again=rows["Row"] == rows["Row"].shift(), none=rows["Here"] == "")
@@ -145,7 +152,9 @@ def table_of(name: str, rows: pd.DataFrame) -> dict:
 
 
 def paper_tables(file: Path) -> dict:
-    """What the page shows of a table of published numbers: tables and figures, numbers in the text, settings of training."""
+    """What the page shows of a table of published numbers: tables and figures, numbers in the
+    text, settings of training.
+    """
     table = read_csv(file)
     is_setting = table["Measure"].str.startswith(SETTING)
     settings = table[is_setting].assign(Measure=table["Measure"].str.removeprefix(SETTING))

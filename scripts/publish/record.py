@@ -1,21 +1,24 @@
 """Keep a finished study in the repository: its numbers, the facts of its runs, and what made them.
 
 Of the figures and tables a record keeps those that README.md or docs/*.md link
-(docs/record/<name>/figures/<item>.svg). The study draws all others again from the numbers. No text of a
-corpus is taken along. A record that other code would decide is named (--check), not changed.
+(docs/record/<name>/figures/<item>.svg). The study draws all others again from the numbers. No text
+of a corpus is taken along. A record that other code would decide is named (--check), not changed.
 
-Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study, program,
-       reads, runs, resources), tables (by name: title), drawn (the studies whose figures compare by draws),
-       runs (by <study>/<run>: its paradigm, or control), programs (those that decide numbers beside the runs), and where the files are: metrics,
-       publish, train; README.md and docs/*.md, two folders above OUTPUT
+Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study,
+       program, reads, runs, resources), tables (by name: title), drawn (the studies whose figures
+       compare by draws), runs (by <study>/<run>: its paradigm, or control), programs (those that
+       decide numbers beside the runs), and where the files are: metrics, publish, train; README.md
+       and docs/*.md, two folders above OUTPUT
 Writes OUTPUT/metrics.csv.gz, draws.parquet, runs.csv, history.csv (scripts/publish/recorded.py),
-       record.json, README.md; of what is linked figures/<item>.svg and .csv, resources/<item>/ (what the
-       figure says beside numbers), tables/<item>.csv and .md; all or none; and README.md beside OUTPUT,
-       the list of the records there
+       record.json, README.md; of what is linked figures/<item>.svg and .csv, resources/<item>/
+       (what the figure says beside numbers), tables/<item>.csv and .md; all or none; and README.md
+       beside OUTPUT, the list of the records there
 
     snakemake record --cores 1 --configfile presets/small.yaml
-    python -m scripts.publish.record --check docs/record          # exit 1 where other code decides numbers
-    python -m scripts.publish.record --redraw docs/record/small   # exit 1 where a figure has other points
+    # exit 1 where other code decides numbers
+    python -m scripts.publish.record --check docs/record
+    # exit 1 where a figure has other points
+    python -m scripts.publish.record --redraw docs/record/small
 """
 
 import argparse
@@ -134,7 +137,10 @@ def record_of(told: dict, facts: list[dict], parts: dict) -> dict:
 
 
 def write_record(told: dict, output: Path) -> None:
-    """Write a record, and the list of the records beside it. Raises UserError for one beside it that is broken, before anything is written."""
+    """Write a record, and the list of the records beside it.
+
+    Raises UserError for one beside it that is broken, before anything is written.
+    """
     for place in records_in(output.parent):
         if place.name != output.name:
             read_record(place)
@@ -175,7 +181,8 @@ def write_record(told: dict, output: Path) -> None:
     )
     if record["timestride"]["modified"]:
         log.warning(
-            "warning: %s was recorded from a working tree with changes that no commit has; commit them, and record again",
+            "warning: %s was recorded from a working tree with changes that no commit has; commit "
+            "them, and record again",
             output,
         )
 

@@ -1,5 +1,5 @@
-"""Whether a record is still what the code makes: which code decides its numbers otherwise today, and whether its figures are those
-of its numbers. Not a program (scripts/publish/record.py).
+"""Whether a record is still what the code makes: which code decides its numbers otherwise today,
+and whether its figures are those of its numbers. Not a program (scripts/publish/record.py).
 """
 
 import argparse
@@ -35,8 +35,10 @@ def today(code: Callable[[str], str], name: str) -> str | None:
 
 
 def code_of_program(program: str) -> str:
-    """The identity of a program, named as <stage>/<study or source>; of an evaluation of what it measures of runs, since what reads
-    the answers of people and of other systems decides no number of a run."""
+    """The identity of a program, named as <stage>/<study or source>; of an evaluation of what it
+    measures of runs, since what reads the answers of people and of other systems decides no number
+    of a run.
+    """
     stage, name = program.split("/")
     return identity(
         f"scripts.clean.{name}"
@@ -52,7 +54,8 @@ def changed_code(folder: Path) -> list[str]:
     recorded = {f"{fact['study']}/{fact['run']}": fact.get("code") for fact in read_runs(folder)}
     if missing := [run for run in record["runs"] if run not in recorded]:
         raise UserError(
-            f"{folder / RUNS}: has no run {missing[0]}, which {FACTS} names; take both from git again"
+            f"{folder / RUNS}: has no run {missing[0]}, which {FACTS} names; take both from git "
+            "again"
         )
     others = Counter(
         paradigm for run, paradigm in record["runs"].items() if codes[paradigm] != recorded[run]
@@ -69,7 +72,10 @@ def changed_code(folder: Path) -> list[str]:
 
 
 def check(folder: Path) -> None:
-    """Say of each record in a folder whether other code decides its numbers today. Raises UserError where it is so of any."""
+    """Say of each record in a folder whether other code decides its numbers today.
+
+    Raises UserError where it is so of any.
+    """
     places = records_in(folder)
     if not places:
         raise UserError(f"{folder}: has no record; name the folder that holds them, docs/record")
@@ -80,16 +86,19 @@ def check(folder: Path) -> None:
         log.info(
             "%s: %s, of %s",
             place,
-            f"stale, for other code decides numbers today: {', '.join(others)}; `{record['command']}`, then "
-            "`snakemake record` in its place"
+            (
+                f"stale, for other code decides numbers today: {', '.join(others)}; "
+                f"`{record['command']}`, then `snakemake record` in its place"
+            )
             if others
             else "the code that decided its numbers is today's",
             commit_told(record["timestride"]),
         )
     if stale:
         raise UserError(
-            f"{len(stale)} of {len(places)} records are stale ({', '.join(place.name for place in stale)}); make them again with the "
-            "command that each names"
+            f"{len(stale)} of {len(places)} records are stale "
+            f"({', '.join(place.name for place in stale)}); make them again with the command that "
+            "each names"
         )
 
 
@@ -148,8 +157,8 @@ def redraw(folder: Path) -> None:
                 wrong.append(item)
             elif shapes[0] != shapes[1]:
                 log.warning(
-                    "warning: %s: today's code or libraries draw the same points otherwise; record the "
-                    "study again where that matters",
+                    "warning: %s: today's code or libraries draw the same points otherwise; record "
+                    "the study again where that matters",
                     files[0],
                 )
     if wrong:

@@ -1,4 +1,7 @@
-"""What a record says of itself: its README.md, and the list of the records of a folder. Not a program."""
+"""What a record says of itself: its README.md, and the list of the records of a folder.
+
+Not a program.
+"""
 
 from pathlib import Path
 

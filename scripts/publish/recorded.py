@@ -1,8 +1,12 @@
-"""The tables of a record (scripts/publish/record.py): every number of a study and the facts of its runs as CSV, read back as they were.
+"""The tables of a record (scripts/publish/record.py): every number of a study and the facts of its
+runs as CSV, read back as they were.
 
-metrics.csv.gz  a line a row of metrics.parquet, with all its columns but `draws`: numbers in full, texts in quotes, what is missing empty
-draws.parquet   row (a line of metrics.csv.gz, from 0), draws: of the rows whose figures compare by them (compared()); not there without any
-runs.csv        a line a run: the fields of its run.json; a field of a field is named with a point, as training.epochs
+metrics.csv.gz  a line a row of metrics.parquet, with all its columns but `draws`: numbers in full,
+                texts in quotes, what is missing empty
+draws.parquet   row (a line of metrics.csv.gz, from 0), draws: of the rows whose figures compare by
+                them (compared()); not there without any
+runs.csv        a line a run: the fields of its run.json; a field of a field is named with a point,
+                as training.epochs
 history.csv     loss and accuracy of each run by epoch (schema history)
 
 Not a program.
@@ -70,8 +74,10 @@ def read_record(folder: Path) -> dict:
 
 
 def compared(metrics: pa.Table, drawn: list[str], transfers: bool) -> pa.ChunkedArray:
-    """Which rows figures compare by their draws: those of the studies `drawn` and, for the figure of transfers, whole splits over all
-    replicates. Elsewhere draws decide the words of the page alone, and take megabytes."""
+    """Which rows figures compare by their draws: those of the studies `drawn` and, for the figure
+    of transfers, whole splits over all replicates. Elsewhere draws decide the words of the page
+    alone, and take megabytes.
+    """
     in_study = pc.is_in(metrics["study"], pa.array(drawn, pa.string()))
     if transfers:
         over_all = pc.and_(
@@ -94,11 +100,13 @@ def with_texts(table: pa.Table, pattern: str, replacement: str) -> pa.Table:
 def write_metrics(
     metrics: pa.Table, folder: Path, drawn: list[str], transfers: bool = False
 ) -> list[list[str]]:
-    """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column of the metrics. drawn, transfers: see compared()."""
-    with (
-        whole(folder / METRICS) as place,
-        pa.CompressedOutputStream(str(place), "gzip") as file,
-    ):  # tens of megabytes of slices else
+    """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column
+    of the metrics.
+
+    drawn, transfers: see compared().
+    """
+    # tens of megabytes of slices else
+    with whole(folder / METRICS) as place, pa.CompressedOutputStream(str(place), "gzip") as file:
         arrow_csv.write_csv(with_texts(metrics.drop_columns("draws"), *HARMLESS), file)
     rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]})
     rows = rows.filter(compared(metrics, drawn, transfers))
@@ -117,7 +125,10 @@ def write_metrics(
 
 
 def type_of(name: str) -> pa.DataType:
-    """The type that its name stands for: of a column of metrics.parquet. Raises UserError for no type."""
+    """The type that its name stands for: of a column of metrics.parquet.
+
+    Raises UserError for no type.
+    """
     try:
         return pa.list_(pa.float32()) if name.startswith("list<") else pa.type_for_alias(name)
     except (AttributeError, TypeError, ValueError):
@@ -147,7 +158,10 @@ def read_typed(file: Path, schema: pa.Schema) -> pa.Table:
 
 
 def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
-    """The table that write_metrics() was given, with the draws that it kept. Raises UserError for a file that is broken."""
+    """The table that write_metrics() was given, with the draws that it kept.
+
+    Raises UserError for a file that is broken.
+    """
     schema = pa.schema([(name, type_of(kind)) for name, kind in types])
     table = read_typed(
         folder / METRICS, pa.schema([field for field in schema if field.name != "draws"])
@@ -163,7 +177,9 @@ def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
 
 
 def _cell(value: object) -> str:
-    """A value of run.json as a cell: a text as it is where no JSON reads like it, all else as JSON."""
+    """A value of run.json as a cell: a text as it is where no JSON reads like it,
+    all else as JSON.
+    """
     if isinstance(value, str) and value:
         try:
             json.loads(value)
@@ -214,14 +230,18 @@ def facts_of_runs(runs: pd.DataFrame) -> list[dict]:
 
 
 def read_runs(folder: Path) -> list[dict]:
-    """The facts of the runs of a record. Raises UserError for a file that is broken, and for a run or study whose name leads elsewhere."""
+    """The facts of the runs of a record.
+
+    Raises UserError for a file that is broken, and for a run or study whose name leads elsewhere.
+    """
     file, needed = folder / RUNS, ["run", "study"]
     header = next(csv.reader(io.StringIO(text_of(file, AGAIN, AGAIN))), [])
     cells = csv_of(file, list(dict.fromkeys([*needed, *header])), AGAIN, AGAIN)
     for name in needed:
         if not (named := cells[name].map(is_name)).all():
             raise UserError(
-                f"{file}: row {named.argmin() + 2}: {name} is {shown(cells[name].iloc[named.argmin()])}, which is no name; {AGAIN}"
+                f"{file}: row {named.argmin() + 2}: {name} is "
+                f"{shown(cells[name].iloc[named.argmin()])}, which is no name; {AGAIN}"
             )
     return facts_of_runs(cells.apply(as_written))
 
@@ -230,8 +250,10 @@ def read_runs(folder: Path) -> list[dict]:
 
 
 def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
-    """Write a record's numbers as the programs of scripts/publish/ read them: <place>/metrics.parquet, and for each run
-    <place>/train/<study>/<run>/run.json and history.parquet."""
+    """Write a record's numbers as the programs of scripts/publish/ read them:
+    <place>/metrics.parquet, and for each run <place>/train/<study>/<run>/run.json and
+    history.parquet.
+    """
     table = read_metrics(folder, types)
     write_table(table, place / "metrics.parquet", table.schema, {})
     history = read_typed(folder / HISTORIES, HISTORY)
@@ -262,9 +284,8 @@ def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
 
 def write_runs(facts: list[dict], histories: list[Path], folder: Path) -> None:
     """Write runs.csv and history.csv."""
-    told = [
-        provenance_of(file).get("settings", {}) for file in histories
-    ]  # run.json does not tell by which run its weights were made
+    # run.json does not tell by which run its weights were made
+    told = [provenance_of(file).get("settings", {}) for file in histories]
     facts = [
         fact | ({"made_by": settings["made_by"]} if "made_by" in settings else {})
         for fact, settings in zip(facts, told)

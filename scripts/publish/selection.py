@@ -20,9 +20,11 @@ MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "sl
 
 
 def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()) -> pd.DataFrame:
-    """The rows of what a paper may have measured: none of extensions that no paper has (docs/extensions.md, docs/transfer.md), and of altered
-    experiments only those of controls, which are as everywhere. study: its entry of studies.yaml, with `altered`. named: columns whose
-    values are asked for besides, of an extension that a paper proposes."""
+    """The rows of what a paper may have measured: none of extensions that no paper has
+    (docs/extensions.md, docs/transfer.md), and of altered experiments only those of controls, which
+    are as everywhere. study: its entry of studies.yaml, with `altered`. named: columns whose values
+    are asked for besides, of an extension that a paper proposes.
+    """
     plain = (
         rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named])
         .isna()
@@ -45,7 +47,9 @@ def has_draws(row: Mapping) -> bool:
 
 
 def as_text(cells: pd.Series) -> pd.Series:
-    """A column as settings name its values: whole numbers without a point, `none` where it is missing."""
+    """A column as settings name its values: whole numbers without a point,
+    `none` where it is missing.
+    """
     told = cells.map(
         lambda cell: (
             f"{cell:g}"
@@ -66,13 +70,14 @@ def fits(cell: str, wanted: str) -> bool:
 def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.DataFrame:
     """The rows whose columns have these values (one of several), compared as text.
 
-    Beside a slice, what is no column is a further part of the slice. Raises UserError for any other column.
+    Beside a slice, what is no column is a further part of the slice. Raises UserError for any other
+    column.
     """
     further = [column for column in settings if column not in table and settings[column] != "none"]
     if further and "slice" not in settings:
         raise UserError(
-            f"published.csv or claims.yaml: a setting names {further[0]}, which is no column; write one of "
-            f"{', '.join(table)}"
+            f"published.csv or claims.yaml: a setting names {further[0]}, which is no column; "
+            f"write one of {', '.join(table)}"
         )
     if further:
         parts = [settings["slice"], *(f"{column}={settings[column]}" for column in further)]
@@ -90,7 +95,9 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
 
 
 def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
-    """The columns that are settings, whatever the study; experiments that share a run share its rows."""
+    """The columns that are settings, whatever the study;
+    experiments that share a run share its rows.
+    """
     return [column for column in metrics if column not in [*MEASURED, "experiment", *but]]
 
 
@@ -103,7 +110,9 @@ def once(rows: pd.DataFrame, but: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The rows that have a like among the others by these columns, with its columns COMPARED in a mapping, `other`."""
+    """The rows that have a like among the others by these columns,
+    with its columns COMPARED in a mapping, `other`.
+    """
     likes = others[keys].assign(other=others[COMPARED].to_dict("records"))
     return rows.merge(likes, on=keys)
 

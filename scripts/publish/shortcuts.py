@@ -1,10 +1,12 @@
-"""How a study's table of shortcuts is made: what a cue says in training, what in evaluation, and what it scores alone.
+"""How a study's table of shortcuts is made: what a cue says in training, what in evaluation,
+and what it scores alone.
 
-Each study has a program (scripts/studies/<study>/shortcuts.py) that names its cues. A cue of a table is two arrays: where it
-stands, and what it says there: the label, by number. P(right | cue) is how often that is right, in training and in the first
-evaluation split. Coverage is the share of the evaluated examples with the cue. The score of the cue alone is of what it says
-where it stands, and of what is most frequent elsewhere. Where a cue is right more often than average in training and less
-often in evaluation, or the reverse, the evaluation punishes who learnt it. Not a program.
+Each study has a program (scripts/studies/<study>/shortcuts.py) that names its cues. A cue of a
+table is two arrays: where it stands, and what it says there: the label, by number. P(right | cue)
+is how often that is right, in training and in the first evaluation split. Coverage is the share of
+the evaluated examples with the cue. The score of the cue alone is of what it says where it stands,
+and of what is most frequent elsewhere. Where a cue is right more often than average in training and
+less often in evaluation, or the reverse, the evaluation punishes who learnt it. Not a program.
 """
 
 import argparse
@@ -24,23 +26,24 @@ from scripts.publish.table import percent, publish_table
 MOST, DRAW = 100_000, 31  # examples of a split that are counted, drawn by hash
 LEAST = 30  # examples with a cue, in training and in evaluation
 CLEAR = 0.05  # from the average, for a cue to say something
-Cues = dict[
-    str, tuple[np.ndarray, np.ndarray | None]
-]  # None: training decides which label a cue says
+# None: training decides which label a cue says
+Cues = dict[str, tuple[np.ndarray, np.ndarray | None]]
 CAPTION = (
-    "Shortcuts: how often what a cue says is right, in training and in evaluation, on how many of the evaluated examples it "
-    "stands, and what it scores alone ({score}). Punished: right more often than average in training, less often "
-    "in evaluation, or the reverse, each by five points at least."
+    "Shortcuts: how often what a cue says is right, in training and in evaluation, on how many of "
+    "the evaluated examples it stands, and what it scores alone ({score}). Punished: right more "
+    "often than average in training, less often in evaluation, or the reverse, each by five points "
+    "at least."
 )
 
 
 class Shortcuts(NamedTuple):
     """How the table reads a study.
 
-    columns: the id to draw and to group by, and the two texts, called group, first and second from here on. cues: of a table, and of the
-    training data. measure: what is scored, in words: a group is right if all of it is. applies: whether a dataset with these options has
-    the cues. is_coin: elsewhere than the cue a coin is thrown, which is the average, too. is_ranked: candidates are ranked by the cue, ties
-    broken at random, in expectation.
+    columns: the id to draw and to group by, and the two texts, called group, first and second from
+    here on. cues: of a table, and of the training data. measure: what is scored, in words: a group
+    is right if all of it is. applies: whether a dataset with these options has the cues. is_coin:
+    elsewhere than the cue a coin is thrown, which is the average, too. is_ranked: candidates are
+    ranked by the cue, ties broken at random, in expectation.
     """
 
     columns: list[str]
@@ -64,7 +67,8 @@ def score_alone(
     rest: int,
     table: pd.DataFrame,
 ) -> float:
-    """What the cue scores alone, where it stands (there) and is right: it is believed (trusted) or its opposite is.
+    """What the cue scores alone, where it stands (there) and is right:
+    it is believed (trusted) or its opposite is.
 
     rest: the label where it does not stand.
     """
@@ -91,7 +95,9 @@ def verdict(train: float, evaluation: float, train_average: float, average: floa
 
 
 def audit(study: Shortcuts, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.DataFrame:
-    """A row for each cue that stands often enough in both splits: numbers, and the label that training says, surest in training first."""
+    """A row for each cue that stands often enough in both splits: numbers, and the label that
+    training says, surest in training first.
+    """
     in_train, in_evaluation = (study.cues(table, train) for table in (train, evaluated))
     rows = []
     for name in [name for name in in_train if name in in_evaluation]:
@@ -126,7 +132,9 @@ def audit(study: Shortcuts, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.
 
 
 def publish_shortcuts(given: argparse.Namespace, study: Shortcuts) -> None:
-    """Write the table of the files that a program is given: a row of text for each dataset and cue."""
+    """Write the table of the files that a program is given:
+    a row of text for each dataset and cue.
+    """
     sources, notes = load(given.sources), notes_by_dataset(read_metrics(given.metrics).to_pandas())
     facts = {
         (fact["source"], fact["dataset"]): fact

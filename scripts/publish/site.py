@@ -1,16 +1,20 @@
-"""Make the page: one HTML file that opens from disk, with every figure, table and number and how it was made.
+"""Make the page: one HTML file that opens from disk, with every figure,
+table and number and how it was made.
 
-The page loads nothing: styles, a script of our own and figures (SVG) stand inside it; PDF, PNG and CSV beside it are linked. What is shown
-follows resources/figures.yaml, study by study; every text from a corpus, a resource or a caption is escaped.
+The page loads nothing: styles, a script of our own and figures (SVG) stand inside it; PDF, PNG and
+CSV beside it are linked. What is shown follows resources/figures.yaml, study by study; every text
+from a corpus, a resource or a caption is escaped.
 
-Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, published.csv, the captions that
-       figures.yaml names (beside resources/), resources/left_out.yaml where anything was left out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv,
-       cleaning.csv of each source, run.json of each run
-Writes the page, and findings.json beside it: what its first screen says, for the list of studies (scripts/publish/index.py)
+Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, published.csv, the captions
+       that figures.yaml names (beside resources/), resources/left_out.yaml where anything was left
+       out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv, cleaning.csv of each source,
+       run.json of each run
+Writes the page, and findings.json beside it: what its first screen says, for the list of studies
+       (scripts/publish/index.py)
 
-    python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet --resources resources \\
-        --publish results/publish --cleaning results/clean/*/cleaning.csv --runs results/train/*/*/run.json \\
-        --configuration '{"run": […], "experiments": {…}}' \\
+    python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet \\
+        --resources resources --publish results/publish --cleaning results/clean/*/cleaning.csv \\
+        --runs results/train/*/*/run.json --configuration '{"run": […], "experiments": {…}}' \\
         --provenance '{"accuracy_by_stride": {"rule": …, "code": …}}' \\
         --output results/publish/site/index.html
 """
@@ -43,7 +47,8 @@ from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.card import read_left_out
 
 ALL = "all"  # the study of what is about all of them
-WIDE = 14  # characters from which on a column of a table is not squeezed to the width of its longest word
+# characters from which on a column of a table is not squeezed to the width of its longest word
+WIDE = 14
 NUMBER = r"[-−]?[\d,.–e]*( ± [\d.]+)?"
 READERS = {"verdicts": verdict_rows, "published": paper_tables, "cards": cards_of}
 OF_SOURCE = ("title", "licence", "citation", "homepage", "sample")
@@ -55,7 +60,9 @@ def paragraphs(text: str) -> list[str]:
 
 
 def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
-    """Texts that speak of seeds, in which that is what the runs of a study are replicates by: seeds, wordings or both."""
+    """Texts that speak of seeds, in which that is what the runs of a study are replicates by:
+    seeds, wordings or both.
+    """
     asked = [
         fact.get("wording") is not None
         for fact in runs
@@ -65,9 +72,11 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
 
 
 def readable_table(file: Path, heads: list[str] | None) -> dict:
-    """A CSV of text cells: the look of each column (a CSS class: n of numbers, wide of long texts), and the rows in groups by `heads`.
+    """A CSV of text cells: the look of each column (a CSS class: n of numbers, wide of long texts),
+    and the rows in groups by `heads`.
 
-    heads is the columns that head the groups; None for the words before the first number, as many of them as make groups of several rows.
+    heads is the columns that head the groups; None for the words before the first number, as many
+    of them as make groups of several rows.
     """
     table = read_csv(file)
     number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
@@ -94,7 +103,9 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
 def published_item(
     item: dict, given: argparse.Namespace, provenance: dict, runs: list[dict]
 ) -> dict:
-    """A figure or table as the template wants it; runs: those that it may show, which its caption counts by seeds or by wordings."""
+    """A figure or table as the template wants it; runs: those that it may show, which its
+    caption counts by seeds or by wordings.
+    """
     base = given.publish / f"{item['kind']}s" / item["name"]
     caption = paragraphs(item["caption"])
     if item["study"] != ALL:
@@ -120,7 +131,9 @@ def published_item(
 
 
 def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
-    """Per source the table of what cleaning did: a row for each thing, a column for each split; no rows of zeros."""
+    """Per source the table of what cleaning did: a row for each thing, a column for each split;
+    no rows of zeros.
+    """
     tables = []
     for name, counts in cleaning.groupby("source", sort=False):
         wide = counts.pivot_table(
@@ -144,14 +157,15 @@ def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
 
 
 def source_facts(name: str, entry: dict, root: Path) -> dict:
-    """Title, licence, citation and file hashes of a corpus; root: the folder that local ones are in.
+    """Title, licence, citation and file hashes of a corpus;
+    root: the folder that local ones are in.
 
     Raises UserError for a homepage that is no web address: a link may run what it names.
     """
     if "homepage" in entry and not re.match(r"https?://[^/\s]", str(entry["homepage"])):
         raise UserError(
-            f"resources/sources.yaml: {name}: homepage {str(entry['homepage'])[:60]!r} is no web address; write "
-            "https://…"
+            f"resources/sources.yaml: {name}: homepage {str(entry['homepage'])[:60]!r} is no web "
+            "address; write https://…"
         )
     files = {}
     if "local" in entry:

@@ -1,8 +1,10 @@
-"""How every figure looks, on light paper and on dark, and how it is saved: the same bytes from the same numbers and commit.
+"""How every figure looks, on light paper and on dark, and how it is saved:
+the same bytes from the same numbers and commit.
 
-A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: which colour that is, THEMES says,
-and one drawing code draws both. The six are those of Okabe and Ito (2008), told apart by people with any colour vision, and
-lighter ones of the same hues for dark paper; what a colour says, a marker or a line style says as well, for print in grey.
+A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: which
+colour that is, THEMES says, and one drawing code draws both. The six are those of Okabe and Ito
+(2008), told apart by people with any colour vision, and lighter ones of the same hues for dark
+paper; what a colour says, a marker or a line style says as well, for print in grey.
 """
 
 import argparse
@@ -28,9 +30,16 @@ from scripts.running.project_version import commit_date, project_version
 
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
 INK, GREY, PALE, CONTROL, PAPER, GRID, BAR = "C6", "C7", "C8", "C9", "C10", "C11", "C12"
-LIGHT = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #222222 #6b6b6b #dcdcdc #9a9a9a #ffffff #ececec #d4d4d4"
-DARK = "#2b93dc #e8702a #12b886 #d98fba #f0b429 #9bd8fb #e4e6e8 #a3a9b0 #33373c #8a9098 #16181b #2a2e33 #43484e"
-# Of each role above its colour, in that order: the six, ink, grey, pale, control, paper (in the dark that of the page), grid, bar.
+LIGHT = (
+    "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #222222 #6b6b6b #dcdcdc #9a9a9a #ffffff "
+    "#ececec #d4d4d4"
+)
+DARK = (
+    "#2b93dc #e8702a #12b886 #d98fba #f0b429 #9bd8fb #e4e6e8 #a3a9b0 #33373c #8a9098 #16181b "
+    "#2a2e33 #43484e"
+)
+# Of each role above its colour, in that order: the six, ink, grey, pale, control, paper (in the
+# dark that of the page), grid, bar.
 THEMES = {"light": LIGHT.split(), "dark": DARK.split()}
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of time reaches
@@ -42,7 +51,8 @@ LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
 
 SETTINGS = {
-    # The first comes with matplotlib, which measures with it; a browser without it takes the next, of nearly the same widths.
+    # The first comes with matplotlib, which measures with it; a browser without it takes the next,
+    # of nearly the same widths.
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Helvetica", "Arial"],
     "font.size": 8,
@@ -105,7 +115,9 @@ def luminance(colour: np.ndarray) -> float:
 
 
 def on_shade(share: float) -> str:
-    """The role that text has on a cell of shades(): ink, or paper where that stands out more; share: from 0 to 1."""
+    """The role that text has on a cell of shades(): ink, or paper where that stands out more;
+    share: from 0 to 1.
+    """
     cell = luminance(share * np.array(to_rgb(COLOURS[0])) + (1 - share) * np.array(to_rgb(PAPER)))
 
     def contrast(role: str) -> float:
@@ -116,7 +128,9 @@ def on_shade(share: float) -> str:
 
 
 def mark(axes: Axes, text: str, size: float = 17) -> None:
-    """Say on the face of a panel what marks its numbers: of face_of() (scripts/publish/marks.py), nothing where that is empty."""
+    """Say on the face of a panel what marks its numbers: of face_of()
+    (scripts/publish/marks.py), nothing where that is empty.
+    """
     if text:
         longest = max(map(len, text.split("\n")))
         axes.text(
@@ -136,7 +150,9 @@ def mark(axes: Axes, text: str, size: float = 17) -> None:
 
 
 def whole_marks(figure: Figure) -> None:
-    """Draw the marks that stand at the end of an axis whole: those within its limits are not clipped."""
+    """Draw the marks that stand at the end of an axis whole:
+    those within its limits are not clipped.
+    """
     for axes in figure.axes:
         (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
         for line in axes.lines:
@@ -155,8 +171,8 @@ def whole_marks(figure: Figure) -> None:
 def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
     """Of each system (its name, model and method) a colour and a marker, no two of 36 alike.
 
-    The model has the colour and the method the marker; with one method, the model has both. What would look like another system
-    takes the next marker.
+    The model has the colour and the method the marker; with one method, the model has both. What
+    would look like another system takes the next marker.
     """
     systems = list(systems)
     models, methods = (
@@ -179,13 +195,17 @@ def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, 
 
 
 def error_bars(points: pd.DataFrame) -> np.ndarray:
-    """(2, n) distances from the value down and up to its interval, in per cent; 0 where one group allows no interval."""
+    """(2, n) distances from the value down and up to its interval, in per cent; 0 where one
+    group allows no interval.
+    """
     ends = [points["value"] - points["ci_low"], points["ci_high"] - points["value"]]
     return np.clip(np.nan_to_num(ends), 0, None) * 100
 
 
 def side_by_side(handles: list) -> int:
-    """How many entries of a legend stand side by side: a line holds 118 characters, of which a mark takes nine."""
+    """How many entries of a legend stand side by side: a line holds 118 characters,
+    of which a mark takes nine.
+    """
     return max(
         1, min(len(handles), 118 // (max(len(handle.get_label()) for handle in handles) + 9))
     )
@@ -201,7 +221,9 @@ def legends_height(groups: list[tuple[str, list]]) -> float:
 
 
 def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> None:
-    """Legends one under the other, the last `bottom` inches above the figure's lower edge: of each group its title and its handles."""
+    """Legends one under the other, the last `bottom` inches above the figure's lower edge: of
+    each group its title and its handles.
+    """
     for title, handles in reversed([group for group in groups if group[1]]):
         figure.legend(
             handles=handles,
@@ -220,7 +242,9 @@ def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> No
 
 
 def lines_of(groups: list[list], across: int) -> list[list]:
-    """Panels in lines of at most `across`, as text is set: a group goes to the next line whole where it can."""
+    """Panels in lines of at most `across`, as text is set:
+    a group goes to the next line whole where it can.
+    """
     lines: list[list] = [[]]
     for group in groups:
         if len(lines[-1]) + len(group) > across:
@@ -248,7 +272,9 @@ def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
 
 
 def maker() -> str:
-    """What a figure's files say of who made them: version, commit, program and the identity of its code, as the page tells them."""
+    """What a figure's files say of who made them: version, commit, program and the identity of
+    its code, as the page tells them.
+    """
     told = project_version()
     commit = (
         f", commit {told['commit']}{' (modified)' * bool(told['modified'])}"
@@ -265,8 +291,9 @@ def maker() -> str:
 def told_in_files(metrics: Path) -> dict[str, dict]:
     """The metadata of a figure's files, by suffix: who made it (maker), from which metrics.
 
-    The date is that of the commit or SOURCE_DATE_EPOCH, not the clock's, and what varies from run to run (hours, hosts) stands on the
-    page alone: the same commit makes the same file of the same numbers.
+    The date is that of the commit or SOURCE_DATE_EPOCH, not the clock's, and what varies from run
+    to run (hours, hosts) stands on the page alone: the same commit makes the same file of the same
+    numbers.
     """
     source, numbers, date = (
         maker(),
@@ -283,7 +310,8 @@ def told_in_files(metrics: Path) -> dict[str, dict]:
 
 
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
-    """Write <output>.svg, .png and .pdf of the figure that `draw` makes, and <output>.dark.svg of the one that it makes on dark paper.
+    """Write <output>.svg, .png and .pdf of the figure that `draw` makes, and <output>.dark.svg of
+    the one that it makes on dark paper.
 
     given: output, metrics and only_svg (the first alone), as publisher_arguments() reads them.
     """

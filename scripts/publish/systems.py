@@ -1,4 +1,7 @@
-"""The settings of a study's runs, and which runs are one system, for what is made from runs. Not a program."""
+"""The settings of a study's runs, and which runs are one system, for what is made from runs.
+
+Not a program.
+"""
 
 import json
 from collections.abc import Collection
@@ -11,7 +14,10 @@ from scripts.publish.names import differences_told, method_title, model_title
 
 
 def settings_of(history: Path) -> dict:
-    """The settings of a run, as its history.parquet tells them. Raises UserError where it does not."""
+    """The settings of a run, as its history.parquet tells them.
+
+    Raises UserError where it does not.
+    """
     settings = provenance_of(history).get("settings")
     if settings is None:
         raise UserError(
@@ -21,7 +27,9 @@ def settings_of(history: Path) -> dict:
 
 
 def training_of(run: Run) -> str:
-    """JSON of how a run's model was trained: the settings of its training, and the run that it begins with."""
+    """JSON of how a run's model was trained: the settings of its training,
+    and the run that it begins with.
+    """
     settings = settings_of(run.folder / "history.parquet")
     return json.dumps(
         settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True
@@ -37,8 +45,10 @@ def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], l
 
 
 def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
-    """By title the runs of a dataset that differ by seed or wording alone: the model, its method where that is none of `plain`, and, where
-    it was trained in several ways, what differs in them; models: of models.yaml."""
+    """By title the runs of a dataset that differ by seed or wording alone: the model, its method
+    where that is none of `plain`, and, where it was trained in several ways, what differs in them;
+    models: of models.yaml.
+    """
     titled: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
         method = run.facts["method"]

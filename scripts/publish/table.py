@@ -1,4 +1,7 @@
-"""A table in the three forms that are published: CSV, Markdown, LaTeX. The plotted points of a figure as CSV."""
+"""A table in the three forms that are published: CSV, Markdown, LaTeX.
+
+The plotted points of a figure as CSV.
+"""
 
 import argparse
 from collections.abc import Collection, Mapping
@@ -37,7 +40,9 @@ def signed(difference: float) -> str:
 
 
 def above_control(row: pd.Series | None, models: dict) -> str:
-    """How far a model lies above the best control, in points: `bag of words: +2.1 (−0.3 to +4.5)`; row: of `…_above_control`."""
+    """How far a model lies above the best control, in points:
+    `bag of words: +2.1 (−0.3 to +4.5)`; row: of `…_above_control`.
+    """
     if row is None:
         return ""
     told = [
@@ -54,7 +59,9 @@ def above_control(row: pd.Series | None, models: dict) -> str:
 
 
 def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
-    """How far a model lies above the best control, and above itself without what it should read; by: its rows by metric."""
+    """How far a model lies above the best control, and above itself without what it should read;
+    by: its rows by metric.
+    """
     return {
         ABOVE: above_control(by.get(f"{metric}_above_control"), models),
         ABOVE_BLIND: above_control(by.get(f"{metric}_above_blind"), models),
@@ -74,7 +81,9 @@ def write_points(points: pd.DataFrame, output: Path) -> None:
 
 
 def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
-    """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right."""
+    """Write a table of text cells to <output>.csv, .md and .tex;
+    the columns `numbers` are set flush right.
+    """
     lines = [
         [markdown(column) for column in table],
         ["---:" if column in numbers else "---" for column in table],

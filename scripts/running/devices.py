@@ -1,7 +1,8 @@
-"""What computes here: the processor, which GPUs this process may use, and which of them it has to itself, without importing torch.
+"""What computes here: the processor, which GPUs this process may use, and which of them it has to
+itself, without importing torch.
 
-A GPU goes by its UUID, whatever the user calls it: an index means another GPU to CUDA (the fastest first) than to
-nvidia-smi, and two jobs that name one GPU in two ways must not both take it.
+A GPU goes by its UUID, whatever the user calls it: an index means another GPU to CUDA (the fastest
+first) than to nvidia-smi, and two jobs that name one GPU in two ways must not both take it.
 """
 
 import fcntl
@@ -40,7 +41,9 @@ def processor() -> str:
 
 
 def _listed() -> list[dict]:
-    """The GPUs that nvidia-smi lists, each with its index, uuid and the UUIDs of its MIG devices; none without a driver."""
+    """The GPUs that nvidia-smi lists, each with its index, uuid and the UUIDs of its MIG
+    devices; none without a driver.
+    """
     done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
     gpus = []
     for found in filter(
@@ -54,7 +57,9 @@ def _listed() -> list[dict]:
 
 
 def _named(name: str, gpus: list[dict]) -> list[str]:
-    """The UUIDs that a name in CUDA_VISIBLE_DEVICES may mean: an index, the beginning of a UUID, a MIG device."""
+    """The UUIDs that a name in CUDA_VISIBLE_DEVICES may mean: an index, the beginning of a UUID,
+    a MIG device.
+    """
     if name.startswith("MIG-"):
         return [uuid for gpu in gpus for uuid in gpu["mig"] if uuid == name]
     meant = [
@@ -66,15 +71,15 @@ def _named(name: str, gpus: list[dict]) -> list[str]:
             else name.startswith("GPU-") and gpu["uuid"].startswith(name)
         )
     ]
-    return [
-        (gpu["mig"] or [gpu["uuid"]])[0] for gpu in meant
-    ]  # of a GPU that is split into MIG devices CUDA shows the first
+    # of a GPU that is split into MIG devices CUDA shows the first
+    return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in meant]
 
 
 def visible_gpus() -> list[str]:
     """The UUIDs of the GPUs, or MIG devices, that are here and allowed; empty without nvidia-smi.
 
-    Raises UserError when CUDA_VISIBLE_DEVICES names one that is not here, or one twice: CUDA would silently show fewer.
+    Raises UserError when CUDA_VISIBLE_DEVICES names one that is not here, or one twice: CUDA would
+    silently show fewer.
     """
     if not shutil.which("nvidia-smi"):
         return []
@@ -94,8 +99,8 @@ def visible_gpus() -> list[str]:
         if len(meant) != 1:
             problem = "may mean several GPUs" if meant else "is no GPU of this machine"
             raise UserError(
-                f"CUDA_VISIBLE_DEVICES={allowed} names {name}, which {problem} (nvidia-smi -L lists {here}); "
-                "correct it, unset it, or set `device: cpu`"
+                f"CUDA_VISIBLE_DEVICES={allowed} names {name}, which {problem} (nvidia-smi -L "
+                f"lists {here}); correct it, unset it, or set `device: cpu`"
             )
         if meant[0] in visible:
             raise UserError(
@@ -106,14 +111,15 @@ def visible_gpus() -> list[str]:
 
 
 def _open(file: Path) -> int:
-    """A descriptor of a lock file, which every user of the machine may lock. Raises OSError where this one may not.
+    """A descriptor of a lock file, which every user of the machine may lock.
 
-    An existing file is only read: in a shared folder Linux refuses to open another user's file for writing, and a lock
-    needs no more.
+    Raises OSError where this one may not.
+
+    An existing file is only read: in a shared folder Linux refuses to open another user's file for
+    writing, and a lock needs no more.
     """
-    flags = (
-        os.O_NOFOLLOW | os.O_NONBLOCK
-    )  # the folder is anybody's: no link is followed, no pipe waited for
+    # the folder is anybody's: no link is followed, no pipe waited for
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK
     for _ in range(3):
         with suppress(FileNotFoundError):
             return os.open(file, os.O_RDONLY | flags)
@@ -125,7 +131,9 @@ def _open(file: Path) -> int:
 
 
 def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
-    """The descriptor of a lock that is ours now; None when another holds it, or when it cannot be locked (`refused`)."""
+    """The descriptor of a lock that is ours now; None when another holds it,
+    or when it cannot be locked (`refused`).
+    """
     descriptor = None
     try:
         descriptor = _open(file)
@@ -141,7 +149,9 @@ def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
 
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """One process of the machine at a time looks for free GPUs, so that none sees the other's tries as claims."""
+    """One process of the machine at a time looks for free GPUs,
+    so that none sees the other's tries as claims.
+    """
     held, end = None, time.monotonic() + TURN_SECONDS
     refused: set[Path] = set()
     while held is None and not refused and time.monotonic() < end:
@@ -156,9 +166,11 @@ def _turn(folder: Path) -> Iterator[None]:
 
 
 def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -> list[list[int]]:
-    """The free places on a GPU, each as the descriptors of the locks that hold it; all of them are ours now.
+    """The free places on a GPU, each as the descriptors of the locks that hold it;
+    all of them are ours now.
 
-    A run that shares locks the GPU for sharing and a slot that no other has; one that does not locks the GPU alone.
+    A run that shares locks the GPU for sharing and a slot that no other has; one that does not
+    locks the GPU alone.
     """
     name = f"timestride-gpu-{gpu.replace('/', '_')}"
     if runs_per_gpu == 1:
@@ -178,22 +190,24 @@ def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -
 
 
 def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[str]:
-    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES; they stay this process's until it ends.
+    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES;
+    they stay this process's until it ends.
 
-    At most `runs_per_gpu` runs of this machine share a GPU, and the emptiest are taken first; a run that does not share
-    (1) has its GPU to itself. Raises UserError when there are fewer GPUs, or fewer free ones, than wanted.
+    At most `runs_per_gpu` runs of this machine share a GPU, and the emptiest are taken first; a run
+    that does not share (1) has its GPU to itself. Raises UserError when there are fewer GPUs, or
+    fewer free ones, than wanted.
     """
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     within = "" if named is None else f" within CUDA_VISIBLE_DEVICES={named}"
     if len(visible) < wanted:
         raise UserError(
-            f"{wanted} GPU(s) were asked for, but {len(visible)} are visible here{within}; set devices_per_run "
-            "to as many, allow more, or set `device: cpu`"
+            f"{wanted} GPU(s) were asked for, but {len(visible)} are visible here{within}; set "
+            "devices_per_run to as many, allow more, or set `device: cpu`"
         )
     if wanted > 1 and any(gpu.startswith("MIG-") for gpu in visible):
         raise UserError(
-            f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows a process "
-            "one; set `devices_per_run: 1`"
+            f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows "
+            "a process one; set `devices_per_run: 1`"
         )
     folder, refused = Path(tempfile.gettempdir()), set()
     with _turn(folder):
@@ -209,12 +223,16 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
     if not enough:
         names = ", ".join(map(str, sorted(refused)))
         hindered = (
-            f" ({names} cannot be locked: remove it if no run uses it, or set TMPDIR to a folder on a disk that has locks)"
+            (
+                f" ({names} cannot be locked: remove it if no run uses it, or set TMPDIR to a "
+                "folder on a disk that has locks)"
+            )
             if refused
             else ""
         )
         raise UserError(
-            f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} are unclaimed"
-            f"{hindered}; wait for the other runs, or give Snakemake `--resources gpu=N`"
+            f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} "
+            f"are unclaimed{hindered}; wait for the other runs, or give Snakemake `--resources "
+            "gpu=N`"
         )
     return emptiest

@@ -1,10 +1,11 @@
 """One command at a time in a working folder, and no `--unlock` by hand after a kill.
 
-Snakemake locks the folder by files in .snakemake/locks, which a killed Snakemake leaves behind. Here its main process
-also holds an flock on .snakemake/owner, which the kernel lets go when the process ends, however it ends, and writes
-into that file who it is. Whoever gets the flock therefore knows that an owner on the same machine is dead, and removes
-the files that it left. An owner on another machine cannot be known to be dead where file systems do not share locks:
-its files stay, and the message says what to type.
+Snakemake locks the folder by files in .snakemake/locks, which a killed Snakemake leaves behind.
+Here its main process also holds an flock on .snakemake/owner, which the kernel lets go when the
+process ends, however it ends, and writes into that file who it is. Whoever gets the flock therefore
+knows that an owner on the same machine is dead, and removes the files that it left. An owner on
+another machine cannot be known to be dead where file systems do not share locks: its files stay,
+and the message says what to type.
 """
 
 import fcntl
@@ -24,11 +25,16 @@ from snakemake.logging import logger
 from scripts.running.locks import flock
 from scripts.running.owner import SECONDS, boot
 
-UNLOCK = "if you are sure that no Snakemake works in this folder, type `snakemake --unlock`, then the same command again"
+UNLOCK = (
+    "if you are sure that no Snakemake works in this folder, type `snakemake --unlock`, then the "
+    "same command again"
+)
 
 
 def this_process() -> dict:
-    """Who we are: host, boot (changes with each start of the machine; None where it has no number), pid, since, command."""
+    """Who we are: host, boot (changes with each start of the machine; None where it has no
+    number), pid, since, command.
+    """
     return {
         "host": platform.node(),
         "boot": boot(),
@@ -39,7 +45,9 @@ def this_process() -> dict:
 
 
 def owner_in(file: Path) -> dict | None:
-    """Who last worked in the folder, as `this_process` describes it; None where nobody has said so in full."""
+    """Who last worked in the folder, as `this_process` describes it;
+    None where nobody has said so in full.
+    """
     try:
         owner = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
@@ -57,20 +65,24 @@ def described(owner: dict | None) -> str:
 
 
 def take(descriptor: int, file: Path) -> bool:
-    """Take the flock; False where the file system has none. Raises WorkflowError when a living process holds it."""
+    """Take the flock; False where the file system has none.
+
+    Raises WorkflowError when a living process holds it.
+    """
     try:
         return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise WorkflowError(
-            f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop it, "
-            "then give this command again"
+            f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop "
+            "it, then give this command again"
         ) from None
 
 
 def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     """Remove the lock files that a dead owner left in .snakemake/locks.
 
-    owner: who wrote them. taken: whether we hold the flock. Raises WorkflowError where its death is not proven.
+    owner: who wrote them. taken: whether we hold the flock. Raises WorkflowError where its death is
+    not proven.
     """
     left = sorted((folder / "locks").glob("*.lock"))
     if not left:
@@ -81,7 +93,8 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     )
     if not (taken and same_machine):
         raise WorkflowError(
-            f"{folder.parent} is locked by {described(owner)}, which is not known to have ended; {UNLOCK}"
+            f"{folder.parent} is locked by {described(owner)}, which is not known to have ended; "
+            f"{UNLOCK}"
         )
     for file in left:
         file.unlink(missing_ok=True)
@@ -93,7 +106,10 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Be the owner of a .snakemake folder within the block. Raises WorkflowError when another is, or may be."""
+    """Be the owner of a .snakemake folder within the block.
+
+    Raises WorkflowError when another is, or may be.
+    """
     file = folder / "owner"
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o664)
     try:

@@ -1,16 +1,20 @@
-"""The identity of code: it changes when what the code computes may have changed, and not when its shape does.
+"""The identity of code: it changes when what the code computes may have changed,
+and not when its shape does.
 
-From an entry, each used name is followed to the definition that it stands for: a function, a class, a constant. The identity is a
-hash of these definitions, each by what it does and by the identities of what it uses. No name of a module or of a definition, no
-import line and no list kept by hand takes part. So moving, merging, splitting, renaming and formatting change nothing.
+From an entry, each used name is followed to the definition that it stands for: a function, a class,
+a constant. The identity is a hash of these definitions, each by what it does and by the identities
+of what it uses. No name of a module or of a definition, no import line and no list kept by hand
+takes part. So moving, merging, splitting, renaming and formatting change nothing.
 
-These do not count: comments, docstrings, types of arguments, the texts of errors, of log lines and of --help, and the block that
-starts a program. Names that only these use are not followed. What a function is given as an argument is not followed
-either: reporting is handed to what computes. A module used as a value, and what a module does when it is imported, count whole.
-What is reached by a name put together at run time (a paradigm of training) is an entry of its own. How a program reads its options
-is outside `main`, so a default that decides a result stands in what `main` reaches.
+These do not count: comments, docstrings, types of arguments, the texts of errors, of log lines and
+of --help, and the block that starts a program. Names that only these use are not followed. What a
+function is given as an argument is not followed either: reporting is handed to what computes. A
+module used as a value, and what a module does when it is imported, count whole. What is reached by
+a name put together at run time (a paradigm of training) is an entry of its own. How a program reads
+its options is outside `main`, so a default that decides a result stands in what `main` reaches.
 
-The same code has the same identity on every Python from 3.11 on. Standard library only: the Snakefile and the programs import this.
+The same code has the same identity on every Python from 3.11 on. Standard library only: the
+Snakefile and the programs import this.
 """
 
 import ast
@@ -44,15 +48,15 @@ NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 HAS_DOCSTRING = (ast.Module, *NAMED)
 IMPORTS = (ast.Import, ast.ImportFrom)
 DOES_SOMETHING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-ITSELF, BESIDE = (
-    "<itself>",
-    "<beside>",
-)  # the name that an assignment defines, and the others of the same assignment
+# the name that an assignment defines, and the others of the same assignment
+ITSELF, BESIDE = ("<itself>", "<beside>")
 
 
 @cache
 def file_of(module: str) -> Path | None:
-    """The file of a module of this project; None for a foreign one or for a name inside a module."""
+    """The file of a module of this project; None for a foreign one or
+    for a name inside a module.
+    """
     place = ROOT.joinpath(*module.split("."))
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file():
@@ -69,7 +73,9 @@ def sha256(text: str) -> str:
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Whether an expression is a text for people to read: written out, put together or formatted here."""
+    """Whether an expression is a text for people to read: written out,
+    put together or formatted here.
+    """
     match node:
         case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str")):
             return True
@@ -83,15 +89,18 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _only_says(node: ast.expr) -> bool:
-    """Whether an argument of a log line or of an error does nothing else: no assignment, no await."""
+    """Whether an argument of a log line or of an error does nothing else: no assignment,
+    no await.
+    """
     return not any(isinstance(inner, DOES_SOMETHING) for inner in ast.walk(node))
 
 
 def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr], list[ast.keyword]]:
     """A call's arguments without those that only say something: to the log, in an error, in --help.
 
-    Of the program's own errors and of log lines no argument counts, of other errors those that are not texts (an exit
-    code, a number that a handler reads). An argument that assigns or awaits always counts.
+    Of the program's own errors and of log lines no argument counts, of other errors those that are
+    not texts (an exit code, a number that a handler reads). An argument that assigns or awaits
+    always counts.
     """
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     owner = getattr(getattr(call.func, "value", None), "id", "")
@@ -110,7 +119,9 @@ def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr],
 
 
 def _pieces(text: ast.JoinedStr) -> list[ast.expr]:
-    """The parts of an f-string; neighbouring constants, which Python versions split differently, as one."""
+    """The parts of an f-string; neighbouring constants, which Python versions split differently,
+    as one.
+    """
     pieces: list[ast.expr] = []
     for value in text.values:
         if isinstance(value, ast.Constant) and pieces and isinstance(pieces[-1], ast.Constant):
@@ -224,7 +235,9 @@ def _scope_of(node: ast.AST) -> set[str]:
 
 
 def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
-    """The names that imports of this project bind somewhere in a piece of code: the module, and the name in it."""
+    """The names that imports of this project bind somewhere in a piece of code: the module,
+    and the name in it.
+    """
     found = {}
     for inner in ast.walk(node):
         if isinstance(inner, ast.ImportFrom) and (inner.module or "").split(".")[0] == PACKAGE:
@@ -235,10 +248,12 @@ def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
 
 
 class _Writer:
-    """Writes a definition as a text that is the same for the same code; `uses` are its references, by place in the text.
+    """Writes a definition as a text that is the same for the same code; `uses` are its references,
+    by place in the text.
 
-    A reference is a name of the module, `name.attribute` of one that the module imports from this project, or `module:` with a
-    name for what the definition itself imports, and for a module named in a text.
+    A reference is a name of the module, `name.attribute` of one that the module imports from this
+    project, or `module:` with a name for what the definition itself imports, and for a module named
+    in a text.
     """
 
     def __init__(self, names: set[str], imported: set[str]):
@@ -252,7 +267,9 @@ class _Writer:
         self.parts.append(f"@{self.uses.index(name)};")
 
     def reference(self, node: ast.AST, bound: frozenset, local: dict) -> str | None:
-        """What a node refers to outside its definition; None where it is nothing of this project."""
+        """What a node refers to outside its definition;
+        None where it is nothing of this project.
+        """
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
@@ -271,15 +288,20 @@ class _Writer:
         return None
 
     def write(self, value, bound: frozenset = frozenset(), local: dict | None = None) -> None:
-        """Append a value. bound: the names that are local here; local: those that imports of this project bind here."""
+        """Append a value.
+
+        bound: the names that are local here; local: those that imports of this project bind here.
+        """
         local = local or {}
         if isinstance(value, ast.AST) and (name := self.reference(value, bound, local)):
             self.refer(name)
         elif isinstance(value, ast.Constant):
-            # In ASCII, since which characters are printable differs; hexadecimal, since long decimal integers are refused.
+            # In ASCII, since which characters are printable differs; hexadecimal, since long
+            # decimal integers are refused.
             constant = value.value
             self.parts.append(
-                f"{type(constant).__name__}:{hex(constant) if type(constant) is int else ascii(constant)};"
+                f"{type(constant).__name__}:"
+                f"{hex(constant) if type(constant) is int else ascii(constant)};"
             )
         elif isinstance(value, ast.ImportFrom) and (value.module or "").split(".")[0] == PACKAGE:
             pass
@@ -322,7 +344,9 @@ class _Writer:
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """The names that a statement at the top of a module defines; none of one that only does something."""
+    """The names that a statement at the top of a module defines;
+    none of one that only does something.
+    """
     if isinstance(statement, NAMED):
         return [statement.name]
     if isinstance(statement, IMPORTS):
@@ -347,12 +371,17 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
-    """A statement (changed in place) as the definition of one of its names, which it then does not hold."""
+    """A statement (changed in place) as the definition of one of its names,
+    which it then does not hold.
+    """
     if isinstance(statement, IMPORTS):
         [alias] = [
             alias for alias in statement.names if (alias.asname or alias.name).split(".")[0] == name
         ]
-        return f"import {getattr(statement, 'module', None) or ''} {alias.name if alias.asname or isinstance(statement, ast.ImportFrom) else name}"
+        return (
+            f"import {getattr(statement, 'module', None) or ''} "
+            f"{alias.name if alias.asname or isinstance(statement, ast.ImportFrom) else name}"
+        )
     if isinstance(statement, NAMED):
         statement.name = ITSELF
         return statement
@@ -372,7 +401,9 @@ def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
 
 
 def _is_no_code(statement: ast.stmt) -> bool:
-    """Whether a statement at the top of a module does not count: a docstring, the block of a program, imports for types."""
+    """Whether a statement at the top of a module does not count: a docstring, the block of a
+    program, imports for types.
+    """
     if isinstance(statement, ast.If):
         return {"__name__", "TYPE_CHECKING"} & {
             node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)
@@ -381,8 +412,10 @@ def _is_no_code(statement: ast.stmt) -> bool:
 
 
 def read_module(source: str) -> dict:
-    """What a module defines: `definitions`, by name the hash of its text and its references; `imports` of this project, by name the
-    module and the name in it; `effects`, what it does when imported, as definitions without a name."""
+    """What a module defines: `definitions`, by name the hash of its text and its references;
+    `imports` of this project, by name the module and the name in it; `effects`, what it does when
+    imported, as definitions without a name.
+    """
     statements = [statement for statement in ast.parse(source).body if not _is_no_code(statement)]
     imports = {
         name: place
@@ -421,8 +454,8 @@ def read_module(source: str) -> dict:
 
 # ---- modules, read once
 
-# What was read of modules, by the hash of their text and of this file's. It lasts as long as the process, or as the file that
-# `remember_in` names: reading takes a third of the time of a dry run.
+# What was read of modules, by the hash of their text and of this file's. It lasts as long as the
+# process, or as the file that `remember_in` names: reading takes a third of the time of a dry run.
 _known: dict[str, dict] = {}
 _new: list[str] = []
 
@@ -437,7 +470,10 @@ def remember_in(file: Path) -> None:
 
 
 def write_memory(file: Path) -> None:
-    """Add what this process has read to that file. One that cannot be written costs time and nothing else."""
+    """Add what this process has read to that file.
+
+    One that cannot be written costs time and nothing else.
+    """
     with suppress(OSError):
         if _new:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -464,13 +500,15 @@ def _read(module: str) -> dict:
 
 # ---- what a reference stands for
 
-Node = tuple[
-    str, str
-]  # a module and the name of a definition in it; "" for the whole module, "#0" for the first of its effects
+# a module and the name of a definition in it; "" for the whole module,
+# "#0" for the first of its effects
+Node = tuple[str, str]
 
 
 def _resolved(module: str, name: str) -> Node | str:
-    """The definition that a name of a module stands for, through imports; a text for what is no definition of this project."""
+    """The definition that a name of a module stands for, through imports; a text for what is no
+    definition of this project.
+    """
     code = _read(module)
     if name in code["imports"]:
         other, inner = code["imports"][name]
@@ -486,7 +524,9 @@ def _inside(module: str, name: str) -> Node | str:
 
 
 def _target(module: str, use: str) -> tuple[Node | str, str]:
-    """The definition that a reference in a module stands for, and the attribute of it that is used, if any."""
+    """The definition that a reference in a module stands for,
+    and the attribute of it that is used, if any.
+    """
     imported, colon, name = use.rpartition(":")
     if use.endswith(":"):
         return ((use[:-1], "") if file_of(use[:-1]) else use), ""
@@ -516,15 +556,15 @@ _identities: dict[Node, str] = {}
 
 
 def _hash_together(nodes: list[Node]) -> None:
-    """Fill the identities of definitions that use each other in a circle (or of one): all they use outside has one."""
+    """Fill the identities of definitions that use each other in a circle (or of one):
+    all they use outside has one.
+    """
     members = set(nodes)
 
     def described(node: Node, inside: dict[Node, str]) -> str:
         text, uses = _uses(node)
-        parts = [
-            f"{inside.get(target, '?') if target in members else _identities.get(target, target)}.{attribute}"
-            for target, attribute in uses
-        ]
+        known = {**_identities, **{member: inside.get(member, "?") for member in members}}
+        parts = [f"{known.get(target, target)}.{attribute}" for target, attribute in uses]
         return sha256("\n".join([text, *(sorted(parts) if node[1] == "" else parts)]))
 
     first = {node: described(node, {}) for node in nodes}
@@ -533,7 +573,9 @@ def _hash_together(nodes: list[Node]) -> None:
 
 
 def _identify(start: Node) -> None:
-    """Fill the identities of a definition and of all it reaches: Tarjan's algorithm, without recursion."""
+    """Fill the identities of a definition and of all it reaches: Tarjan's algorithm,
+    without recursion.
+    """
     order: dict[Node, int] = {}
     low: dict[Node, int] = {}
     stack: list[Node] = []
@@ -564,7 +606,9 @@ def _identify(start: Node) -> None:
 
 
 def reached(*entries: str) -> set[Node]:
-    """The definitions that entries reach, as pairs of module and name, with what their modules do when imported."""
+    """The definitions that entries reach, as pairs of module and name,
+    with what their modules do when imported.
+    """
     waiting, found = [_entry(entry) for entry in entries], set()
     while waiting:
         node = waiting.pop()
@@ -576,14 +620,17 @@ def reached(*entries: str) -> set[Node]:
 
 
 def _entry(entry: str) -> Node:
-    """The definition that an entry names: `main` of a program, one definition of a module, or a whole module."""
+    """The definition that an entry names: `main` of a program, one definition of a module,
+    or a whole module.
+    """
     module, _, name = entry.rpartition(".")
     if file_of(entry):
         return (entry, "main" if "main" in _read(entry)["definitions"] else "")
     if module and file_of(module) and name in _read(module)["definitions"]:
         return (module, name)
     raise UserError(
-        f"{entry.replace('.', '/')}.py is missing; write it (docs/add.md), or correct the entry in resources/ that names it"
+        f"{entry.replace('.', '/')}.py is missing; write it (docs/add.md), or correct the entry in "
+        "resources/ that names it"
     )
 
 
@@ -591,7 +638,8 @@ def _entry(entry: str) -> Node:
 def identity(*entries: str) -> str:
     """Twelve hexadecimal digits for the code that these entries reach.
 
-    An entry is a module (of a program its function `main`) or `<module>.<definition>`. Raises UserError where there is none.
+    An entry is a module (of a program its function `main`) or `<module>.<definition>`. Raises
+    UserError where there is none.
     """
     nodes = [_entry(entry) for entry in entries]
     effects = sorted(node for node in reached(*entries) if node[1].startswith("#"))

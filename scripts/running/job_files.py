@@ -1,8 +1,9 @@
-"""What a job is given by file instead of by command line: lists of any length, and the part of resources/ that it may read.
+"""What a job is given by file instead of by command line: lists of any length, and the part of
+resources/ that it may read.
 
-Each file is named after its content and stands under .snakemake/timestride/, so writing it again changes nothing, and no
-configured value is ever read by a shell. A dry run plans the same files and writes none: they wait until jobs start. The
-Snakefile imports this: standard library only.
+Each file is named after its content and stands under .snakemake/timestride/, so writing it again
+changes nothing, and no configured value is ever read by a shell. A dry run plans the same files and
+writes none: they wait until jobs start. The Snakefile imports this: standard library only.
 """
 
 import csv
@@ -66,13 +67,15 @@ def argument_file(arguments: Iterable) -> str:
         line for line in lines if len(f"{line}.".splitlines()) > 1 or line.startswith("@")
     ]:
         raise UserError(
-            f"configuration: {broken[0][:80]!r} begins with @ or holds a line break; write it without"
+            f"configuration: {broken[0][:80]!r} begins with @ or holds a line break; write it "
+            "without"
         )
     return f"{hand_over({'arguments': ''.join(line + chr(10) for line in lines)})}/arguments"
 
 
 def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
-    """The rows of a CSV (its text) with its header, without empty lines; where: the file, for messages.
+    """The rows of a CSV (its text) with its header, without empty lines; where: the file,
+    for messages.
 
     Raises UserError for another header, and for a row that has not as many cells.
     """
@@ -82,8 +85,8 @@ def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
         for row in reader:
             if row and len(row) != len(columns):
                 raise UserError(
-                    f"{where}: line {reader.line_num} ends a row of {len(row)} cells, but the header has {len(columns)}; put a text "
-                    "with a comma in double quotes"
+                    f"{where}: line {reader.line_num} ends a row of {len(row)} cells, but the "
+                    f"header has {len(columns)}; put a text with a comma in double quotes"
                 )
             rows += [row] if row else []
     except csv.Error as error:
@@ -96,7 +99,9 @@ def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
 
 
 def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
-    """A CSV of the rows (of csv_rows()) that have one of these values in a column, under their header."""
+    """A CSV of the rows (of csv_rows()) that have one of these values in a column,
+    under their header.
+    """
     place = rows[0].index(column)
     selected = io.StringIO()
     csv.writer(selected, lineterminator="\n").writerows(
@@ -127,8 +132,9 @@ def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict
 
 
 def has_options(options: dict, needs: dict | list[dict]) -> bool:
-    """Whether the options of a run's data are those that a figure or table needs: each the one value, or one of a list; `any`: it is set;
-    `number`: it is set to one."""
+    """Whether the options of a run's data are those that a figure or table needs: each the one
+    value, or one of a list; `any`: it is set; `number`: it is set to one.
+    """
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)
     return all(

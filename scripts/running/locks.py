@@ -1,4 +1,5 @@
-"""Locks that the kernel lets go when their process ends, and file systems that have none (many network drives).
+"""Locks that the kernel lets go when their process ends,
+and file systems that have none (many network drives).
 
 Standard library only: the Snakefile imports this.
 """

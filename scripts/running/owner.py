@@ -1,7 +1,8 @@
-"""A program ends with the Snakemake that started it, so that no orphan works beside the program of the next command.
+"""A program ends with the Snakemake that started it,
+so that no orphan works beside the program of the next command.
 
-Snakemake names itself in the environment of its jobs; their programs look at it twice a second. A job of a Slurm cluster
-looks at the Snakemake of its own step, which runs beside it.
+Snakemake names itself in the environment of its jobs; their programs look at it twice a second. A
+job of a Slurm cluster looks at the Snakemake of its own step, which runs beside it.
 """
 
 import os
@@ -23,7 +24,9 @@ def boot() -> str | None:
 
 
 def started(process: int) -> str | None:
-    """When a living process of this machine began, in clock ticks since the machine did; None where none is seen."""
+    """When a living process of this machine began, in clock ticks since the machine did;
+    None where none is seen.
+    """
     try:
         state, *facts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -37,9 +40,11 @@ def name_owner() -> None:
 
 
 def end_with_owner() -> None:
-    """Send this process SIGTERM when its owner ends: training then saves what was learnt, all else just ends.
+    """Send this process SIGTERM when its owner ends: training then saves what was learnt,
+    all else just ends.
 
-    Nothing is done without an owner, or with one that is not seen from here (another machine or container).
+    Nothing is done without an owner, or with one that is not seen from here (another machine or
+    container).
     """
     machine, process, began = os.environ.get(VARIABLE, "None 0 None").split()
     if machine != boot() or started(int(process)) != began or began == "None":
@@ -54,7 +59,9 @@ def end_with_owner() -> None:
 
 
 def end_forks_with_this() -> None:
-    """Let every process that this one forks from here on end when this one does, even by SIGKILL, which leaves them waiting."""
+    """Let every process that this one forks from here on end when this one does, even by
+    SIGKILL, which leaves them waiting.
+    """
     parent = os.getpid()
 
     def look() -> None:

@@ -20,7 +20,8 @@ SHOWN = 80  # characters of a value in a message
 LONGEST = 1500  # characters of a message
 AGAIN = "then give the same command again; finished work is kept"
 FULL = f"free some, {AGAIN}"
-# What libraries say of a disk that is full when they raise no OSError that says so, and of any file that they could not write.
+# What libraries say of a disk that is full when they raise no OSError that says so, and of any file
+# that they could not write.
 DISK_FULL = re.compile(
     r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I
 )
@@ -30,7 +31,10 @@ REMEDIES = {
     errno.EPERM: "permission denied; change its owner or its mode, or name another place",
     errno.EROFS: "the file system is read-only; name another place, or mount it for writing",
     errno.EISDIR: "is a folder where a file is meant; remove it, or name a file",
-    errno.ENOTDIR: "a part of this path is a file where a folder is meant; remove that file, or name another place",
+    errno.ENOTDIR: (
+        "a part of this path is a file where a folder is meant; remove that file, or name another "
+        "place"
+    ),
     errno.EEXIST: "is there already, as something else; remove it, or name another place",
     errno.ENAMETOOLONG: "the name is too long for the file system; use a shorter one",
     errno.ENOENT: "no such file or folder; make it, or correct the path",
@@ -44,14 +48,18 @@ class UserError(Exception):
 
 
 def printable(text: str) -> str:
-    """A text as one line that any terminal and any file takes: signs that do not print are written as escapes."""
+    """A text as one line that any terminal and any file takes:
+    signs that do not print are written as escapes.
+    """
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
 
 
 def cut(text: str, longest: int = SHOWN) -> str:
-    """A text of a user's data for a message: in one line, and only its beginning where it is long."""
+    """A text of a user's data for a message: in one line,
+    and only its beginning where it is long.
+    """
     return (
         printable(text)
         if len(text) <= longest
@@ -60,7 +68,9 @@ def cut(text: str, longest: int = SHOWN) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of a user's data for a message: as Python writes it, in quotes if it is text, cut where it is long."""
+    """A value of a user's data for a message: as Python writes it, in quotes if it is text,
+    cut where it is long.
+    """
     if isinstance(value, str):
         return (
             repr(value)
@@ -69,10 +79,8 @@ def shown(value: object) -> str:
         )
     try:
         return cut(repr(value))
-    except (
-        ValueError,
-        RecursionError,
-    ):  # an integer of thousands of digits, a list in a list in a list …
+    except (ValueError, RecursionError):
+        # an integer of thousands of digits, a list in a list in a list …
         return f"a value of type {type(value).__name__} that is too large to show"
 
 
@@ -101,7 +109,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
+    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE:
+    arguments, one a line.
+    """
     shared = _Parser(
         description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@"
     )
@@ -183,7 +193,10 @@ def _of_os(error: OSError) -> str:
     """One sentence on what the operating system refused."""
     file = f"{error.filename}: " if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"no space left on the device{f' while writing {error.filename}' if error.filename else ''}: {FULL}"
+        return (
+            "no space left on the "
+            f"device{f' while writing {error.filename}' if error.filename else ''}: {FULL}"
+        )
     what = " ".join((error.strerror or str(error) or type(error).__name__).split())
     return file + REMEDIES.get(error.errno, f"{what}; look after the path and its disk, {AGAIN}")
 
@@ -199,7 +212,10 @@ def _sentence_of(error: BaseException) -> str | None:
     if DISK_FULL.search(str(error)):
         return f"no space left on the device ({cut(str(error), 200)}): {FULL}"
     if UNWRITTEN.search(str(error)):
-        return f"a file could not be written ({cut(str(error), 200)}), most often for want of space: {FULL}"
+        return (
+            f"a file could not be written ({cut(str(error), 200)}), most often for want of space: "
+            f"{FULL}"
+        )
     return _of_os(error) if isinstance(error, OSError) else None
 
 
@@ -224,7 +240,11 @@ def _close_output() -> None:
 
 
 class _LogFile(logging.FileHandler):
-    """A log file. Where it can be written no longer, as on a full disk, the terminal tells what it would have told."""
+    """A log file.
+
+    Where it can be written no longer, as on a full disk, the terminal tells what it would have
+    told.
+    """
 
     def handleError(self, record: logging.LogRecord) -> None:
         logging.getLogger().removeHandler(self)
@@ -246,15 +266,15 @@ def execute(
     arguments: argparse.Namespace,
     opens_log: bool = False,
 ) -> None:
-    """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1, Ctrl-C as exit 130.
+    """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1,
+    Ctrl-C as exit 130.
 
     opens_log: main itself calls log_to.
     """
     end_with_owner()
     terminal = logging.StreamHandler(sys.stderr)
-    if arguments.log and os.environ.get(
-        "TIMESTRIDE_LOG_ONLY"
-    ):  # Snakemake shows the log of a program that failed
+    # Snakemake shows the log of a program that failed
+    if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):
         terminal.addFilter(lambda record: record.levelno == logging.WARNING)
     logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:

@@ -1,6 +1,9 @@
-"""All that touches parts of Snakemake which it does not document. On a version that is not in KNOWN none of it is done, which one line says.
+"""All that touches parts of Snakemake which it does not document.
 
-Then Snakemake's own output, lock and records are used, and GPUs are counted where the command line says how many: `--resources gpu=N`.
+On a version that is not in KNOWN none of it is done, which one line says.
+
+Then Snakemake's own output, lock and records are used, and GPUs are counted where the command line
+says how many: `--resources gpu=N`.
 """
 
 import os
@@ -36,13 +39,16 @@ def say_unknown(workflow) -> None:
     """Say once that this version is not known."""
     if not is_known() and is_main_process(workflow):
         logger.warning(
-            f"Snakemake {version('snakemake')} is not known to timestride ({KNOWN[0]}x is): it is used as it comes, without a line a "
-            "job, without unlocking after a kill, and with the GPUs that --resources gpu=N names"
+            f"Snakemake {version('snakemake')} is not known to timestride ({KNOWN[0]}x is): it is "
+            "used as it comes, without a line a job, without unlocking after a kill, and with the "
+            "GPUs that --resources gpu=N names"
         )
 
 
 def lock_by_owner() -> None:
-    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, job steps or with --nolock."""
+    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs,
+    job steps or with --nolock.
+    """
     name_owner()
     inner = PersistenceBase.lock
     if hasattr(inner, "by_owner") or not is_known():
@@ -58,7 +64,9 @@ def lock_by_owner() -> None:
 
 
 def use_terminal(workflow) -> bool:
-    """Put a line a job in the place of Snakemake's own output, unless --verbose or --quiet; whether it was done."""
+    """Put a line a job in the place of Snakemake's own output, unless --verbose or --quiet;
+    whether it was done.
+    """
     settings = workflow.output_settings
     default = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
     if not default or settings.verbose or settings.quiet or not is_known():
@@ -70,16 +78,17 @@ def use_terminal(workflow) -> bool:
 
 
 def keep_records_with_results() -> None:
-    """Let Snakemake's records stand in results/, so that results taken elsewhere are known there (README).
+    """Let Snakemake's records stand in results/, so that results taken elsewhere
+    are known there (README).
 
-    Snakemake looks for them in .snakemake/metadata, which becomes a link: when jobs start, and wherever there are records.
+    Snakemake looks for them in .snakemake/metadata, which becomes a link: when jobs start, and
+    wherever there are records.
     """
     if not is_known():
         return
     records, place = Path("results/.records"), Path(".snakemake/metadata")
-    Path(".snakemake/incomplete").mkdir(
-        parents=True, exist_ok=True
-    )  # without it Snakemake rewrites the records
+    # without it Snakemake rewrites the records
+    Path(".snakemake/incomplete").mkdir(parents=True, exist_ok=True)
     records.mkdir(parents=True, exist_ok=True)
     if place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
         place.rename(records)
@@ -88,12 +97,16 @@ def keep_records_with_results() -> None:
 
 
 class Gpus:
-    """What runs ask for of GPUs. visible: how many this machine has; devices_per_run, runs_per_gpu: of the configuration.
+    """What runs ask for of GPUs.
 
-    A machine with k GPUs trains k · runs_per_gpu runs at a time, unless the command line or the profile names another number. Inside a Slurm
-    job the number is what Slurm allotted. On a cluster, runs that share a GPU are one job, a group of Snakemake's. A group adds up what its
-    runs ask for, which is right for memory and cores and wrong for a GPU. So the GPU is asked for by a text (gres), which is the same for
-    all, and a resource of its own counts how many GPUs there may be at once.
+    visible: how many this machine has; devices_per_run, runs_per_gpu: of the configuration.
+
+    A machine with k GPUs trains k · runs_per_gpu runs at a time, unless the command line or the
+    profile names another number. Inside a Slurm job the number is what Slurm allotted. On a
+    cluster, runs that share a GPU are one job, a group of Snakemake's. A group adds up what its
+    runs ask for, which is right for memory and cores and wrong for a GPU. So the GPU is asked for
+    by a text (gres), which is the same for all, and a resource of its own counts how many GPUs
+    there may be at once.
     """
 
     def __init__(
@@ -116,13 +129,18 @@ class Gpus:
             workflow.register_resource("gpu_runs", at_once * runs_per_gpu)
 
     def group(self, wildcards) -> str:
-        """The group of a run that shares a GPU. How many are in one is set as often as a job is made: Snakemake replaces what the Snakefile
-        sets, and the plugin does not hand --group-components on to the job on the node."""
+        """The group of a run that shares a GPU. How many are in one is set as often as a job is
+        made: Snakemake replaces what the Snakefile sets, and the plugin does not hand
+        --group-components on to the job on the node.
+        """
         self.workflow.group_settings.group_components = {self.shared: self.runs_per_gpu}
         return self.shared
 
     def alone(self, wildcards) -> int:
-        """How many GPUs a run asks for by itself: none where its group does. (Which executor sends it is known only then.)"""
+        """How many GPUs a run asks for by itself: none where its group does.
+
+        (Which executor sends it is known only then.)
+        """
         return (
             0
             if self.shared and (self.workflow.remote_exec or not self.workflow.local_exec)
@@ -142,7 +160,9 @@ class Gpus:
         }
 
     def threads(self, allotted_by_rule: int, cpus_per_task) -> int | str:
-        """The threads of a run: inside a job that Snakemake sent, the cores that the cluster gave to it."""
+        """The threads of a run: inside a job that Snakemake sent,
+        the cores that the cluster gave to it.
+        """
         allotted = os.environ.get("SLURM_CPUS_PER_TASK") if self.workflow.remote_exec else None
         if allotted and self.shared and cpus_per_task > 0:
             return cpus_per_task  # the job's are those of all runs in it

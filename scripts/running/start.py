@@ -1,4 +1,6 @@
-"""The beginning of each call of Snakemake: the plan, what is checked before hours of work, and what is written when jobs start."""
+"""The beginning of each call of Snakemake: the plan, what is checked before hours of work, and
+what is written when jobs start.
+"""
 
 import os
 import re
@@ -43,7 +45,11 @@ def as_workflow_error(call: Callable) -> Callable:
 
 
 class Start:
-    """What the Snakefile asks. workflow: Snakemake's; given: its configuration; is_module: whether another workflow imports this one."""
+    """What the Snakefile asks.
+
+    workflow: Snakemake's; given: its configuration; is_module: whether another workflow imports
+    this one.
+    """
 
     @as_workflow_error
     def __init__(self, workflow, given: dict, root: Path, is_module: bool):
@@ -74,21 +80,21 @@ class Start:
         elif Path("results/.records").is_dir():
             internals.keep_records_with_results()
         if self.is_main and not is_module and internals.use_terminal(workflow):
-            os.environ.update(
-                TIMESTRIDE_LOG_ONLY="1"
-            )  # the programs write on the terminal what Snakemake does not: warnings
+            # the programs write on the terminal what Snakemake does not: warnings
+            os.environ.update(TIMESTRIDE_LOG_ONLY="1")
         if self.is_main:
             self.check()
 
     def check(self) -> None:
-        """Notes and warnings, and a WorkflowError, before anything runs. A folder that lost a file loses its manifest, so that its rule runs
-        again; a dry run only says so."""
+        """Notes and warnings, and a WorkflowError, before anything runs. A folder that lost a file
+        loses its manifest, so that its rule runs again; a dry run only says so.
+        """
         for note in self.work.notes:
             logger.info(note)
         for manifest, lost in checks.lost_outputs(self.work).items():
             logger.warning(
-                f"{manifest.parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again "
-                f"as soon as a job reads it, or by `snakemake {manifest.parts[1]}`"
+                f"{manifest.parent}: {', '.join(lost)} is gone, or not as long as it was: it is "
+                f"written again as soon as a job reads it, or by `snakemake {manifest.parts[1]}`"
             )
             if not internals.is_dry_run(self.workflow):
                 manifest.unlink()
@@ -105,7 +111,10 @@ class Start:
             internals.keep_records_with_results()
 
     def parameters(self, rule: str) -> dict[str, Callable]:
-        """The parameters of a rule, by its function in Jobs. Snakemake compares `code` and `decides`, since they do not take `output`."""
+        """The parameters of a rule, by its function in Jobs.
+
+        Snakemake compares `code` and `decides`, since they do not take `output`.
+        """
 
         @cache
         def found(wildcards: tuple) -> Job:

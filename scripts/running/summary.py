@@ -1,4 +1,6 @@
-"""What a finished study says on the terminal: its best numbers, where the page is, and what took the time."""
+"""What a finished study says on the terminal: its best numbers, where the page is,
+and what took the time.
+"""
 
 import json
 from pathlib import Path
@@ -8,16 +10,8 @@ import pandas as pd
 from scripts.plan.probe import BLIND
 from scripts.data.tables import read_metrics
 
-POINT = [
-    "study",
-    "experiment",
-    "model",
-    "method",
-    "scoring",
-    "source",
-    "dataset",
-    "split",
-]  # what a number is of; a study has some of these columns
+# what a number is of; a study has some of these columns
+POINT = ["study", "experiment", "model", "method", "scoring", "source", "dataset", "split"]
 
 
 def interval(row: pd.Series, form: str, scale: str = "") -> str:
@@ -42,8 +36,10 @@ def above_control(row: pd.Series) -> str:
 def headlines(
     metrics: Path, studies: dict, models: list[str], altered: list[str] = ()
 ) -> list[str]:
-    """For each study the best value of its headline metric over whole splits, with its interval; models: those that count; altered:
-    experiments that do not, since their models are not as they came."""
+    """For each study the best value of its headline metric over whole splits, with its interval;
+    models: those that count; altered: experiments that do not, since their models are not as they
+    came.
+    """
     table = read_metrics(metrics).to_pandas()
     table = table[
         table["seed"].isna()
@@ -58,9 +54,8 @@ def headlines(
         of_study = table[(table["study"] == name) & (table["metric"] == study["headline"])]
         if of_study.empty:
             continue
-        if (
-            "scoring" in of_study and (of_study["scoring"] == "ternary").any()
-        ):  # binary is easier to guess: its majority is two thirds
+        # binary is easier to guess: its majority is two thirds
+        if "scoring" in of_study and (of_study["scoring"] == "ternary").any():
             of_study = of_study[of_study["scoring"] == "ternary"]
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" * bool(best["sample"]) + (
@@ -76,14 +71,17 @@ def headlines(
             "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"
         )
         lines.append(
-            f"{study['title']}: {study['headline'].replace('_', ' ')} at best {best['value'] * 100:.1f} % ({interval(best, '.1f', ' %')}), {above} "
+            f"{study['title']}: {study['headline'].replace('_', ' ')} at best "
+            f"{best['value'] * 100:.1f} % ({interval(best, '.1f', ' %')}), {above} "
             f"{best['model']}{method} on {best['source']} {best['dataset']} {best['split']}{note}"
         )
     return lines
 
 
 def durations(benchmarks: Path, since: float) -> dict[str, float]:
-    """Seconds by job, of the jobs that ended after `since` (seconds since the epoch): {stage/…/job: seconds}."""
+    """Seconds by job, of the jobs that ended after `since` (seconds since the epoch):
+    {stage/…/job: seconds}.
+    """
     seconds = {}
     for file in benchmarks.rglob("*.jsonl"):
         if file.stat().st_mtime >= since:
@@ -137,8 +135,9 @@ def summary(
     of_all: list[str] = (),
     altered: list[str] = (),
 ) -> str:
-    """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies;
-    altered: of headlines()."""
+    """All of it; the numbers only where the page was made in this call. of_all: the files of what
+    is about all studies; altered: of headlines().
+    """
     made_now = page.exists() and page.stat().st_mtime >= since
     lines = (
         [

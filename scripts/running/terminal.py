@@ -1,9 +1,10 @@
-"""What Snakemake says on the terminal, a line a job; its own log file keeps everything, reasons and paths included.
+"""What Snakemake says on the terminal, a line a job; its own log file keeps everything,
+reasons and paths included.
 
     [ 3/64] Cleaning sample_howto100m
 
-A dry run adds why a job would run. A failed job is shown once, with the last lines of its log. `--verbose` and `--quiet`
-leave Snakemake's own output as it is.
+A dry run adds why a job would run. A failed job is shown once, with the last lines of its log.
+`--verbose` and `--quiet` leave Snakemake's own output as it is.
 """
 
 import logging
@@ -23,9 +24,10 @@ HIDDEN = {
 }
 # Of the messages without an event, those that say nothing about this study.
 CHATTER = re.compile(
-    r"\s*$|host: |Building DAG|Assuming unrestricted|Using shell|Conda environments|Select jobs|Execute \d|Config file|Job stats|"
-    r"Using profile|Using workflow specific|Complete log|Elapsed time|Shutting down|Exiting because|Singularity|Group jobs|"
-    r"This was a dry-run|Removing output files of failed job|Trying to restart|Skipped removing|Job \d+ completed"
+    r"\s*$|host: |Building DAG|Assuming unrestricted|Using shell|Conda environments|Select jobs"
+    r"|Execute \d|Config file|Job stats|Using profile|Using workflow specific|Complete log|Elapsed "
+    r"time|Shutting down|Exiting because|Singularity|Group jobs|This was a dry-run|Removing output "
+    r"files of failed job|Trying to restart|Skipped removing|Job \d+ completed"
 )
 LAST_LINES = 12
 # Errors that only say again what the failed job's log says.

@@ -1,6 +1,7 @@
 """Numbers in digits and words: how they are found in a text, and what they are worth.
 
-Not a program. a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12; hundreds of 100, and so on.
+Not a program. a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12;
+hundreds of 100, and so on.
 """
 
 import re
@@ -67,7 +68,10 @@ NUMBER = (
             rf"{A}(?:couple|few){OF}{SCALED}{OF}\b",
             rf"(?:several|many)\b{SCALED}",
             r"(?:some|other)\b",
-            rf"(?:(?:several|many)\s+)?(?:tens|(?:{'|'.join(SCALES)})s)(?:\s+of\s+(?:{'|'.join(SCALES)})s)*{OF}\b",
+            (
+                r"(?:(?:several|many)\s+)?(?:tens"
+                rf"|(?:{'|'.join(SCALES)})s)(?:\s+of\s+(?:{'|'.join(SCALES)})s)*{OF}\b"
+            ),
             rf"(?:an?\s+(?={SCALE}))?" + CARDINAL,
             r"an?\b",
         ]

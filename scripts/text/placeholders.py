@@ -1,4 +1,6 @@
-"""The parts of a wording's text (scripts/plan/prompts.py); apart from the check of wordings, which changes no number."""
+"""The parts of a wording's text (scripts/plan/prompts.py); apart from the check of wordings,
+which changes no number.
+"""
 
 import re
 

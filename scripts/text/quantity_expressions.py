@@ -1,4 +1,5 @@
-"""Temporal quantities in texts: found, joined with their neighbours, and told from what only looks like one.
+"""Temporal quantities in texts: found, joined with their neighbours,
+and told from what only looks like one.
 
 Not a program. scripts/text/unit_normalization.py lists what is no quantity.
 """
@@ -16,7 +17,9 @@ ONE = re.compile("century|millenn?ium|(?!.*s$)(?!.*ia$).*", re.I)  # a unit in t
 
 
 def bounded(pattern: str) -> re.Pattern:
-    """A pattern in which white space is twenty characters at most, so that the work grows with the text, not with its square."""
+    """A pattern in which white space is twenty characters at most, so that the work grows with
+    the text, not with its square.
+    """
     return re.compile(pattern.replace(r"\s+", r"\s{1,20}").replace(r"\s*", r"\s{0,20}"), re.I)
 
 
@@ -24,15 +27,19 @@ def bounded(pattern: str) -> re.Pattern:
 QUANTITY = bounded(
     r"(?<![\w:/$€£#.])(?<!\d,)(?<!\w-)(?:(?P<every>every|each|per)\s+)?"
     rf"(?P<expression>(?:(?P<low>(?!an?\s+(?:to|or|and)\b|an?\s*{HYPHEN}){NUMBER})"
-    rf"(?:(?P<join>-?\s+(?:to|or|and)\s+|\s*{HYPHEN}\s*)(?P<high>(?!an?\s*{HYPHEN}?\s*{UNIT}){NUMBER}))?"
-    rf"(?P<gap>\s*{HYPHEN}?\s*)|(?(every)|(?!)))(?P<unit>{UNIT})(?P<more>\s+and\s+an?\s+(?:half|quarter)\b)?"
-    rf"(?:\s+(?P<or>or|to)\s+(?P<or_high>two|three|four|[2-4])\b"
-    rf"(?![.,:]\d|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)"
+    r"(?:(?P<join>-?\s+(?:to|or|and)\s+"
+    rf"|\s*{HYPHEN}\s*)(?P<high>(?!an?\s*{HYPHEN}?\s*{UNIT}){NUMBER}))?(?P<gap>\s*{HYPHEN}?\s*)"
+    rf"|(?(every)|(?!)))(?P<unit>{UNIT})(?P<more>\s+and\s+an?\s+(?:half"
+    r"|quarter)\b)?(?:\s+(?P<or>or|to)\s+(?P<or_high>two|three|four|[2-4])\b(?![.,:]\d"
+    rf"|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)"
 )
 
-# ---- What stands around a quantity and says that it is none. `before` ends, `after` starts where the quantity does.
+# ---- What stands around a quantity and says that it is none.
+# `before` ends, `after` starts where the quantity does.
 
-AROUND = 80  # characters looked at before and after a quantity, so that the work grows with the text and not with its square
+# characters looked at before and after a quantity,
+# so that the work grows with the text and not with its square
+AROUND = 80
 
 NUMERAL = (
     rf"(?:\d[\d.,]*|{'|'.join([*CARDINALS, 'several', 'many', 'zero', 'half'])}|"
@@ -41,8 +48,8 @@ NUMERAL = (
 NUMERAL_OR_A = rf"(?:{NUMERAL}|an?|some|other)\b"
 JOIN = rf"(?:-?\s+(?:to|or)\s+|\s*{HYPHEN}\s*)"
 PERIOD = (
-    rf"(?:{UNIT}|(?:night|evening|morning|afternoon|weekend|weekday|season|quarter|summer|winter|spring|autumn|"
-    r"fall|lifetime|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b)"
+    rf"(?:{UNIT}|(?:night|evening|morning|afternoon|weekend|weekday|season|quarter|summer|winter"
+    r"|spring|autumn|fall|lifetime|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b)"
 )
 AGE_BEFORE, AGE_AFTER = (
     r"\b(?:age[ds]?(?:\s+of)?|turn(?:ed|s|ing)?)\s+$",
@@ -58,13 +65,17 @@ COUNT_BEFORE = (
 )
 TIMES_BEFORE = r"\b(?:twice|thrice|times?)\s+(?:in|within)\s+$"
 ONCE_BEFORE = r"\bonce\s+(?:in\s+)?$"
-# "a second" is a time only before an end, a mark or one of these; else an ordinal ("a second child", "second-rate").
+# "a second" is a time only before an end, a mark or one of these; else an ordinal ("a second
+# child", "second-rate").
 SECOND_AFTER = (
-    r"^\s*$|^\s*[^\w\s-]|^\s+(?:ago|later|earlier|before|after|from|to|of|for|in|into|on|at|by|off|over|"
-    r"out|each|and|or|per|an?|every|when|while|until|till|since|during|with|without|prior|more|longer|long|"
-    r"only|so|now|then|i|he|she|it|we|they|you|all|usually|as|is|was)\b"
+    r"^\s*$|^\s*[^\w\s-]|^\s+(?:ago|later|earlier|before|after|from|to|of|for|in|into|on|at|by|off"
+    r"|over|out|each|and|or|per|an?|every|when|while|until|till|since|during|with|without|prior"
+    r"|more|longer|long|only|so|now|then|i|he|she|it|we|they|you|all|usually|as|is|was)\b"
 )
-ONE_DAY_BEFORE = r"(?:^|[.,;!?]|\b(?:and|but|then|until|when|that|will|would|could|might|may|can|shall|should))\s*$"
+ONE_DAY_BEFORE = (
+    r"(?:^|[.,;!?]|\b(?:and|but|then|until|when|that|will|would|could|might|may|can|shall"
+    r"|should))\s*$"
+)
 ONE_DAY_AFTER = (
     r"^,?\s+(?:i|he|she|it|we|they|you|the|his|her|their|my|our|your|when|while|be|become)\b"
 )
@@ -78,7 +89,8 @@ ATTRIBUTIVE_BEFORE = r"(?:\b(?:an?|the|this|that|his|her|its|their|my|our|your)|
 
 
 def found(texts: pd.Series) -> pd.DataFrame:
-    """Every match of QUANTITY in different texts without soft hyphens, as it is written; row is the place of its text.
+    """Every match of QUANTITY in different texts without soft hyphens, as it is written;
+    row is the place of its text.
 
     start and end bound the expression, outer is where a word like every before it starts.
     """
@@ -118,7 +130,9 @@ def found(texts: pd.Series) -> pd.DataFrame:
 
 
 def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
-    """Neighbours as one: "1 hour and 15 minutes" (a sum, larger unit first), "30 minutes to 2 hours" (a range)."""
+    """Neighbours as one: "1 hour and 15 minutes" (a sum, larger unit first),
+    "30 minutes to 2 hours" (a range).
+    """
     table["muddled"] = False  # three or more in a row that are no sum
     if table.empty:
         return table
@@ -174,10 +188,11 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
 
 
 def expressions(texts: pd.Series) -> pd.DataFrame:
-    """The quantities of different texts without soft hyphens: found(), less what is none, and how to write them.
+    """The quantities of different texts without soft hyphens: found(), less what is none,
+    and how to write them.
 
-    attributive: to be written in the singular ("a two-hour talk"); ordinal_place: "second" would be an ordinal here;
-    fixed: not to be written anew; the columns of with_proper_unit().
+    attributive: to be written in the singular ("a two-hour talk"); ordinal_place: "second" would be
+    an ordinal here; fixed: not to be written anew; the columns of with_proper_unit().
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)
@@ -232,7 +247,8 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     )
     rate = stands(after, RATE_AFTER) | stands(before, TIMES_BEFORE)
     rate |= (every | table["article"]) & stands(before, COUNT_BEFORE)
-    # "5 days and 7 days a day": in another unit the first would be read with the second, as one quantity.
+    # "5 days and 7 days a day": in another unit the first would be read with the second, as one
+    # quantity.
     rate |= (
         rate.shift(-1, fill_value=False)
         & table["row"].eq(table["row"].shift(-1))
@@ -240,9 +256,8 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     )
     chained = stands(after, rf"^{JOIN}{NUMERAL_OR_A}")  # "5 minutes to 7", "2 to 3 to 4 hours"
     chained |= stands(before, rf"\b{NUMERAL_OR_A}(?:\s*{HYPHEN}?\s*{UNIT})?{JOIN}$")
-    counted = (
-        ~table["article"] & ~every & stands(before, rf"\b{NUMERAL}\s+(?:and\s+)?$")
-    )  # "two half hours"
+    # "two half hours"
+    counted = ~table["article"] & ~every & stands(before, rf"\b{NUMERAL}\s+(?:and\s+)?$")
     none = (
         table["muddled"] | chained | no_range | or_two | ordinal | one_day | clock | rate | counted
     )

@@ -1,4 +1,6 @@
-"""The dialogs of a challenge as they were before a span was masked: the original option in the mask's place."""
+"""The dialogs of a challenge as they were before a span was masked:
+the original option in the mask's place.
+"""
 
 import pandas as pd
 
@@ -9,11 +11,12 @@ SPEAKER = r"^[A-Z]\s*:\s*"
 
 
 def restored_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The turns of the restored dialogs: source, split, dialog_id (the instance), turn (from 0), text (without speaker);
-    mask_start, mask_end: characters of the turn's text where the mask was, missing in the other turns.
+    """The turns of the restored dialogs: source, split, dialog_id (the instance), turn (from 0),
+    text (without speaker); mask_start, mask_end: characters of the turn's text where the mask was,
+    missing in the other turns.
 
-    challenge: a table of the schema challenge; where: its file, for messages. Raises UserError for an instance without
-    exactly one original option, or a dialog without exactly one mask.
+    challenge: a table of the schema challenge; where: its file, for messages. Raises UserError for
+    an instance without exactly one original option, or a dialog without exactly one mask.
     """
     originals = challenge[challenge["is_original"]]
     count = (
@@ -24,14 +27,14 @@ def restored_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
     wrong = count[count != 1]
     if len(wrong):
         raise UserError(
-            f"{where}: instance {wrong.index[0]} has {wrong.iloc[0]} original options, not one, so its dialog "
-            "cannot be restored; clean the challenge again"
+            f"{where}: instance {wrong.index[0]} has {wrong.iloc[0]} original options, not one, so "
+            "its dialog cannot be restored; clean the challenge again"
         )
     masks = originals["dialog"].str.count(MASK)
     if (masks != 1).any():
         raise UserError(
-            f"{where}: the dialog of instance {originals.loc[masks != 1, 'instance_id'].iloc[0]} has "
-            f"{masks[masks != 1].iloc[0]} times {MASK}, not once; clean the challenge again"
+            f"{where}: the dialog of instance {originals.loc[masks != 1, 'instance_id'].iloc[0]} "
+            f"has {masks[masks != 1].iloc[0]} times {MASK}, not once; clean the challenge again"
         )
     turns = originals.assign(text=originals["dialog"].str.split("\n")).explode(
         "text", ignore_index=True

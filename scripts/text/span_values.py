@@ -1,4 +1,5 @@
-"""What a temporal expression stands for, as a text that is equal for expressions that mean the same.
+"""What a temporal expression stands for, as a text that is equal for expressions
+that mean the same.
 
     two weeks, 14 days, a fortnight                        1209600 s
     half an hour, 30 minutes, about thirty minutes         1800 s
@@ -17,9 +18,10 @@
     the eighties, 1980s                                    80s
     a few days, next week, the second week                 few days, next week, 2nd week
 
-Months and years as in unit normalization (12 months are a year, a month has 30 days). Words that say that a quantity is
-not exact (about, nearly) or that it comes on top (another) do not count; bounds do (more than, at least, less than, up
-to). Vague quantities (a few days) stay words, without the article.
+Months and years as in unit normalization (12 months are a year, a month has 30 days). Words that
+say that a quantity is not exact (about, nearly) or that it comes on top (another) do not count;
+bounds do (more than, at least, less than, up to). Vague quantities (a few days) stay words, without
+the article.
 """
 
 import re
@@ -55,7 +57,9 @@ BOUNDS = {
 }
 MONTHS = {
     name[:3]: name
-    for name in "january february march april may june july august september october november december".split()
+    for name in (
+        "january february march april may june july august september october november december"
+    ).split()
 }
 MONTH = f"(?P<month>{'|'.join(MONTHS.values())})"
 SAME = {
@@ -85,7 +89,9 @@ ADDED = {"more", "full", "whole"}  # five more minutes are five minutes
 
 
 def has_numeral(text: str, kind: str, rules: Rules) -> bool:
-    """Whether an expression holds a digit, a number word (two, half, a dozen, thousands of) or an ordinal; "a" is none."""
+    """Whether an expression holds a digit, a number word (two, half, a dozen, thousands of)
+    or an ordinal; "a" is none.
+    """
     return any(
         piece.word_class in NUMERALS
         or piece.text == "first"
@@ -110,7 +116,9 @@ def decade(words: str) -> str:
 
 
 def word_of(piece: Piece, last: bool) -> str:
-    """A piece in one form: numbers in digits, ordinals as 2nd, months whole; empty for articles and marks."""
+    """A piece in one form: numbers in digits, ordinals as 2nd, months whole;
+    empty for articles and marks.
+    """
     name, text = piece.word_class, piece.text
     if name in NUMBERS:
         value = number(text)
@@ -181,7 +189,8 @@ def with_clock_times(words: str) -> str:
     )
     # "10 to 8" is a time, "9 to 5" and "5 to 8 pm" are two.
     words = re.sub(
-        r"\b(?P<minutes>half|quarter|5|10|20|25) (?:minutes )?(?P<side>to) (?P<hour>\d+)\b(?!:| am| pm| in )",
+        r"\b(?P<minutes>half|quarter|5|10|20|25) (?:minutes )?(?P<side>to) (?P<hour>\d+)\b(?!:| am"
+        r"| pm| in )",
         to_the_hour,
         words,
     )
@@ -203,7 +212,8 @@ def with_clock_times(words: str) -> str:
         clock(hour, minute, half_said or half) for hour, minute, half_said in times
     )
     day = re.sub(
-        r"\d+:\d\d(?: [ap]m)?|\b(?:at|on|in|from|to|until|till|of|morning|afternoon|evening|night)\b",
+        r"\d+:\d\d(?: [ap]m)?|\b(?:at|on|in|from|to|until|till|of|morning|afternoon|evening"
+        r"|night)\b",
         " ",
         words,
     )
@@ -226,7 +236,9 @@ def with_dates(words: str) -> str:
 
 
 def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
-    """What an expression says about a duration, {} for it, and that duration; empty text where it says nothing."""
+    """What an expression says about a duration, {} for it, and that duration;
+    empty text where it says nothing.
+    """
     classes, before, after = [piece.word_class for piece in read], "", ""
     if kind == "set":
         texts = [
@@ -283,7 +295,10 @@ def seconds(texts: pd.Series) -> pd.Series:
 
 
 def values_of(texts: pd.Series, kinds: pd.Series, rules: Rules) -> pd.Series:
-    """The value of each expression, by the index of the texts. Worked out one by one: give each expression once."""
+    """The value of each expression, by the index of the texts.
+
+    Worked out one by one: give each expression once.
+    """
     read = [pieces(text, rules) for text in texts]
     templates = [template_of(of_text, kind) for of_text, kind in zip(read, kinds)]
     durations = seconds(pd.Series([duration for _, duration in templates], dtype=object))

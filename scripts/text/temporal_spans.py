@@ -1,22 +1,28 @@
-"""Find the temporal expressions of dialogs with a spaCy pipeline of rules (Qin et al. 2021, sections 3 and 4).
+"""Find the temporal expressions of dialogs with a spaCy pipeline
+of rules (Qin et al. 2021, sections 3 and 4).
 
-The paper masks what SUTime finds. Here a blank English pipeline with a span ruler does it; its patterns and word classes
-are data, in resources/temporal_patterns.yaml, where the conventions about bounds stand too.
+The paper masks what SUTime finds. Here a blank English pipeline with a span ruler does it; its
+patterns and word classes are data, in resources/temporal_patterns.yaml, where the conventions about
+bounds stand too.
 
-    kind      date (tomorrow, May 5th, two weeks ago), time (5 p.m., tonight, ten minutes later), duration (two weeks,
-              "just a second", a three-day trip), set (every day, twice a week, weekends), age (five years old)
-    numeral   whether a digit, a number word (two, half, a dozen, thousands of) or an ordinal stands in it; "a" is none
-    value     what it stands for, the same for "two weeks" and "14 days" (scripts/text/span_values.py)
+    kind      date (tomorrow, May 5th, two weeks ago), time (5 p.m., tonight, ten minutes later),
+              duration (two weeks, "just a second", a three-day trip), set (every day, twice a week,
+              weekends), age (five years old)
+    numeral   whether a digit, a number word (two, half, a dozen, thousands of) or an ordinal stands
+              in it; "a" is none
+    value     what it stands for, the same for "two weeks" and "14 days"
+              (scripts/text/span_values.py)
 
---spacy-model adds the DATE and TIME entities of an installed statistical pipeline where no rule found anything that
-overlaps; it is not needed.
+--spacy-model adds the DATE and TIME entities of an installed statistical pipeline where no rule
+found anything that overlaps; it is not needed.
 
-Reads  <cleaned>/<split>.parquet: schema dialogs, or challenge (then the dialog with its original option in the mask's
-       place; the turns are its lines, counted from 0, without the speaker)
+Reads  <cleaned>/<split>.parquet: schema dialogs, or challenge (then the dialog with its original
+       option in the mask's place; the turns are its lines, counted from 0, without the speaker)
 Writes <output>/<split>.parquet (schema spans), in the order of the data; spans never overlap
 
-    python -m scripts.text.temporal_spans --cleaned results/clean/dailydialog --splits train validation test \\
-        --processes 2 --output results/build/temporal_spans/dailydialog
+    python -m scripts.text.temporal_spans --cleaned results/clean/dailydialog \\
+        --splits train validation test --processes 2 \\
+        --output results/build/temporal_spans/dailydialog
 """
 
 import argparse
@@ -61,14 +67,14 @@ KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
 SENTENCE_ENDS = (".", "!", "?", "\n")  # the last is that of a text
 ENTITIES = {"DATE": "date", "TIME": "time"}
-CHUNK, WINDOW = (
-    1000,
-    32,
-)  # turns that a process takes at once; chunks that are under way, each a part of the memory needed
+# turns that a process takes at once; chunks that are under way, each a part of the memory needed
+CHUNK, WINDOW = (1000, 32)
 
 
 class Found(NamedTuple):
-    """A temporal expression: its first piece (or character), the one after its last, its kind and its sort."""
+    """A temporal expression: its first piece (or character), the one after its last,
+    its kind and its sort.
+    """
 
     start: int
     end: int
@@ -80,7 +86,9 @@ class Found(NamedTuple):
 
 
 def token_patterns(written: str, groups: dict[str, list[str]]) -> list[list[dict]]:
-    """spaCy's token patterns of a pattern as the rules write it; several where a piece is a class or a word."""
+    """spaCy's token patterns of a pattern as the rules write it;
+    several where a piece is a class or a word.
+    """
     choices = []
     for piece in written.split():
         first = {"SENT_START": 1} if len(piece) > 1 and piece.startswith("^") else {}
@@ -129,9 +137,11 @@ def doc_of(read: list[Piece], vocab: Vocab) -> Doc:
 
 
 def telling_sentences(text: str, vocab: Vocab, rules: Rules) -> Iterator[Doc]:
-    """The sentences of a text that may hold an expression, each behind the mark that ends the one before.
+    """The sentences of a text that may hold an expression,
+    each behind the mark that ends the one before.
 
-    Most have only words that are too common to try any pattern. No pattern goes on behind a mark that ends a sentence.
+    Most have only words that are too common to try any pattern. No pattern goes on behind a mark
+    that ends a sentence.
     """
     read, start = [*pieces(text, rules), Piece(len(text), len(text), "end", "\n")], 0
     for place, piece in enumerate(read):
@@ -152,7 +162,10 @@ def rule_pipeline(rules: Rules) -> Language:
 
 
 def statistical_pipeline(name: str | None) -> Language | None:
-    """An installed pipeline (a package or a folder) that knows entities. Raises UserError when there is none."""
+    """An installed pipeline (a package or a folder) that knows entities.
+
+    Raises UserError when there is none.
+    """
     if not name:
         return None
     try:
@@ -161,19 +174,22 @@ def statistical_pipeline(name: str | None) -> Language | None:
         )
     except OSError:
         raise UserError(
-            f"--spacy-model {name}: not installed; install it (`python -m spacy download {name}`), or leave the "
-            "option out: the rules do without it"
+            f"--spacy-model {name}: not installed; install it (`python -m spacy download {name}`), "
+            "or leave the option out: the rules do without it"
         ) from None
     if not any("doc.ents" in nlp.get_pipe_meta(pipe).assigns for pipe in nlp.pipe_names):
         raise UserError(
-            f"--spacy-model {name}: it finds no entities (its parts: {', '.join(nlp.pipe_names) or 'none'}); name "
-            "a pipeline with an entity recognizer, or leave the option out"
+            f"--spacy-model {name}: it finds no entities (its parts: "
+            f"{', '.join(nlp.pipe_names) or 'none'}); name a pipeline with an entity recognizer, "
+            "or leave the option out"
         )
     return nlp
 
 
 def settled(doc: Doc, rules: Rules) -> list[Found]:
-    """The ruler's matches without their contexts: the longest first (contexts counted), none that overlap."""
+    """The ruler's matches without their contexts: the longest first (contexts counted),
+    none that overlap.
+    """
     matches = [
         (span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]
     ]
@@ -192,7 +208,9 @@ def settled(doc: Doc, rules: Rules) -> list[Found]:
 
 
 def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
-    """Neighbours that are one expression, joined, over and over; what lives in joins only is dropped."""
+    """Neighbours that are one expression, joined, over and over;
+    what lives in joins only is dropped.
+    """
     place = 0
     while place + 1 < len(found):
         first, second = found[place : place + 2]
@@ -275,7 +293,10 @@ def span_table(
 
 
 def turns_in(file: Path) -> Iterator[pd.DataFrame]:
-    """The turns of a cleaned table in chunks. Raises UserError when it holds neither dialogs nor a challenge."""
+    """The turns of a cleaned table in chunks.
+
+    Raises UserError when it holds neither dialogs nor a challenge.
+    """
     present = set(schema_of(file).names)
     if set(CHALLENGE.names) <= present:
         turns = restored_turns(read_complete(file, CHALLENGE, ["rule"]).to_pandas(), str(file))
@@ -289,8 +310,9 @@ def turns_in(file: Path) -> Iterator[pd.DataFrame]:
                 yield batch.to_pandas()
     else:
         raise UserError(
-            f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no column "
-            f"{', '.join(name for name in TURNS if name not in present)}; clean the source again"
+            f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no "
+            f"column {', '.join(name for name in TURNS if name not in present)}; clean the source "
+            "again"
         )
 
 
@@ -311,7 +333,9 @@ def in_process(turns: pd.DataFrame) -> pa.Table:
 def span_tables(
     chunks: Iterable[pd.DataFrame], processes: int, model: str | None = None, rules: Path = RULES
 ) -> Iterator[tuple[int, pa.Table]]:
-    """How many turns and their spans, window by window in the order of the chunks: memory does not grow with the data."""
+    """How many turns and their spans, window by window in the order of the chunks:
+    memory does not grow with the data.
+    """
     chunks = iter(chunks)
     pool = None
     if processes > 1:
@@ -361,9 +385,8 @@ def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
 
 def main(given: argparse.Namespace) -> None:
     end_forks_with_this()
-    statistical_pipeline(
-        given.spacy_model
-    )  # before any process starts, so that a missing one is told once
+    # before any process starts, so that a missing one is told once
+    statistical_pipeline(given.spacy_model)
     versions = {
         "rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(),
         "spacy": spacy.__version__,

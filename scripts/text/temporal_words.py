@@ -1,8 +1,9 @@
 """A text as pieces with word classes: what the rules for temporal expressions are written in.
 
-White space does not matter: "o'clock", "o ' clock" and "o’clock" are one piece each, "7:30" and "7 : 30", "p.m." and
-"p . m ." too, so that DailyDialog's text reads the same before and after its spacing is repaired. Full-width letters,
-digits and marks are read as the usual ones. Bounds are always those of the text as it stands.
+White space does not matter: "o'clock", "o ' clock" and "o’clock" are one piece each, "7:30" and "7
+: 30", "p.m." and "p . m ." too, so that DailyDialog's text reads the same before and after its
+spacing is repaired. Full-width letters, digits and marks are read as the usual ones. Bounds are
+always those of the text as it stands.
 """
 
 import re
@@ -31,12 +32,15 @@ PLAIN = str.maketrans(
     }
 )
 
-# ---- Numbers. unit_normalization reads their values; here only what is one number: "five fifteen" are two.
+# ---- Numbers.
+# unit_normalization reads their values; here only what is one number: "five fifteen" are two.
 
 ORDINALS = dict(
     zip(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-        "sixteenth seventeenth eighteenth nineteenth twentieth".split(),
+        (
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+        ).split(),
         range(1, 21),
     )
 ) | {"thirtieth": 30}
@@ -48,7 +52,8 @@ NUMBER_WORDS = (
     rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))"
     rf"(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*"
 )  # d: the end of hundred and thousand
-# What begins with a digit or an apostrophe, and what with a number word: (class, pattern), the first that fits counts.
+# What begins with a digit or an apostrophe, and what with a number word: (class, pattern), the
+# first that fits counts.
 DIGITS = [
     (name, re.compile(pattern))
     for name, pattern in [
@@ -62,7 +67,10 @@ DIGITS = [
         ("ordinal", r"\d+\s?(?:st|nd|rd|th)(?![a-z])"),
         (
             "number",
-            r"\d+\s+1/2|[1-9]/[2-9](?!\d)|\d*[½¼¾]|\d{1,2} \. \d(?=\s+(?:hour|year|month|day|week))",
+            (
+                r"\d+\s+1/2|[1-9]/[2-9](?!\d)|\d*[½¼¾]|\d{1,2} \. \d(?=\s+(?:hour|year|month|day"
+                r"|week))"
+            ),
         ),
         ("number", rf"\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s+{SCALE}(?![a-z]))?"),
     ]
@@ -91,7 +99,9 @@ NEXT = re.compile(r"\s*(?:([^\W\d_]+)|(\S))")
 
 
 class Piece(NamedTuple):
-    """One piece of a text: its bounds, its class, and its words in lower case with single blanks."""
+    """One piece of a text: its bounds, its class, and its words in lower case
+    with single blanks.
+    """
 
     start: int
     end: int
@@ -100,7 +110,10 @@ class Piece(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """resources/temporal_patterns.yaml, read. forms: by first word or sign, the patterns that may begin there."""
+    """resources/temporal_patterns.yaml, read.
+
+    forms: by first word or sign, the patterns that may begin there.
+    """
 
     class_of: dict[str, str]
     forms: dict[str, list[tuple[str, re.Pattern]]]
@@ -112,7 +125,10 @@ class Rules(NamedTuple):
 
 @lru_cache
 def rules_of(path: Path = RULES) -> Rules:
-    """The rules of a file. Raises UserError when it has no patterns (an empty span ruler warns at every text)."""
+    """The rules of a file.
+
+    Raises UserError when it has no patterns (an empty span ruler warns at every text).
+    """
     held = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not held.get("patterns"):
         raise UserError(

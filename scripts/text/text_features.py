@@ -1,9 +1,10 @@
 """What a text shows to whoever does not understand it: words without their order, or less.
 
-Each feature is a function of a table's texts alone: it takes the table (columns first and second, the two texts of an example,
-and category where the study has one) and returns an (n, k) matrix. Nothing is fitted, so nothing leaks from what is measured. In
-a study where exchanging the two texts exchanges the labels (strided sentence order), a feature is that of the second text less
-that of the first: with no intercept the control cannot prefer a label.
+Each feature is a function of a table's texts alone: it takes the table (columns first and second,
+the two texts of an example, and category where the study has one) and returns an (n, k) matrix.
+Nothing is fitted, so nothing leaks from what is measured. In a study where exchanging the two texts
+exchanges the labels (strided sentence order), a feature is that of the second text less that of the
+first: with no intercept the control cannot prefer a label.
 """
 
 import re
@@ -17,7 +18,8 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from scripts.text.bag_of_words import words_and_bigrams
 from scripts.text.number_words import CARDINALS, ONES, SCALES, TENS
 
-# Words by which a sentence tells its place among others: connectives, beginnings and ends, and pronouns that look back.
+# Words by which a sentence tells its place among others: connectives, beginnings and ends, and
+# pronouns that look back.
 CUES = [
     "after",
     "afterwards",
@@ -76,11 +78,12 @@ CUES = [
     "intro",
 ]
 NUMERAL = re.compile(
-    rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b|\b(?:{'|'.join(CARDINALS | SCALES)})\b"
+    rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b"
+    rf"|\b(?:{'|'.join(CARDINALS | SCALES)})\b"
 )
 PREPOSITION = re.compile(
-    r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for|within|from|"
-    r"between|over|under)\b",
+    r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for"
+    r"|within|from|between|over|under)\b",
     re.I,
 )
 WORD = r"(?u)\b\w+\b"
@@ -111,7 +114,9 @@ def second_words(table: pd.DataFrame) -> csr_matrix:
 def of_both(
     of_texts: Callable[[pd.Series], csr_matrix],
 ) -> Callable[[pd.DataFrame, bool], csr_matrix]:
-    """A feature of each text: side by side, or of an exchangeable pair the second's less the first's."""
+    """A feature of each text: side by side, or of an exchangeable pair the second's less the
+    first's.
+    """
 
     def feature(table: pd.DataFrame, exchangeable: bool) -> csr_matrix:
         first, second = of_texts(table["first"]), of_texts(table["second"])
@@ -135,7 +140,9 @@ def length_of(texts: pd.Series) -> csr_matrix:
 
 
 def overlap(table: pd.DataFrame) -> csr_matrix:
-    """The share of the second text's words that stand in the first, whether all do, and how many numbers they share."""
+    """The share of the second text's words that stand in the first, whether all do,
+    and how many numbers they share.
+    """
     counts = HashingVectorizer(
         token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True
     )
@@ -150,7 +157,9 @@ def overlap(table: pd.DataFrame) -> csr_matrix:
 
 
 def preposition_and_number(table: pd.DataFrame) -> csr_matrix:
-    """The first temporal preposition of the second text with the size of its first number, a power of two."""
+    """The first temporal preposition of the second text with the size of its first number,
+    a power of two.
+    """
     preposition = table["second"].str.extract(PREPOSITION, expand=False).str.lower().fillna("none")
     number = (
         pd.to_numeric(table["second"].str.extract(r"(\d+)", expand=False), errors="coerce")
@@ -180,7 +189,9 @@ def words_by_category(table: pd.DataFrame) -> csr_matrix:
 
 
 def normal_words(texts: pd.Series) -> pd.Series:
-    """Texts as words and signs in lower case with one space between and around them; a new line is a sign."""
+    """Texts as words and signs in lower case with one space between and around them;
+    a new line is a sign.
+    """
     return (
         " "
         + texts.str.lower().str.replace("\n", " ¶ ").str.findall(r"\w+|[^\w\s]").str.join(" ")
@@ -210,7 +221,9 @@ def shared_numbers(table: pd.DataFrame) -> np.ndarray:
 
 
 def frequency(table: pd.DataFrame, learnt: pd.Series) -> np.ndarray:
-    """(n,) how many right candidates of the training data read like the second text; learnt: those."""
+    """(n,) how many right candidates of the training data read like the second text;
+    learnt: those.
+    """
     return (
         normal_words(table["second"])
         .map(normal_words(learnt).value_counts())

@@ -1,4 +1,5 @@
-"""Units of time, from seconds to millennia, and the most proper one for a quantity (Zhou et al. 2019, section 4).
+"""Units of time, from seconds to millennia, and the most proper one
+for a quantity (Zhou et al. 2019, section 4).
 
 Not a program. A month has 30 days, a year 365; months and years are converted at 12 to the year.
 """
@@ -20,9 +21,8 @@ SECONDS = {
 }  # ascending
 UNITS = list(SECONDS)
 SIZE = np.array(list(SECONDS.values()), float)
-MONTHS = np.array(
-    [np.nan] * 5 + [1, 12, 120, 1200, 12000]
-)  # of the units that are counted in months
+# of the units that are counted in months
+MONTHS = np.array([np.nan] * 5 + [1, 12, 120, 1200, 12000])
 LARGEST = UNITS.index("century")  # the largest that is written
 PLURALS = {unit: f"{unit}s" for unit in UNITS} | {"century": "centuries", "millennium": "millennia"}
 NAMES = {
@@ -40,7 +40,9 @@ NAMES = {
 
 
 def converted(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarray:
-    """Values of units (places in UNITS) in other units: 12 months to the year, 30 days to the month, 365 a year."""
+    """Values of units (places in UNITS) in other units: 12 months to the year,
+    30 days to the month, 365 a year.
+    """
     by_months = MONTHS[unit] / MONTHS[into]
     return value * np.where(np.isnan(by_months), SIZE[unit] / SIZE[into], by_months)
 
@@ -48,8 +50,8 @@ def converted(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarr
 def proper(value: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """The place in UNITS of the most proper unit for each value of a unit.
 
-    What rounding lifts to half of a larger unit (29.999 minutes are written as 30) goes there, and so on, so that the
-    result, read again, stays as it is.
+    What rounding lifts to half of a larger unit (29.999 minutes are written as 30) goes there, and
+    so on, so that the result, read again, stays as it is.
     """
     written, chosen = value, unit
     for _ in UNITS:

@@ -1,10 +1,11 @@
 """A trigram language model of counts: which words stand beside which, and nothing else of a text.
 
-Interpolated by Witten and Bell's rule (Chen and Goodman 1999, section 2.4): with c(h) words seen after a history h, t(h) of them
-distinct, P(w | h) = (c(hw) + t(h) P(w | shorter h)) / (c(h) + t(h)); the shortest is even over the vocabulary and one unknown word.
+Interpolated by Witten and Bell's rule (Chen and Goodman 1999, section 2.4): with c(h) words seen
+after a history h, t(h) of them distinct, P(w | h) = (c(hw) + t(h) P(w | shorter h)) / (c(h) +
+t(h)); the shortest is even over the vocabulary and one unknown word.
 
-The second text stands in the place of the first's <MASK>, or behind a first text that has none. A line is a sentence of the model's,
-without the name of who says it.
+The second text stands in the place of the first's <MASK>, or behind a first text that has none. A
+line is a sentence of the model's, without the name of who says it.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,9 @@ ORDERS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Order:
-    """The n-grams of one length: their sorted keys and counts, and of their sorted histories how many words follow, and how many kinds."""
+    """The n-grams of one length: their sorted keys and counts, and of their sorted histories how
+    many words follow, and how many kinds.
+    """
 
     keys: np.ndarray
     counts: np.ndarray
@@ -32,7 +35,9 @@ class Order:
 
 @dataclass(frozen=True)
 class Trigrams:
-    """What was counted: the vocabulary (pd.Index of words) and an Order for one, two and three words."""
+    """What was counted: the vocabulary (pd.Index of words) and an Order for one,
+    two and three words.
+    """
 
     vocabulary: pd.Index
     orders: list[Order]
@@ -50,8 +55,10 @@ def masked(table: pd.DataFrame) -> pd.Series:
 
 
 def windows(sequences: list[list[str]], vocabulary: pd.Index) -> tuple[np.ndarray, np.ndarray]:
-    """Three words in a row, the last of them the one to foretell: (n, 3) places in the vocabulary, its length for unknown words; and
-    (n,) the sequence that each stands in. A sequence begins with two words that are history alone."""
+    """Three words in a row, the last of them the one to foretell: (n, 3) places in the vocabulary,
+    its length for unknown words; and (n,) the sequence that each stands in. A sequence begins with
+    two words that are history alone.
+    """
     lengths = np.array([len(sequence) for sequence in sequences], int)
     places = vocabulary.get_indexer(list(chain.from_iterable(sequences)))
     places = np.where(places < 0, len(vocabulary), places)
@@ -61,7 +68,9 @@ def windows(sequences: list[list[str]], vocabulary: pd.Index) -> tuple[np.ndarra
 
 
 def keys_of(found: np.ndarray, order: int, size: int) -> np.ndarray:
-    """(n,) the last `order` words of each window as one number; without its last word a key's quotient by `size` is its history's."""
+    """(n,) the last `order` words of each window as one number; without its last word a key's
+    quotient by `size` is its history's.
+    """
     keys = np.zeros(len(found), np.int64)  # three words of a vocabulary of two million fit
     for column in range(3 - order, 3):
         keys = keys * size + found[:, column]
@@ -123,7 +132,9 @@ def probability(model: Trigrams, found: np.ndarray) -> np.ndarray:
 
 
 def trigram(table: pd.DataFrame, model: Trigrams) -> np.ndarray:
-    """(n,) the mean log-probability of the second text's words and of the two that follow it, each after the two before it."""
+    """(n,) the mean log-probability of the second text's words and of the two that follow it,
+    each after the two before it.
+    """
     around = masked(table).str.extract(r"([^\n]*)<MASK>([^\n]*)")
     before, second, after = words_of(around[0]), words_of(table["second"]), words_of(around[1])
     sequences = [

@@ -1,4 +1,5 @@
-"""Write the temporal quantities of answers in their most proper unit (Zhou et al. 2019, section 4, unit normalization).
+"""Write the temporal quantities of answers in their most proper unit (Zhou et al. 2019, section 4,
+unit normalization).
 
     30 months         2.5 years             90 minutes               1.5 hours
     a few days        3 days                thirty-five minutes      0.58 hours
@@ -11,20 +12,23 @@ Writes the same lines to standard output, each quantity in its most proper unit
 
     python -m scripts.text.unit_normalization < answers.txt
 
-The most proper unit is the largest of which there is at least a half: second, minute, hour, day, week, month, year,
-decade or century. Decade and century are units like any other, as in the authors' code, so 5 years are 0.5 decades and
-90 years 0.9 centuries; a millennium is read, but written as 10 centuries, since the paper's data has no larger unit.
-The smaller end of a range decides for both ends. What is less than half a second stays in seconds.
+The most proper unit is the largest of which there is at least a half: second, minute, hour, day,
+week, month, year, decade or century. Decade and century are units like any other, as in the
+authors' code, so 5 years are 0.5 decades and 90 years 0.9 centuries; a millennium is read, but
+written as 10 centuries, since the paper's data has no larger unit. The smaller end of a range
+decides for both ends. What is less than half a second stays in seconds.
 
-A month has 30 days, a year 365. Months and years are converted at 12 to the year, which gives the paper's own example,
-30 months as 2.5 years (30 times 30 days are 2.47 years); so 180 days, 6 months and half a year are the same.
+A month has 30 days, a year 365. Months and years are converted at 12 to the year, which gives the
+paper's own example, 30 months as 2.5 years (30 times 30 days are 2.47 years); so 180 days, 6 months
+and half a year are the same.
 
-a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12; hundreds of 100, and so on.
-Numbers have two decimals at most. Text around a quantity stays.
+a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12; hundreds of
+100, and so on. Numbers have two decimals at most. Text around a quantity stays.
 
-every 2 hours is a period: its number counts hours, so it is normalised, and a period of 1 is written without its number
-(every 24 hours: every day). Left as they are:
-  rates          twice a week, 3 times every 2 hours, 5 days a week, 24 hours a day (0.71 weeks a week are nonsense)
+every 2 hours is a period: its number counts hours, so it is normalised, and a period of 1 is
+written without its number (every 24 hours: every day). Left as they are:
+  rates          twice a week, 3 times every 2 hours, 5 days a week, 24 hours a day (0.71 weeks a
+                 week are nonsense)
   once a week    its period has the most proper unit already, and no other wording reads as well
   ages           18 years old, a 5-year-old, aged 30 years
   clock times    2:30 pm, 5 o'clock, at 0600 hours
@@ -72,9 +76,11 @@ def rewritten(table: pd.DataFrame) -> pd.Series:
 
 
 def found_in(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.DataFrame]:
-    """The place of each answer among the different texts (-1 where missing); those texts; their expressions (expressions()).
+    """The place of each answer among the different texts (-1 where missing); those texts; their
+    expressions (expressions()).
 
-    Expressions are looked for without soft hyphens; their start and end are those in the texts as they stand.
+    Expressions are looked for without soft hyphens; their start and end are those in the texts as
+    they stand.
     """
     codes, texts = pd.factorize(answers.to_numpy(object))
     texts = pd.Series(texts, dtype=object)
@@ -90,12 +96,13 @@ def found_in(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.DataFrame]:
 
 
 def quantities(answers: pd.Series) -> pd.DataFrame:
-    """The temporal quantity of each answer that has exactly one, by the answers' index; missing in the others.
+    """The temporal quantity of each answer that has exactly one, by the answers' index;
+    missing in the others.
 
-    start, end: bounds of its expression in the answer. low, high, unit: as written, equal but for ranges ("1 hour and
-    15 minutes" are 1.25 hours). seconds_low, seconds_high: in the most proper unit, before rounding, so that 12 months
-    and a year are the same. Periods are quantities (every 2 hours; every day; once a week is one week), rates are not
-    (twice a week).
+    start, end: bounds of its expression in the answer. low, high, unit: as written, equal but for
+    ranges ("1 hour and 15 minutes" are 1.25 hours). seconds_low, seconds_high: in the most proper
+    unit, before rounding, so that 12 months and a year are the same. Periods are quantities (every
+    2 hours; every day; once a week is one week), rates are not (twice a week).
     """
     codes, _, table = found_in(answers)
     ends = np.sort(table[["low", "high"]].to_numpy(float))
@@ -123,7 +130,8 @@ def quantities(answers: pd.Series) -> pd.DataFrame:
 
 
 def normalize_units(answers: pd.Series) -> pd.Series:
-    """The answers with each temporal quantity in its most proper unit (rules: above); the rest of the text stays.
+    """The answers with each temporal quantity in its most proper unit (rules: above); the rest
+    of the text stays.
 
     Decade and century are units like any other: the rule, and the authors' code, name them.
     """

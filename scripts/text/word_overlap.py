@@ -1,8 +1,10 @@
-"""How many runs of five words dialogs share with the instances of a challenge, the right answers filled in.
+"""How many runs of five words dialogs share with the instances of a challenge,
+the right answers filled in.
 
-Not a program. What turns of equal text do not show (scripts/studies/timedial/leakage.py): a copy with its turns cut elsewhere, with
-a word changed in each, or the masked turn alone, said with its answer in another dialog. The work grows with the runs that both
-sides have, not with the pairs of dialogs.
+Not a program. What turns of equal text do not show (scripts/studies/timedial/leakage.py): a copy
+with its turns cut elsewhere, with a word changed in each, or the masked turn alone, said with its
+answer in another dialog. The work grows with the runs that both sides have, not with the pairs of
+dialogs.
 """
 
 import numpy as np
@@ -20,7 +22,9 @@ NEAR_PART = 0.5  # of either, from which on an instance is near a dialog that st
 
 
 def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The words (letters and digits, lower case) of all texts, one after the other as hashes, and how many each text has."""
+    """The words (letters and digits, lower case) of all texts, one after the other as hashes,
+    and how many each text has.
+    """
     lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
     split = pc.split_pattern(
         pc.utf8_trim_whitespace(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", " ")), " "
@@ -32,7 +36,9 @@ def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def runs_of(texts: pd.Series, length: int = RUN) -> pd.DataFrame:
-    """Every run of so many words in the texts: text (its place), at (the place of its first word in it), run (a hash)."""
+    """Every run of so many words in the texts: text (its place),
+    at (the place of its first word in it), run (a hash).
+    """
     words, counts = words_of(texts)
     text = np.repeat(np.arange(len(counts)), counts)
     at = np.arange(len(words)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -44,7 +50,9 @@ def runs_of(texts: pd.Series, length: int = RUN) -> pd.DataFrame:
 
 
 def shared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
-    """For each pair of texts how many different runs both have: ours, theirs (their places), and count."""
+    """For each pair of texts how many different runs both have: ours, theirs (their places),
+    and count.
+    """
     runs = np.intersect1d(ours["run"].unique(), theirs["run"].unique())
     sides = []
     for side in (ours, theirs):
@@ -68,8 +76,8 @@ def different(runs: pd.DataFrame, places: pd.Series) -> np.ndarray:
 
 
 def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
-    """Which dialogs share words with which instance: dialog, instance_id, dialog_share and answer_share (0 to 1; the most over
-    its right answers).
+    """Which dialogs share words with which instance: dialog, instance_id, dialog_share and
+    answer_share (0 to 1; the most over its right answers).
 
     turns: dialog (a number from 0), text, in order. filled: of filled_in().
     """
@@ -94,8 +102,8 @@ def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
 
 
 def filled_in(challenge: pd.DataFrame, instance_turns: pd.DataFrame) -> pd.DataFrame:
-    """The instances with each right option in the mask's place: instance_id, text (of the whole dialog), masked (the turn with the
-    answer), before (what stands before it there), answer.
+    """The instances with each right option in the mask's place: instance_id, text (of the whole
+    dialog), masked (the turn with the answer), before (what stands before it there), answer.
 
     challenge: schema challenge. instance_turns: of challenge_turns().
     """
@@ -120,12 +128,16 @@ def filled_in(challenge: pd.DataFrame, instance_turns: pd.DataFrame) -> pd.DataF
 
 
 def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
-    """Which pairs of overlaps() share too much for the dialog to stay; part: of what is too much, from 0 to 1."""
+    """Which pairs of overlaps() share too much for the dialog to stay;
+    part: of what is too much, from 0 to 1.
+    """
     return (pairs["dialog_share"] >= part * DIALOG_SHARE) | (
         pairs["answer_share"] >= part * ANSWER_SHARE
     )
 
 
 def still_near(pairs: pd.DataFrame, learnt: np.ndarray) -> set[str]:
-    """The instances that share half of what is too much with one of these dialogs (numbers), which stayed."""
+    """The instances that share half of what is too much with one of these dialogs (numbers),
+    which stayed.
+    """
     return set(pairs.loc[leaks(pairs, NEAR_PART) & pairs["dialog"].isin(learnt), "instance_id"])

@@ -1,7 +1,9 @@
-"""LoRA by peft: small matrices learn beside the linear layers of a network whose own weights stay as they are (Hu et al. 2021).
+"""LoRA by peft: small matrices learn beside the linear layers of a network whose own weights stay
+as they are (Hu et al. 2021).
 
-Beside the matrices learns what the model's file lacks (a fresh head) and the head of a classifier, all of it in fp32. The
-frozen weights are in 16 bit on a GPU, and while scores are computed in 32: rounding must decide no rank.
+Beside the matrices learns what the model's file lacks (a fresh head) and the head of a classifier,
+all of it in fp32. The frozen weights are in 16 bit on a GPU, and while scores are computed in 32:
+rounding must decide no rank.
 """
 
 from collections.abc import Iterator
@@ -30,7 +32,9 @@ def learnt_beside(network: torch.nn.Module) -> list[str]:
 
 
 def whole_modules(network: torch.nn.Module, weights: list[str]) -> list[str]:
-    """The modules that hold these weights: a head as one, a layer inside the model by its full name."""
+    """The modules that hold these weights: a head as one,
+    a layer inside the model by its full name.
+    """
     prefix = f"{network.base_model_prefix}."
     return sorted(
         {
@@ -41,7 +45,8 @@ def whole_modules(network: torch.nn.Module, weights: list[str]) -> list[str]:
 
 
 def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[str]:
-    """The linear layers that get matrices, by name: all of the base model, or those that end in one of the names with commas.
+    """The linear layers that get matrices, by name: all of the base model, or those that end in one
+    of the names with commas.
 
     Raises UserError for a name of no layer.
     """
@@ -59,8 +64,8 @@ def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[st
     for name in target.split(","):
         if not any(layer == name or layer.endswith(f".{name}") for layer in linear):
             raise UserError(
-                f"training: target names {name}, which is no linear layer of this {network.config.model_type} model"
-                f"{closest(name, [*known, ALL_LINEAR])}"
+                f"training: target names {name}, which is no linear layer of this "
+                f"{network.config.model_type} model{closest(name, [*known, ALL_LINEAR])}"
             )
     return [
         layer for layer in linear if layer.endswith(tuple(f".{name}" for name in target.split(",")))
@@ -68,8 +73,9 @@ def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[st
 
 
 def configuration(network: torch.nn.Module, training: dict, whole: list[str]):
-    """peft's configuration of the adapter, beside whose matrices the modules `whole` learn. Raises UserError for a target that
-    the network does not have."""
+    """peft's configuration of the adapter, beside whose matrices the modules `whole` learn. Raises
+    UserError for a target that the network does not have.
+    """
     from peft import LoraConfig  # a second, and few runs need it
 
     return LoraConfig(
@@ -83,7 +89,9 @@ def configuration(network: torch.nn.Module, training: dict, whole: list[str]):
 def peft_configuration(
     network: torch.nn.Module, training: dict, adapted: list[str], whole: list[str], base: str
 ):
-    """The configuration by which others load the adapter of an adapted network: its layers, and what has learnt as a whole."""
+    """The configuration by which others load the adapter of an adapted network: its layers, and
+    what has learnt as a whole.
+    """
     from peft import LoraConfig
 
     kinds = {
@@ -108,7 +116,8 @@ def peft_configuration(
 
 
 def prepare(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
-    """Give a network that learns the adapter and the checkpointing of its gradients that the training asks for.
+    """Give a network that learns the adapter and the checkpointing of its gradients
+    that the training asks for.
 
     The caller seeds torch. Raises UserError for a network that cannot have them.
     """
@@ -122,20 +131,23 @@ def prepare(network: torch.nn.Module, training: dict, hardware: Hardware) -> Non
     if training.get("gradient_checkpointing"):
         if not network.supports_gradient_checkpointing:
             raise UserError(
-                f"training: a {network.config.model_type} model has no gradient_checkpointing; take it out"
+                f"training: a {network.config.model_type} model has no gradient_checkpointing; "
+                "take it out"
             )
         network.activation_checkpointing_enable({"use_reentrant": False})
         network.disable_input_require_grads()  # which that way needs none
 
 
 def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
-    """Put the adapter into a network and freeze the rest, in 16 bit on a GPU (on a CPU where `precision: bf16` says so)."""
+    """Put the adapter into a network and freeze the rest, in 16 bit on a GPU (on a CPU where
+    `precision: bf16` says so).
+    """
     from peft import LoraModel
 
     if network.lacked is None:
         raise UserError(
-            f"training: adapter: {training['adapter']} learns beside weights, and this model has none yet; take it out, "
-            "or name a trained model"
+            f"training: adapter: {training['adapter']} learns beside weights, and this model has "
+            "none yet; take it out, or name a trained model"
         )
     beside = learnt_beside(network)
     LoraModel(network, configuration(network, training, whole_modules(network, beside)), ADAPTER)
@@ -148,7 +160,9 @@ def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
 
 @contextmanager
 def in_fp32(network: torch.nn.Module) -> Iterator[None]:
-    """Weights that an adapter has frozen in 16 bit, in 32 for a while; each is afterwards what it was."""
+    """Weights that an adapter has frozen in 16 bit, in 32 for a while;
+    each is afterwards what it was.
+    """
     narrow = [
         weight
         for weight in network.parameters()
@@ -164,7 +178,9 @@ def in_fp32(network: torch.nn.Module) -> Iterator[None]:
 
 
 def merge(network: torch.nn.Module) -> None:
-    """Add what the adapter has learnt to the weights beside it, in fp32: the network is then one without an adapter."""
+    """Add what the adapter has learnt to the weights beside it, in fp32:
+    the network is then one without an adapter.
+    """
     from peft.tuners.tuners_utils import BaseTunerLayer
 
     for weight in network.parameters():
@@ -190,7 +206,10 @@ def trained_state(network: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def load_trained_state(network: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
-    """Put back what trained_state() gave of a network like this one; what is frozen stays. Raises RuntimeError for another's."""
+    """Put back what trained_state() gave of a network like this one; what is frozen stays.
+
+    Raises RuntimeError for another's.
+    """
     frozen = {
         name: values
         for name, values in network.state_dict().items()
@@ -200,7 +219,9 @@ def load_trained_state(network: torch.nn.Module, state: dict[str, torch.Tensor])
 
 
 def sizes(network: torch.nn.Module) -> tuple[int, int]:
-    """How many numbers a network's weights are, without an adapter's matrices, and how many are trained, with them."""
+    """How many numbers a network's weights are, without an adapter's matrices,
+    and how many are trained, with them.
+    """
     weights = dict(network.named_parameters())
     return (
         sum(weight.numel() for name, weight in weights.items() if ".lora_" not in name),

@@ -95,7 +95,9 @@ class Examples:
 def pieces(
     tokenizer, *texts: list[str], chunk: int = 10_000, **options
 ) -> tuple[dict[str, Ragged], int]:
-    """The fields of tokenized texts (one list, or two for pairs), in chunks; and how many had to be cut."""
+    """The fields of tokenized texts (one list, or two for pairs), in chunks;
+    and how many had to be cut.
+    """
     fields: dict[str, list[np.ndarray]] = {
         name: [] for name in tokenizer.model_input_names if name != "attention_mask"
     }
@@ -125,13 +127,17 @@ def pieces(
 
 
 def tokenize(tokenizer, texts: list[list[str]], labels: np.ndarray, max_length: int) -> Examples:
-    """Tokenize texts (one list) or pairs of texts (two) once; the longer text of a pair is cut first."""
+    """Tokenize texts (one list) or pairs of texts (two) once;
+    the longer text of a pair is cut first.
+    """
     fields, truncated = pieces(tokenizer, *texts, truncation="longest_first", max_length=max_length)
     return Examples(fields, labels.astype(np.int64), np.arange(len(labels)), truncated)
 
 
 def static_width(width: int) -> int:
-    """The next of few widths (8, 16, 24, 32, 48, 64, 96, …), so that compiled graphs of fixed shapes are few."""
+    """The next of few widths (8, 16, 24, 32, 48, 64, 96, …), so that compiled graphs
+    of fixed shapes are few.
+    """
     step = max(8, 2 ** max(0, (width - 1).bit_length() - 2))
     return -(-width // step) * step
 
@@ -139,7 +145,8 @@ def static_width(width: int) -> int:
 def collate(
     examples: Examples, rows: np.ndarray, padding: dict[str, int], device, most: int | None = None
 ) -> Batch:
-    """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask, labels and choices.
+    """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask,
+    labels and choices.
 
     most: pad to one of few widths, none of them above this, since a model has so many positions.
     """
@@ -162,7 +169,9 @@ def collate(
 
 
 def parts_of(lengths: np.ndarray, rows: np.ndarray, tokens: int | None) -> list[np.ndarray]:
-    """The rows in parts of at most `tokens` tokens each, padding included (one row at least); in one part for None."""
+    """The rows in parts of at most `tokens` tokens each, padding included (one row at least);
+    in one part for None.
+    """
     if tokens is None or lengths[rows].max() * len(rows) <= tokens:
         return [rows]
     rows = rows[np.argsort(-lengths[rows], kind="stable")]
@@ -175,7 +184,9 @@ def parts_of(lengths: np.ndarray, rows: np.ndarray, tokens: int | None) -> list[
 
 
 def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
-    """The batches of one epoch as row numbers: every row once, like lengths together, order by seed and epoch."""
+    """The batches of one epoch as row numbers: every row once, like lengths together,
+    order by seed and epoch.
+    """
     draw = np.random.default_rng([seed, epoch])
     order = draw.permutation(len(lengths))
     batches = []
@@ -189,10 +200,11 @@ def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -
 def sorted_batches(
     lengths: np.ndarray, choices: np.ndarray, batch_size: int, tokens: int | None = None
 ) -> list[np.ndarray]:
-    """Batches for evaluation: longest first, so that a batch too large for the memory fails at once.
+    """Batches for evaluation: longest first, so that a batch too large
+    for the memory fails at once.
 
-    A batch has batch_size rows, or where `tokens` is given as many as have so many tokens, padding included. Candidates for
-    one place stay in one batch, which may go over for them.
+    A batch has batch_size rows, or where `tokens` is given as many as have so many tokens, padding
+    included. Candidates for one place stay in one batch, which may go over for them.
     """
     group = np.unique(choices, return_inverse=True)[1]
     longest = np.zeros(group.max() + 1, np.int64)

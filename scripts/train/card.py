@@ -71,11 +71,15 @@ def loading(job: dict, merged: bool) -> list[str]:
 def model_card(
     job: dict, facts: dict, history: list[dict], epoch: int, keep: str, card: dict
 ) -> str:
-    """The card as Markdown. card: title, licence, hub and revision of the model, `merged`, and title, licence and citation of
-    each source, as far as they are known."""
+    """The card as Markdown. card: title, licence, hub and revision of the model, `merged`, and
+    title, licence and citation of each source, as far as they are known.
+    """
     settings = job["settings"]
     sources = [
-        f"* {source.get('title', name)}: {source.get('licence', 'licence unknown')}; {source.get('citation', 'no citation')}"
+        (
+            f"* {source.get('title', name)}: {source.get('licence', 'licence unknown')}; "
+            f"{source.get('citation', 'no citation')}"
+        )
         for name, source in card.get("sources", {}).items()
     ]
     base = card.get("title", settings["model"])
@@ -86,13 +90,19 @@ def model_card(
         "",
         f"# {base}, {settings['study']}, {settings['method']}, seed {settings['seed']}",
         "",
-        f"Trained by timestride, run `{job['run']}`: the {'reported' if keep == 'best' else 'last'} epoch, {epoch} of {facts['epochs']}. "
-        f"Begins with {base}{from_hub}, licence: {card.get('licence', 'unknown')}. {labels}",
+        (
+            f"Trained by timestride, run `{job['run']}`: the "
+            f"{'reported' if keep == 'best' else 'last'} epoch, {epoch} of {facts['epochs']}. "
+            f"Begins with {base}{from_hub}, licence: {card.get('licence', 'unknown')}. {labels}"
+        ),
         "",
         "## Data",
         "",
-        f"Study {settings['study']}, source {settings['source']}, dataset {settings['dataset']}: "
-        f"`{json.dumps(settings['data'], sort_keys=True)}`; {facts['train_examples']:,} examples learnt from, columns {', '.join(job['inputs'])}.",
+        (
+            f"Study {settings['study']}, source {settings['source']}, dataset "
+            f"{settings['dataset']}: `{json.dumps(settings['data'], sort_keys=True)}`; "
+            f"{facts['train_examples']:,} examples learnt from, columns {', '.join(job['inputs'])}."
+        ),
         "",
         *sources,
         "",

@@ -1,4 +1,6 @@
-"""A run's checkpoint: what a killed run needs to go on to the same numbers, in one file that is whole or refused."""
+"""A run's checkpoint: what a killed run needs to go on to the same numbers,
+in one file that is whole or refused.
+"""
 
 import hashlib
 import io
@@ -20,7 +22,10 @@ DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not se
 
 
 class _Hashed:
-    """A file that hashes what is written. An error waits in `failed`, since torch turns it into several of its own."""
+    """A file that hashes what is written.
+
+    An error waits in `failed`, since torch turns it into several of its own.
+    """
 
     def __init__(self, opened):
         self.opened, self.sha256, self.failed = opened, hashlib.sha256(), None
@@ -39,7 +44,9 @@ class _Hashed:
 
 
 def save(path: Path, digest: str, maker: dict, state: dict) -> None:
-    """Write a checkpoint of the job `digest`, made on `maker` (hardware and versions that decide its numbers)."""
+    """Write a checkpoint of the job `digest`, made on `maker` (hardware and versions that decide
+    its numbers).
+    """
     with whole(path) as beside, open(beside, "wb") as opened:
         written = _Hashed(opened)
         torch.save(
@@ -52,7 +59,9 @@ def save(path: Path, digest: str, maker: dict, state: dict) -> None:
 
 
 def load(path: Path, digest: str, maker: dict) -> dict | None:
-    """The state that was saved; None, with a warning, where the file is damaged or another job's or maker's."""
+    """The state that was saved; None, with a warning,
+    where the file is damaged or another job's or maker's.
+    """
     if not path.exists():
         return None
     data = path.read_bytes()
@@ -83,7 +92,9 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
 
 
 class Saver:
-    """Keeps the checkpoint of a run, in the first process, now and then and when the run is told to end."""
+    """Keeps the checkpoint of a run, in the first process,
+    now and then and when the run is told to end.
+    """
 
     learner: Learner  # the loop's; it gives it before the first step
 
@@ -94,7 +105,10 @@ class Saver:
         self.last, self.took, self.started, self.before = time.time(), 0.0, time.time(), 0.0
 
     def load(self, network: torch.nn.Module) -> tuple[State, dict | None]:
-        """The state to go on from, and the optimizer's; the network gets its weights. A new state where there is none."""
+        """The state to go on from, and the optimizer's; the network gets its weights.
+
+        A new state where there is none.
+        """
         saved = load(self.path, self.digest, self.hardware.maker())
         if saved is None:
             return State(), None
@@ -110,7 +124,10 @@ class Saver:
         return State(**saved), optimizer
 
     def due(self, step: int) -> tuple[bool, bool]:
-        """Whether to save now, and whether the run is told to end. A save may take a twentieth of the time at most."""
+        """Whether to save now, and whether the run is told to end.
+
+        A save may take a twentieth of the time at most.
+        """
         due, must_stop = (
             time.time() - self.last > max(self.every, 20 * self.took),
             self.stop.must_stop(),
@@ -118,9 +135,8 @@ class Saver:
         accelerator = self.learner.accelerator
         if accelerator.num_processes == 1:
             return due, must_stop
-        if (
-            accelerator.device.type == "cuda" and step % 10
-        ):  # all must agree; asking costs a GPU a synchronisation
+        # all must agree; asking costs a GPU a synchronisation
+        if accelerator.device.type == "cuda" and step % 10:
             return False, False
         due, must_stop = (
             accelerator.gather(torch.tensor([[due, must_stop]], device=accelerator.device))

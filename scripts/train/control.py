@@ -1,22 +1,29 @@
-"""Fit the controls of a dataset: models that see no order, no context or only one text, and so cannot understand time.
+"""Fit the controls of a dataset: models that see no order, no context or only one text,
+and so cannot understand time.
 
-What a control reaches, a model's number does not show. A control (resources/models.yaml, kind `control`) is one of
-  features: a logistic regression on features of scripts/text/text_features.py, learnt from the training split
-  rank_by:  no learning: candidates for one mask are ranked by the first feature, ties of it by the next; `-` before a name ranks
-            the lowest first. `frequency` counts the training split's right candidates, `trigram` its words beside each other
-  predicts: most_frequent (the training split's label shares), or random (a hash of the example's id; candidates for a mask tie)
+What a control reaches, a model's number does not show. A control (resources/models.yaml, kind
+`control`) is one of
+  features: a logistic regression on features of scripts/text/text_features.py, learnt from the
+            training split
+  rank_by:  no learning: candidates for one mask are ranked by the first feature, ties of it by the
+            next; `-` before a name ranks the lowest first. `frequency` counts the training split's
+            right candidates, `trigram` its words beside each other
+  predicts: most_frequent (the training split's label shares), or random (a hash of the example's
+            id; candidates for a mask tie)
 
-Each takes a moment, and starting a process more than that, so one process fits all of a dataset. One that was finished before is
-not fitted again where data, settings and code are the same.
+Each takes a moment, and starting a process more than that, so one process fits all of a dataset.
+One that was finished before is not fitted again where data, settings and code are the same.
 
 Reads  <data>/<split>.parquet
-Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and run.json, as trained runs do
-       <folder>/<run>/work/, where they are kept as finished
+Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and
+       run.json, as trained runs do <folder>/<run>/work/, where they are kept as finished
        <output>: the manifest of them all, when all are there
 
-    python -m scripts.train.control --controls '{"run": "NAME", "settings": {…}, "control": {"features": ["lengths"]}}' \\
-        --method "$(cat method.json)" --splits train val_1 --data results/build/strided_sop/activitynet/stride-0 \\
-        --folder results/train/strided_sop --output results/train/strided_sop/activitynet-stride-0-controls.manifest.json
+    python -m scripts.train.control \\
+        --controls '{"run": "NAME", "settings": {…}, "control": {"features": ["lengths"]}}' \\
+        --method "$(cat method.json)" --splits train val_1 \\
+        --data results/build/strided_sop/activitynet/stride-0 --folder results/train/strided_sop \\
+        --output results/train/strided_sop/activitynet-stride-0-controls.manifest.json
 """
 
 import argparse
@@ -63,7 +70,8 @@ from scripts.train.work import (
 )
 
 Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n, 1) ranks
-MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
+# examples that a control learns from, drawn by hash: more changes little, and takes minutes
+MOST = 200_000
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
 ITERATIONS = 200  # of L-BFGS at most
 LEAST_EXAMPLES = 2  # with a feature, for it to be learnt
@@ -71,7 +79,8 @@ LEAST = -30.0  # the log-probability of a label that the training data does not 
 
 
 def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataFrame:
-    """A split: example_id, group_id, label, first and second (the texts), category and choice_id where the study has them.
+    """A split: example_id, group_id, label, first and second (the texts), category and choice_id
+    where the study has them.
 
     most: read about as many examples, drawn by hash. Raises UserError when it is empty.
     """
@@ -82,9 +91,8 @@ def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataF
     }
     first, second, *others = method["inputs"]
     names = [*columns, first, second, *others, "label"]
-    key = method["columns"].get(
-        "choice_id", method["columns"]["example_id"]
-    )  # the candidates for a mask stay together
+    # the candidates for a mask stay together
+    key = method["columns"].get("choice_id", method["columns"]["example_id"])
     table = read_table(file, names) if most is None else read_sample(file, names, key, most, DRAW)
     if not len(table):
         raise UserError(f"{file}: no examples; the log of its build says why")
@@ -104,13 +112,11 @@ def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeab
     )
     learnt = matrix(train, features, exchangeable)
     kept = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]) >= LEAST_EXAMPLES)
-    if known < 2 or not len(
-        kept
-    ):  # nothing to tell apart, or by nothing: no cue stands anywhere, all lengths are the same
+    # nothing to tell apart, or by nothing: no cue stands anywhere, all lengths are the same
+    if known < 2 or not len(kept):
         return tied(labels) if exchangeable else most_frequent(train, labels)
-    with warnings.catch_warnings(
-        action="ignore", category=ConvergenceWarning
-    ):  # where it stops is near enough
+    # where it stops is near enough
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model.fit(learnt[:, kept], train["label"])
 
     def scores(table: pd.DataFrame) -> np.ndarray:
@@ -131,14 +137,18 @@ def tied(labels: int) -> Scores:
 
 
 def most_frequent(train: pd.DataFrame, labels: int) -> Scores:
-    """A function from a table to (n, labels) log-probabilities: the shares of the labels in training."""
+    """A function from a table to (n, labels) log-probabilities:
+    the shares of the labels in training.
+    """
     shares = np.bincount(train["label"], minlength=labels) / len(train)
     row = np.maximum(np.log(np.maximum(shares, 1e-300)), LEAST)
     return lambda table: np.tile(row, (len(table), 1))
 
 
 def at_random(labels: int, choices: bool) -> Scores:
-    """A function from a table to (n, labels) log-probabilities by a hash of the id; the candidates for one mask all tie."""
+    """A function from a table to (n, labels) log-probabilities by a hash of the id; the
+    candidates for one mask all tie.
+    """
     if choices:
         return lambda table: np.zeros((len(table), 1))
 
@@ -175,12 +185,16 @@ def ranking(rank_by: list[str], train: pd.DataFrame) -> Scores:
 
 
 def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool) -> Scores:
-    """The control's function from a table to (n, labels or 1) scores. Raises UserError for what makes no sense in the study."""
+    """The control's function from a table to (n, labels or 1) scores.
+
+    Raises UserError for what makes no sense in the study.
+    """
     choices = "choice_id" in train
     if "rank_by" in control:
         if not choices:
             raise UserError(
-                "rank_by ranks the candidates for one mask, which this study does not have; name another control"
+                "rank_by ranks the candidates for one mask, which this study does not have; name "
+                "another control"
             )
         return ranking(control["rank_by"], train)
     if control.get("predicts") == "random":
@@ -189,7 +203,8 @@ def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool) -> 
         return most_frequent(train, labels)
     if "words_by_category" in control["features"] and "category" not in train:
         raise UserError(
-            "words_by_category needs the category of a question, which this study does not have; name another control"
+            "words_by_category needs the category of a question, which this study does not have; "
+            "name another control"
         )
     return classifier(control["features"], train, labels, exchangeable)
 
@@ -280,7 +295,9 @@ def facts_of(job: dict, labels: list[str], train_examples: int, seconds: float) 
 def predict(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
 ) -> tuple[dict[str, np.ndarray], pa.Table]:
-    """Fit one control: its scores of the splits to measure on, and its predictions (schema predictions)."""
+    """Fit one control: its scores of the splits to measure on,
+    and its predictions (schema predictions).
+    """
     method, selection = job["method"], "last" if learns(job["control"]) else "direct"
     score = fit(job["control"], train, len(method["labels"]), method["exchangeable"])
     scores = {split: score(table) for split, table in evaluation.items()}
@@ -295,7 +312,9 @@ def predict(
 def measure(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path
 ) -> None:
-    """Fit one control and write its predictions of the splits to measure on, history.parquet and run.json."""
+    """Fit one control and write its predictions of the splits to measure on,
+    history.parquet and run.json.
+    """
     started, method, learnt = time.time(), job["method"], learns(job["control"])
     scores, predictions = predict(job, train, evaluation)
     provenance = {"run": job["run"], "settings": job["settings"]}
@@ -358,8 +377,11 @@ def arguments() -> argparse.ArgumentParser:
         nargs="+",
         type=json_object_with("run", "settings", "control"),
         required=True,
-        help="each as JSON: its "
-        "run's name, settings (study, source, dataset, data, model, method, training, seed) and control (resources/models.yaml)",
+        help=(
+            "each as JSON: its "
+            "run's name, settings (study, source, dataset, data, model, method, training, seed) "
+            "and control (resources/models.yaml)"
+        ),
     )
     options.add_argument(
         "--method",

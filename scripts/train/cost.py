@@ -1,9 +1,11 @@
-"""What a run has cost and on what kind of machine: measured, told in run.json (`cost`), and a part of no digest.
+"""What a run has cost and on what kind of machine: measured, told in run.json (`cost`),
+and a part of no digest.
 
-CPU time is that of all processes of a run. Of one that was killed it goes on from the last checkpoint; what came after that is
-lost, so that it is told as `at_least`. peak_bytes is the most memory that the process held, gpu_peak_bytes the most that its tensors had on
-one GPU. GPU time is the time of the run on each of its GPUs; gpu_watts the power that these may
-draw (nvidia-smi's power.limit), which they seldom do all the time.
+CPU time is that of all processes of a run. Of one that was killed it goes on from the last
+checkpoint; what came after that is lost, so that it is told as `at_least`. peak_bytes is the most
+memory that the process held, gpu_peak_bytes the most that its tensors had on one GPU. GPU time is
+the time of the run on each of its GPUs; gpu_watts the power that these may draw (nvidia-smi's
+power.limit), which they seldom do all the time.
 """
 
 import os
@@ -20,7 +22,9 @@ EARLIER = {"cpu_seconds": 0.0, "at_least": False}  # of the attempts before this
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process, its children and, as far as a checkpoint tells, of the attempts before it."""
+    """CPU time of this process, its children and, as far as a checkpoint tells,
+    of the attempts before it.
+    """
     return EARLIER["cpu_seconds"] + sum(os.times()[:4])
 
 
@@ -30,7 +34,9 @@ def take_up(seconds: float | None) -> None:
 
 
 def gpu_watts() -> float | None:
-    """The mean power limit of the GPUs that this process may use; None where nvidia-smi does not tell."""
+    """The mean power limit of the GPUs that this process may use;
+    None where nvidia-smi does not tell.
+    """
     if not shutil.which("nvidia-smi"):
         return None
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -43,18 +49,15 @@ def gpu_watts() -> float | None:
     try:
         watts = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.split()
         return round(sum(map(float, watts)) / len(watts), 1)
-    except (
-        OSError,
-        ValueError,
-        ZeroDivisionError,
-        subprocess.TimeoutExpired,
-    ):  # a MIG device has no limit of its own
+    except (OSError, ValueError, ZeroDivisionError, subprocess.TimeoutExpired):
+        # a MIG device has no limit of its own
         return None
 
 
 def cost_of(facts: dict) -> dict:
-    """The `cost` of a run from what else its run.json tells (seconds, hardware); to be called once, when it ends: the next run of this
-    process counts from there."""
+    """The `cost` of a run from what else its run.json tells (seconds, hardware); to be called once,
+    when it ends: the next run of this process counts from there.
+    """
     torch: Any = sys.modules.get("torch")
     processes = facts["hardware"]["processes"]
     on_gpu = bool(torch and torch.cuda.is_available() and torch.cuda.is_initialized())

@@ -1,4 +1,7 @@
-"""Why a run ends early: it was told to end, or its memory is too small. Without torch, which only the loop imports."""
+"""Why a run ends early: it was told to end, or its memory is too small.
+
+Without torch, which only the loop imports.
+"""
 
 import os
 import re
@@ -51,7 +54,8 @@ class Stop:
 
 # What torch, its libraries and safetensors say where they raise nothing narrower than RuntimeError.
 NO_MEMORY = re.compile(
-    r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED|bad_alloc",
+    r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED"
+    r"|bad_alloc",
     re.I,
 )
 
@@ -70,7 +74,9 @@ def ran_out(error: BaseException) -> bool:
 
 
 def remedies(training: dict, learns: bool = True) -> str:
-    """The settings to change so that a run takes less memory, but for those that are set so already."""
+    """The settings to change so that a run takes less memory,
+    but for those that are set so already.
+    """
     smaller = [
         name
         for name in ("batch_size", "micro_batch_tokens", "max_length")
@@ -84,4 +90,7 @@ def remedies(training: dict, learns: bool = True) -> str:
         f"{name}: {value}" for name, value in wanted.items() if (training | now).get(name) != value
     )
     lower = " or ".join(filter(None, (", ".join(smaller[:-1]), smaller[-1])))
-    return f"{f'set {settings}, ' if settings else ''}lower {lower}, or take a smaller model or a machine with more memory"
+    return (
+        f"{f'set {settings}, ' if settings else ''}lower {lower}, or take a smaller model or a "
+        "machine with more memory"
+    )

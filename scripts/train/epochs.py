@@ -1,8 +1,12 @@
-"""How far a run is, which epoch it reports, and when learning ends: the same rule for every study and paradigm. Standard library only.
+"""How far a run is, which epoch it reports, and when learning ends:
+the same rule for every study and paradigm.
 
-The epoch with the lowest loss on what is held out of training, the first of equals (Jain et al. 2020 watch the loss as
-well); the last epoch where nothing is held out. The loss is that which is learnt: cross-entropy of the labels for
-classification, minus the mean log-likelihood of the right words for the others.
+Standard library only.
+
+The epoch with the lowest loss on what is held out of training, the first of equals (Jain
+et al. 2020 watch the loss as well); the last epoch where nothing is held out. The loss is that
+which is learnt: cross-entropy of the labels for classification, minus the mean log-likelihood of
+the right words for the others.
 """
 
 from dataclasses import dataclass, field
@@ -35,5 +39,7 @@ def chosen_epoch(losses: list[float]) -> int:
 
 
 def is_last(epoch: int, losses: list[float], epochs: int, patience: int) -> bool:
-    """Whether learning ends after `epoch` epochs: all are done, or the held-out loss has not fallen for `patience` of them."""
+    """Whether learning ends after `epoch` epochs: all are done, or the held-out loss has not
+    fallen for `patience` of them.
+    """
     return epoch >= epochs or bool(losses) and epoch - chosen_epoch(losses) >= patience

@@ -1,4 +1,6 @@
-"""On what a run is computed: what its numbers depend on beside the job, set once and written into run.json."""
+"""On what a run is computed: what its numbers depend on beside the job,
+set once and written into run.json.
+"""
 
 import platform
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ from scripts.train.launch import Launch
 
 @dataclass
 class Hardware:
-    """Device, processes, threads of each, precision of learning (bf16 or fp32), and whether only deterministic kernels run."""
+    """Device, processes, threads of each, precision of learning (bf16 or fp32), and whether only
+    deterministic kernels run.
+    """
 
     device: str
     processes: int
@@ -26,7 +30,9 @@ class Hardware:
     memory: int = 0  # bytes of the GPU for each run that shares it
 
     def maker(self) -> dict:
-        """What must be the same for a checkpoint to go on to the same numbers; threads are taken over from it."""
+        """What must be the same for a checkpoint to go on to the same numbers;
+        threads are taken over from it.
+        """
         return {
             "device": self.device,
             "processes": self.processes,
@@ -45,9 +51,8 @@ class Hardware:
     def prepare(self, network: torch.nn.Module, training: dict) -> None:
         """Choose the network's kernel of attention, and compile it where the training says so."""
         if not self.cuda and hasattr(network, "set_attn_implementation"):
-            network.set_attn_implementation(
-                "eager"
-            )  # with dropout a seventh faster on CPUs than scaled_dot_product_attention
+            # with dropout a seventh faster on CPUs than scaled_dot_product_attention
+            network.set_attn_implementation("eager")
         if training.get("compile"):
             torch._dynamo.config.recompile_limit = (
                 64  # a graph for each width and for batches that are not full; else none at all
@@ -87,7 +92,8 @@ def precision_for(setting: str, cpu: bool) -> str:
 
 
 def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
-    """The accelerator and the hardware, torch set so that the same job gives the same numbers on it.
+    """The accelerator and the hardware, torch set so that the same job gives the same numbers on
+    it.
 
     Raises UserError when other processes were started than asked for.
     """
@@ -98,7 +104,8 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     torch.set_float32_matmul_precision("highest")  # fp32 is fp32: no TF32 where scores are computed
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = not launch.deterministic
-    # cuDNN's attention varies from run to run when it learns; the flash and the memory-efficient one obey the mode set above.
+    # cuDNN's attention varies from run to run when it learns; the flash and the memory-efficient
+    # one obey the mode set above.
     torch.backends.cuda.enable_cudnn_sdp(not launch.deterministic)
     torch.set_num_threads(launch.threads)
     tracker = None if launch.report_to == "none" else launch.report_to
@@ -110,17 +117,16 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     )
     if accelerator.num_processes != launch.processes:
         raise UserError(
-            f"{accelerator.num_processes} processes were started where {launch.processes} were asked for; "
-            "check the launcher's environment"
+            f"{accelerator.num_processes} processes were started where {launch.processes} were "
+            "asked for; check the launcher's environment"
         )
     if tracker:
         named = {} if tracker == "tensorboard" else {tracker: {"name": job["run"]}}
         accelerator.init_trackers("timestride", job["settings"]["training"], named)
     cuda = accelerator.device.type == "cuda"
     precision = job["settings"]["training"]["precision"]
-    if (
-        precision == "auto" and "prompt" in job
-    ):  # nothing is learnt: rounding must decide no rank unless that is asked for
+    # nothing is learnt: rounding must decide no rank unless that is asked for
+    if precision == "auto" and "prompt" in job:
         precision = "fp32"
     memory = (
         torch.cuda.get_device_properties(accelerator.device).total_memory // launch.runs_per_gpu

@@ -1,10 +1,12 @@
-"""Trained weights that stay (`keep: best` or `last`): what they are of, and whether a run can be scored by them untrained.
+"""Trained weights that stay (`keep: best` or `last`): what they are of, and whether a run can be
+scored by them untrained.
 
-<folder>/<model>-<method>-seed-<n>-<digest>/ holds the weights as others load them (model.safetensors and config.json, of LoRA
-alone adapter_model.safetensors and adapter_config.json), the tokenizer, README.md (a model card) and kept.json: of what they
-are, and the sha256 of each file. The digest is of all that decides what is learnt and of nothing that is measured, so a run
-with another evaluation finds them. No rule declares them: Snakemake never deletes them. Standard library only: asked before
-torch is imported.
+<folder>/<model>-<method>-seed-<n>-<digest>/ holds the weights as others load them
+(model.safetensors and config.json, of LoRA alone adapter_model.safetensors and
+adapter_config.json), the tokenizer, README.md (a model card) and kept.json: of what they are, and
+the sha256 of each file. The digest is of all that decides what is learnt and of nothing that is
+measured, so a run with another evaluation finds them. No rule declares them: Snakemake never
+deletes them. Standard library only: asked before torch is imported.
 """
 
 import hashlib
@@ -17,27 +19,16 @@ from scripts.running.program import log
 
 FACTS = "kept.json"
 ADAPTER_FILE = "adapter_model.safetensors"
-LEARNT_BY = (
-    "model",
-    "method",
-    "training",
-    "seed",
-    "made_by",
-)  # of a run's settings; its data by content, below
-READ_BY = (
-    "head",
-    "columns",
-    "labels",
-    "held_out",
-    "paradigm",
-    "inputs",
-    "model_files",
-    "code",
-)  # of a job
+# of a run's settings; its data by content, below
+LEARNT_BY = ("model", "method", "training", "seed", "made_by")
+# of a job
+READ_BY = ("head", "columns", "labels", "held_out", "paradigm", "inputs", "model_files", "code")
 
 
 def learnt_digest(job: dict) -> str:
-    """The digest of what a job learns: its settings, data, model and code, without what it is measured on."""
+    """The digest of what a job learns: its settings, data, model and code,
+    without what it is measured on.
+    """
     learnt = [job["splits"][0], *([job["held_out"]] if job["held_out"] else [])]
     described = {
         "settings": {key: job["settings"].get(key) for key in LEARNT_BY},
@@ -50,14 +41,16 @@ def learnt_digest(job: dict) -> str:
 def place_of(folder: Path, job: dict) -> Path:
     """Where the weights that a job learns are kept."""
     settings = job["settings"]
-    return (
-        folder
-        / f"{settings['model']}-{settings['method']}-seed-{settings['seed']}-{learnt_digest(job)[:12]}"
+    return folder / (
+        f"{settings['model']}-{settings['method']}-seed-{settings['seed']}-"
+        f"{learnt_digest(job)[:12]}"
     )
 
 
 def kept_facts(place: Path, job: dict) -> dict | None:
-    """The kept.json of weights that a job would learn; None where there are none, or (said) they are damaged."""
+    """The kept.json of weights that a job would learn; None where there are none,
+    or (said) they are damaged.
+    """
     try:
         facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
         if facts["learnt"] != learnt_digest(job):

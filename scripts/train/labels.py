@@ -1,4 +1,7 @@
-"""Which column of a model's head is which label of the study. Nothing of torch: asked before it is imported."""
+"""Which column of a model's head is which label of the study.
+
+Nothing of torch: asked before it is imported.
+"""
 
 import argparse
 import re
@@ -8,7 +11,8 @@ from pathlib import Path
 from scripts.plan.models import has_weights
 from scripts.running.program import UserError, json_object
 
-# Other words for a label, once it is lower case with underscores (UDS-NLI of Vashishtha et al. 2020 has these).
+# Other words for a label, once it is lower case with underscores (UDS-NLI of Vashishtha et al. 2020
+# has these).
 ALIASES = {
     "entailed": "entailment",
     "not_entailed": "not_entailment",
@@ -20,8 +24,9 @@ ALIASES = {
 class Head:
     """What a run's scores stand for.
 
-    labels: the names of the score columns, in the order of the study; columns: for each label of the study, the column
-    that stands for it; order: for each score column, its place in the model's own head, or None for a fresh head.
+    labels: the names of the score columns, in the order of the study; columns: for each label of
+    the study, the column that stands for it; order: for each score column, its place in the model's
+    own head, or None for a fresh head.
     """
 
     labels: list[str]
@@ -39,13 +44,16 @@ def read_config(model: Path) -> dict:
 
 
 def labels_of_model(model: Path) -> list[str]:
-    """The names of a model's labels by config.json, in their order; empty where it has none but LABEL_0, LABEL_1, …"""
+    """The names of a model's labels by config.json, in their order;
+    empty where it has none but LABEL_0, LABEL_1, …
+    """
     names = read_config(model).get("id2label") or {}
     if not isinstance(names, dict) or not all(
         re.fullmatch("[0-9]{1,9}", key) and isinstance(name, str) for key, name in names.items()
     ):
         raise UserError(
-            f"{model / 'config.json'}: id2label does not name the labels by their numbers; mend it, or take another model"
+            f"{model / 'config.json'}: id2label does not name the labels by their numbers; mend "
+            "it, or take another model"
         )
     named = [names[key] for key in sorted(names, key=int)]
     return [] if all(re.fullmatch(r"LABEL_\d+", name) for name in named) else named
@@ -54,10 +62,11 @@ def labels_of_model(model: Path) -> list[str]:
 def head_of(
     model: Path, labels: list[str], merged_labels: dict[str, list[str]] | None, learns: bool
 ) -> Head:
-    """The head to use: the model's own where its labels are those of the study (or its merged ones), else a fresh one.
+    """The head to use: the model's own where its labels are those
+    of the study (or its merged ones), else a fresh one.
 
-    Raises UserError, with the reason, for a model whose labels are others, and for a model without labels that does
-    not learn.
+    Raises UserError, with the reason, for a model whose labels are others, and for a model without
+    labels that does not learn.
     """
     named = labels_of_model(model) if has_weights(model) else []
     wanted = [(labels, list(range(len(labels))))]
@@ -75,8 +84,9 @@ def head_of(
     if not named:
         if not learns:
             raise UserError(
-                f"{model}: the method direct needs a model that already knows the labels {', '.join(labels)}, but "
-                "this one has no labels of its own; name one that was fine-tuned on them, or use the method train"
+                f"{model}: the method direct needs a model that already knows the labels "
+                f"{', '.join(labels)}, but this one has no labels of its own; name one that was "
+                "fine-tuned on them, or use the method train"
             )
         return Head(*wanted[0], None)
     plain = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in named]
@@ -86,6 +96,7 @@ def head_of(
             return Head(names, columns, [plain.index(name) for name in names])
     known = " or ".join(", ".join(names) for names, _ in wanted)
     raise UserError(
-        f"{model}: its {len(named)} labels ({', '.join(named)}) cannot be mapped to {known}; name a model with these "
-        "labels, put right the names in id2label of its config.json, or name its base model, which has no head"
+        f"{model}: its {len(named)} labels ({', '.join(named)}) cannot be mapped to {known}; name "
+        "a model with these labels, put right the names in id2label of its config.json, or name "
+        "its base model, which has no head"
     )

@@ -1,6 +1,7 @@
 """How the training loop is started: in this process, or in several through Accelerate's launcher.
 
-Nothing of the user's own Accelerate configuration or environment reaches the loop, since it could change a number.
+Nothing of the user's own Accelerate configuration or environment reaches the loop, since it could
+change a number.
 """
 
 import json
@@ -15,7 +16,8 @@ from scripts.running.devices import CLAIMS, claim_gpus, visible_gpus
 from scripts.running.program import UserError, log
 from scripts.train.work import write_json
 
-# Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the configuration says.
+# Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the
+# configuration says.
 FOREIGN = (
     "ACCELERATE_",
     "FSDP_",
@@ -121,7 +123,9 @@ def check_tracker(name: str) -> None:
 
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
-    """The environment of the loop: ours without what could change a number, and with what numbers depend on."""
+    """The environment of the loop: ours without what could change a number,
+    and with what numbers depend on.
+    """
     variables = {
         name: value
         for name, value in os.environ.items()
@@ -142,7 +146,9 @@ def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]
 
 
 def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None]) -> None:
-    """Run the loop: by `train_here` for one process, else become Accelerate's launcher of several."""
+    """Run the loop: by `train_here` for one process,
+    else become Accelerate's launcher of several.
+    """
     variables = environment(gpus, launch.threads, launch.processes)
     sys.stderr.flush()
     if launch.processes == 1:
@@ -151,11 +157,11 @@ def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None])
         train_here(launch)
         return
     write_json(asdict(launch), launch.file)
-    configuration = launch.file.with_name(
-        "accelerate.yaml"
-    )  # ours, so that the user's own is not read
+    # ours, so that the user's own is not read
+    configuration = launch.file.with_name("accelerate.yaml")
     configuration.write_text(
-        "{compute_environment: LOCAL_MACHINE, distributed_type: MULTI_GPU, mixed_precision: 'no', use_cpu: false}\n"
+        "{compute_environment: LOCAL_MACHINE, distributed_type: MULTI_GPU, mixed_precision: 'no', "
+        "use_cpu: false}\n"
     )
     variables["TIMESTRIDE_LAUNCHER"] = str(os.getpid())
     # --multi_gpu starts several processes on CPUs as well, where --cpu would silently start one.
@@ -183,8 +189,7 @@ def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None])
         launch.file,
     ]
     for claim in CLAIMS:
-        os.set_inheritable(
-            claim, True
-        )  # the launcher that this process becomes goes on holding its GPUs
+        # the launcher that this process becomes goes on holding its GPUs
+        os.set_inheritable(claim, True)
     log.info("starts %d processes", launch.processes)
     os.execvpe(sys.executable, list(map(str, command)), variables)

@@ -1,17 +1,21 @@
-"""The training loop: epochs of steps over what is learnt from, a choice of the epoch, scores of what is measured.
+"""The training loop: epochs of steps over what is learnt from, a choice of the epoch,
+scores of what is measured.
 
-What is learnt and how examples are scored is the paradigm's part (scripts/train/paradigms/paradigm.py). After each epoch the held-out
-groups (or the split that the study holds out) are scored, and the evaluation splits where the epoch is the best so far
-(scripts/train/epochs.py): its scores are reported, an honest choice. Where nothing is held out, those of the last epoch
-are. Where the study reports the peak as well (Jain et al. 2020 do), each epoch scores the evaluation splits, and the one
-best on that very split is reported besides. A method that does not learn scores the evaluation splits once, with the
-model as it is.
+What is learnt and how examples are scored is the paradigm's part
+(scripts/train/paradigms/paradigm.py). After each epoch the held-out groups (or the split that the
+study holds out) are scored, and the evaluation splits where the epoch is the best so far
+(scripts/train/epochs.py): its scores are reported, an honest choice. Where nothing is held out,
+those of the last epoch are. Where the study reports the peak as well (Jain et al. 2020 do), each
+epoch scores the evaluation splits, and the one best on that very split is reported besides. A
+method that does not learn scores the evaluation splits once, with the model as it is.
 
-The order of examples and every dropout mask follow from seed, epoch and step alone, so a run that was killed goes on
-from its checkpoint to the same numbers. Processes share each batch; the gradient is that of the whole batch.
+The order of examples and every dropout mask follow from seed, epoch and step alone, so a run that
+was killed goes on from its checkpoint to the same numbers. Processes share each batch; the gradient
+is that of the whole batch.
 
-`train` is all that decides a run's numbers, and its identity is that of the run. What attends a run without changing a number
-(checkpoints, progress, tokens and weights from an earlier run) is handed to it by scripts/train/process.py.
+`train` is all that decides a run's numbers, and its identity is that of the run. What attends a run
+without changing a number (checkpoints, progress, tokens and weights from an earlier run) is handed
+to it by scripts/train/process.py.
 """
 
 import time
@@ -42,18 +46,19 @@ from scripts.train.early_end import Stopped
 def train_epoch(
     state: State, learner: Learner, examples: Examples, job: dict, saver, progress
 ) -> None:
-    """Take the steps of an epoch that are not taken; the state then holds its sums over all processes.
+    """Take the steps of an epoch that are not taken; the state then holds its sums
+    over all processes.
 
-    Raises Stopped, once all is saved, when the run is told to end, and UserError for a loss that is not finite.
+    Raises Stopped, once all is saved, when the run is told to end, and UserError for a loss that is
+    not finite.
     """
     accelerator, training = learner.accelerator, job["settings"]["training"]
     batches = epoch_batches(
         examples.lengths, training["batch_size"], job["settings"]["seed"], state.epoch
     )
 
-    def whole_sums() -> (
-        torch.Tensor
-    ):  # what the epoch has summed so far counts once: in the first process
+    # what the epoch has summed so far counts once: in the first process
+    def whole_sums() -> torch.Tensor:
         return torch.tensor(
             [state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0],
             dtype=torch.float64,
@@ -95,10 +100,12 @@ def score_epoch(
     job: dict,
     keeps_weights: bool = False,
 ) -> list[dict]:
-    """Score the epoch whose steps are taken, and end it: its rows of the history, also added to the state.
+    """Score the epoch whose steps are taken, and end it: its rows of the history,
+    also added to the state.
 
-    Keeps the scores that are reported: of the chosen epoch so far (selection held_out; last where nothing is held out), and
-    of the best one on the split itself (selection peak) where the study asks for it.
+    Keeps the scores that are reported: of the chosen epoch so far (selection held_out; last where
+    nothing is held out), and of the best one on the split itself (selection peak) where the study
+    asks for it.
     """
     epoch = state.epoch + 1
     n = len(examples["learned"])
@@ -188,9 +195,8 @@ def learn(
     fitting = launch.micro_batch_tokens or tokens_that_fit(
         accelerator.unwrap_model(network), hardware, training["max_length"]
     )
-    fitting = min(
-        filter(None, (fitting, state.micro_batch_tokens)), default=None
-    )  # a resumed run takes the same parts
+    # a resumed run takes the same parts
+    fitting = min(filter(None, (fitting, state.micro_batch_tokens)), default=None)
     learner = Learner(
         accelerator,
         paradigm,
@@ -239,7 +245,9 @@ def learn(
 
 @dataclass
 class Trained:
-    """What a run has found: its state, its predictions (schema predictions; None where it makes a model), and what they came of."""
+    """What a run has found: its state, its predictions (schema predictions; None where it makes
+    a model), and what they came of.
+    """
 
     state: State
     predictions: pa.Table | None
@@ -248,13 +256,15 @@ class Trained:
     examples: dict[str, Examples]
     hardware: Hardware
     accelerator: Accelerator
-    sizes: tuple[
-        int, int
-    ]  # numbers in the weights, and how many of them were trained, before an adapter is merged
+    # numbers in the weights, and how many of them were trained, before an adapter is merged
+    sizes: tuple[int, int]
 
 
 def train(job: dict, launch: Launch, attendants) -> Trained:
-    """Learn, or measure: all that decides a run's numbers. attendants: of scripts/train/process.py."""
+    """Learn, or measure: all that decides a run's numbers.
+
+    attendants: of scripts/train/process.py.
+    """
     accelerator, hardware = set_up(job, launch)
     attendants.begin(job, accelerator, hardware)
     seed_everything(job["settings"]["seed"])
@@ -262,9 +272,8 @@ def train(job: dict, launch: Launch, attendants) -> Trained:
     paradigm = attendants.paradigm(job["paradigm"])(attendants.model, job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
-    measured_only = not job["learns"] and not (job.get("prompt") or {}).get(
-        "threshold"
-    )  # of what is learnt from, shots at most are read
+    # of what is learnt from, shots at most are read
+    measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")
     read = {
         split: table for split, table in tables.items() if split != "learned" or not measured_only
     }

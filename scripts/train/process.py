@@ -1,6 +1,8 @@
-"""A process of a training run: it hands the loop what attends it without changing a number, and hands its result out.
+"""A process of a training run: it hands the loop what attends it without changing a number,
+and hands its result out.
 
-Started by scripts/train/run.py, in its own process or through Accelerate's launcher; not meant to be started by hand.
+Started by scripts/train/run.py, in its own process or through Accelerate's launcher; not meant to
+be started by hand.
 """
 
 import argparse
@@ -30,7 +32,9 @@ EVERY = 20  # steps between two looks at the loss, which cost a GPU a synchronis
 
 
 class Progress:
-    """The bar of one run (its name, epoch, loss, rate, time left), shown on a terminal only, by the first process only."""
+    """The bar of one run (its name, epoch, loss, rate, time left), shown on a terminal only,
+    by the first process only.
+    """
 
     def __init__(self, run: str, steps: int, done: int, accelerator: Accelerator):
         self.run, self.accelerator = run, accelerator
@@ -45,7 +49,9 @@ class Progress:
         )
 
     def step(self, epoch: int, sums, rows: int) -> None:
-        """One step is done: `sums` holds the losses of this process's share of the rows and how many are right."""
+        """One step is done: `sums` holds the losses of this process's share of the rows
+        and how many are right.
+        """
         self.bar.update()
         if self.bar.n % EVERY == 0 and (not self.bar.disable or self.accelerator.trackers):
             loss = sums[0].item() * self.accelerator.num_processes / rows
@@ -77,7 +83,9 @@ class Progress:
 
 
 class Attendants:
-    """What the loop is handed: how it is stopped, saved and watched, tokenized splits, and weights that were kept."""
+    """What the loop is handed: how it is stopped, saved and watched, tokenized splits,
+    and weights that were kept.
+    """
 
     def __init__(self, launch: Launch):
         self.stop = Stop(os.getppid() if launch.processes > 1 else None)
@@ -143,7 +151,10 @@ def hand_out(
 
 
 def train_job(launch: Launch) -> None:
-    """Train the job that <work>/job.json describes. Raises SystemExit when the run is told to end before it is done."""
+    """Train the job that <work>/job.json describes.
+
+    Raises SystemExit when the run is told to end before it is done.
+    """
     job = json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8"))
     attendants = Attendants(launch)
     try:
@@ -168,8 +179,8 @@ def train_job(launch: Launch) -> None:
         if not isinstance(error, RuntimeError) or "deterministic" not in str(error):
             raise
         raise UserError(
-            f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
-            "the numbers vary from run to run"
+            f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the "
+            "configuration, which lets the numbers vary from run to run"
         ) from None
     trained.accelerator.end_training()
 

@@ -1,15 +1,20 @@
-"""Rehearse a study: one step of learning, and one batch of scores, of each of its kinds of run, before anything is fetched.
+"""Rehearse a study: one step of learning, and one batch of scores, of each of its kinds of run,
+before anything is fetched.
 
-Models are of the right architecture with random weights, texts are made up and as long as the run reads them, batches are full: what
-does not fit into the memory, or does not go together, shows here and not after hours. Each kind is a job of scripts/train/run.py in a
-process of its own; those that fail are told at the end, and the exit code is then 1. The numbers themselves mean nothing.
+Models are of the right architecture with random weights, texts are made up and as long as the run
+reads them, batches are full: what does not fit into the memory, or does not go together, shows here
+and not after hours. Each kind is a job of scripts/train/run.py in a process of its own; those that
+fail are told at the end, and the exit code is then 1. The numbers themselves mean nothing.
 
-Reads  TOLD, JSON of the workflow: jobs (run, experiments, model, settings, method, splits), models, vocabulary, scored (texts of a
-       batch of scores), options (those of scripts/train/run.py); FILES, of scripts/fetch/reachable.py
-Writes to standard output a line a kind of run: parameters, peak memory, seconds a step; FOLDER is emptied at the end
+Reads  TOLD, JSON of the workflow: jobs (run, experiments, model, settings, method, splits), models,
+       vocabulary, scored (texts of a batch of scores), options (those of scripts/train/run.py);
+       FILES, of scripts/fetch/reachable.py
+Writes to standard output a line a kind of run: parameters, peak memory, seconds a step; FOLDER is
+       emptied at the end
 
     snakemake rehearse --cores all --configfile presets/paper.yaml
-    python -m scripts.train.rehearse --study told.json --files results/rehearse/paper.json    # what that starts
+    # what that starts
+    python -m scripts.train.rehearse --study told.json --files results/rehearse/paper.json
 """
 
 import argparse
@@ -31,7 +36,9 @@ READINGS = (
 
 
 def rehearsed(job: dict) -> tuple[dict, dict]:
-    """Settings and method of a run, changed to one step and one batch: one epoch, nothing held out."""
+    """Settings and method of a run, changed to one step and one batch: one epoch,
+    nothing held out.
+    """
     training = {
         key: value
         for key, value in job["settings"]["training"].items()
@@ -68,13 +75,19 @@ def outcome(folder: Path, said: str, learns: bool) -> str:
         if 0 < facts["trained_parameters"] < facts["parameters"]
         else ""
     )
-    return f"{facts['parameters']:,} parameters{trained}, {gpu}{size(cost['peak_bytes'])} of memory, {step}, {facts['hardware']['precision']}{parts}"
+    return (
+        f"{facts['parameters']:,} parameters{trained}, {gpu}{size(cost['peak_bytes'])} of memory, "
+        f"{step}, {facts['hardware']['precision']}{parts}"
+    )
 
 
 def reason(code: int, said: str, training: dict, learns: bool) -> str:
     """Why a job failed, in a sentence."""
     if code < 0 or code == 137:  # the system takes the process that asks for too much
-        return f"was killed (signal {-code if code < 0 else 9}), most often since it does not fit into the memory; {remedies(training, learns)}"
+        return (
+            f"was killed (signal {-code if code < 0 else 9}), most often since it does not fit "
+            f"into the memory; {remedies(training, learns)}"
+        )
     errors = [
         line.removeprefix("error: ") for line in said.splitlines() if line.startswith("error: ")
     ]
@@ -86,7 +99,10 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
 
 
 def rehearse(job: dict, study: dict, folder: Path) -> str:
-    """Take one step and one batch of scores; returns what that took. Raises UserError where it fails."""
+    """Take one step and one batch of scores; returns what that took.
+
+    Raises UserError where it fails.
+    """
     settings, method = rehearsed(job)
     training, splits = settings["training"], [job["splits"][0], *job["splits"][1:2]]
     scored = CANDIDATES if method["paradigm"] == READINGS else study["scored"]
@@ -150,8 +166,8 @@ def main(given: argparse.Namespace) -> None:
     if failures:
         given.files.unlink(missing_ok=True)  # so that the next rehearsal asks again
         raise UserError(
-            f"{len(failures)} of {len(study['jobs'])} kinds of run and {len(study['models'])} models and corpora failed, as said above; "
-            "mend these, then rehearse again"
+            f"{len(failures)} of {len(study['jobs'])} kinds of run and {len(study['models'])} "
+            "models and corpora failed, as said above; mend these, then rehearse again"
         )
     log.info("all %d kinds of run take a step", len(study["jobs"]))
 

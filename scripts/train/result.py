@@ -1,4 +1,6 @@
-"""What a run leaves: predictions, or the model that it made, with history and run.json, in work/result/."""
+"""What a run leaves: predictions, or the model that it made, with history and run.json,
+in work/result/.
+"""
 
 import shutil
 from pathlib import Path
@@ -41,7 +43,9 @@ def predictions_of(job: dict, reported: dict, tables: dict[str, pa.Table]) -> pa
 
 
 def selection_of(state: State) -> str:
-    """By what the epoch was chosen whose scores are reported: held_out or last; direct where nothing is learnt."""
+    """By what the epoch was chosen whose scores are reported: held_out or last;
+    direct where nothing is learnt.
+    """
     [selection] = [selection for selection in state.reported if selection != "peak"]
     return selection
 
@@ -55,7 +59,9 @@ def reported_epoch(state: State) -> int:
 
 
 def label_columns(job: dict, paradigm) -> list[int]:
-    """For each label of the dataset the score column that stands for it; none where candidates are scored."""
+    """For each label of the dataset the score column that stands for it;
+    none where candidates are scored.
+    """
     if job["head"]:
         return job["head"]["columns"]
     return list(range(len(job["labels"]))) if paradigm.score_names == job["labels"] else []
@@ -77,7 +83,8 @@ def write_result(
 ) -> dict:
     """Write work/result/; returns what run.json says.
 
-    trained: of scripts/train/loop.py; kept: kept.json of the weights by which the run was scored, where it did not learn them.
+    trained: of scripts/train/loop.py; kept: kept.json of the weights by which the run was scored,
+    where it did not learn them.
     """
     state, tables, examples, paradigm, hardware = (
         trained.state,
@@ -117,14 +124,15 @@ def write_result(
         else kind_of(paradigm.network.config) or "encoder",
         "parameters": parameters,
         "trained_parameters": learnt if job["learns"] else 0,
-        # Of a method that puts its examples into words: how, after how many examples, and what its scores are compared with.
+        # Of a method that puts its examples into words: how, after how many examples, and what its
+        # scores are compared with.
         "wording": job["settings"].get("wording"),
         "shots": job["settings"]["training"].get("shots", 0),
         "threshold": getattr(paradigm, "threshold", None),
         "train_examples": train_examples(job, tables, examples),
         "held_out_examples": len(examples.get("held_out", [])),
-        # What was longer than max_length: of the examples learnt from, then of each split the examples, and the instances that
-        # these are candidates of.
+        # What was longer than max_length: of the examples learnt from, then of each split the
+        # examples, and the instances that these are candidates of.
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
         "truncated": {split: examples[split].truncated for split in examples},
         "truncated_instances": {

@@ -1,16 +1,20 @@
 """Train one run, resume it, or hand out its finished result.
 
-First looks into <output>/work: if the same job (the dataset's content, the model's files, the settings, the code
-that changes numbers) is finished there, its result is copied out in a second, without torch. Otherwise the training
-loop (scripts/train/loop.py) runs, in this process or in several through Accelerate's launcher, and goes on from the
-checkpoint if there is one. A second process for the same run waits for the first. SIGTERM and Ctrl-C save and end.
+First looks into <output>/work: if the same job (the dataset's content, the model's files, the
+settings, the code that changes numbers) is finished there, its result is copied out in a second,
+without torch. Otherwise the training loop (scripts/train/loop.py) runs, in this process or in
+several through Accelerate's launcher, and goes on from the checkpoint if there is one. A second
+process for the same run waits for the first. SIGTERM and Ctrl-C save and end.
 
-Reads  <data>/<split>.parquet, <model>/ (config.json, tokenizer.json, model.safetensors unless from scratch)
-Writes <output>/predictions.parquet (or the model's files, where the method makes a model), history.parquet, run.json
+Reads  <data>/<split>.parquet, <model>/ (config.json, tokenizer.json, model.safetensors unless from
+       scratch)
+Writes <output>/predictions.parquet (or the model's files, where the method makes a model),
+       history.parquet, run.json
 
-    python -m scripts.train.run --run NAME --settings "$(cat settings.json)" --method "$(cat method.json)" \\
-        --splits train val_1 --data results/build/strided_sop/activitynet/stride-0 \\
-        --model results/fetch/models/minilm --output results/train/strided_sop/NAME
+    python -m scripts.train.run --run NAME --settings "$(cat settings.json)" \\
+        --method "$(cat method.json)" --splits train val_1 \\
+        --data results/build/strided_sop/activitynet/stride-0 --model results/fetch/models/minilm \\
+        --output results/train/strided_sop/NAME
 """
 
 import argparse
@@ -69,9 +73,11 @@ LOCKS: list[IO] = []
 
 
 def lock(work: Path) -> None:
-    """Hold the run's lock until this process (or the launcher that it becomes) ends; waits where another one holds it.
+    """Hold the run's lock until this process (or the launcher that it becomes) ends;
+    waits where another one holds it.
 
-    On a file system without locks it goes on with a warning: one Snakemake never starts a run twice.
+    On a file system without locks it goes on with a warning: one Snakemake never starts a run
+    twice.
     """
     held = open(work / "lock", "a")
     try:
@@ -81,8 +87,9 @@ def lock(work: Path) -> None:
         locked = flock(held, fcntl.LOCK_EX)
     if not locked:
         log.warning(
-            "warning: %s: its file system has no locks, so nothing stops a second process from training this run at the same "
-            "time; give one command at a time, or put results/ on a disk that has locks",
+            "warning: %s: its file system has no locks, so nothing stops a second process from "
+            "training this run at the same time; give one command at a time, or put results/ on a "
+            "disk that has locks",
             work,
         )
     os.set_inheritable(held.fileno(), True)  # it lives on in Accelerate's launcher
@@ -90,7 +97,9 @@ def lock(work: Path) -> None:
 
 
 def wait_for_orphans(work: Path) -> None:
-    """Wait until no process of a launcher that was killed trains on: each holds work/trainers, shared."""
+    """Wait until no process of a launcher that was killed trains on: each holds work/trainers,
+    shared.
+    """
     with open(work / "trainers", "w") as opened:
         try:
             flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,7 +109,9 @@ def wait_for_orphans(work: Path) -> None:
 
 
 def files_of(model: Path) -> list[str]:
-    """The files of a model's folder: those that its manifest lists or, where it has none, those that a model usually has."""
+    """The files of a model's folder: those that its manifest lists or, where it has none, those
+    that a model usually has.
+    """
     manifest = model / "manifest.json"
     return (
         sorted(files_in(manifest))
@@ -111,7 +122,8 @@ def files_of(model: Path) -> list[str]:
 
 def train_here(launch: Launch) -> None:
     """Train in this process."""
-    gc.disable()  # what importing makes is no garbage, and a tenth of its time would go into looking
+    # what importing makes is no garbage, and a tenth of its time would go into looking
+    gc.disable()
     from scripts.train.process import train_job  # late: it takes seconds, and reads the environment
 
     gc.freeze()  # nor later
@@ -132,8 +144,8 @@ def main(given: argparse.Namespace) -> None:
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
     if changed := changed_file(given.model / "manifest.json", job["model_files"]):
         raise UserError(
-            f"{given.model / changed} has changed since it was fetched; remove {given.model / 'manifest.json'}, and the same "
-            "command fetches it again"
+            f"{given.model / changed} has changed since it was fetched; remove "
+            f"{given.model / 'manifest.json'}, and the same command fetches it again"
         )
     keeps = (
         given.keep != "none"
@@ -153,9 +165,8 @@ def main(given: argparse.Namespace) -> None:
             and not (work / "result/model").exists()
             and finished(work, job | {"hands_on": None})
         ):
-            from scripts.train.weight_files import (
-                write_body,
-            )  # late: it imports torch, which a finished run does without
+            # late: it imports torch, which a finished run does without
+            from scripts.train.weight_files import write_body
 
             write_body(place, work)
             finish(work, job, given.output)  # by the weights that it kept when it was trained
@@ -283,8 +294,11 @@ def arguments() -> argparse.ArgumentParser:
         "--keep",
         choices=["none", "best", "last"],
         default="none",
-        help="keep the trained weights, of the reported epoch "
-        "or of the last one; a run that differs in its evaluation only is scored by them; default: %(default)s",
+        help=(
+            "keep the trained weights, of the reported epoch "
+            "or of the last one; a run that differs in its evaluation only is scored by them; "
+            "default: %(default)s"
+        ),
     )
     training.add_argument(
         "--kept",

@@ -30,7 +30,10 @@ class Scorer:
         self.tokens = GPU_TOKENS if accelerator.device.type == "cuda" else None
 
     def scores(self, examples: Examples) -> torch.Tensor:
-        """(n, width) scores on the CPU, in the order of the examples. Raises Stopped when the run is told to end."""
+        """(n, width) scores on the CPU, in the order of the examples.
+
+        Raises Stopped when the run is told to end.
+        """
         network = self.accelerator.unwrap_model(self.network)
         with in_fp32(network):
             return self._in_eval_mode(network, examples)
@@ -40,7 +43,8 @@ class Scorer:
         network.eval()
         scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
         batches = sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
-        # Not with compiled graphs: these are for the few shapes of learning, and here is enough to do at once.
+        # Not with compiled graphs: these are for the few shapes of learning, and here is enough to
+        # do at once.
         with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
             for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
                 self.stop.check()
@@ -58,8 +62,8 @@ class Scorer:
         middle = halves_at(examples.choices[rows])
         if middle is None:
             raise UserError(
-                f"{len(rows)} texts of {examples.lengths[rows].max()} tokens do not fit into the GPU's memory; "
-                "lower max_length, or take a GPU with more"
+                f"{len(rows)} texts of {examples.lengths[rows].max()} tokens do not fit into the "
+                "GPU's memory; lower max_length, or take a GPU with more"
             )
         log.warning("out of memory: scores %d rows in two parts", len(rows))
         return torch.cat(
@@ -68,7 +72,9 @@ class Scorer:
 
 
 def halves_at(choices: np.ndarray) -> int | None:
-    """Where to cut a batch, as near its middle as candidates for one place, which stay together, allow; None for one place."""
+    """Where to cut a batch, as near its middle as candidates for one place, which stay together,
+    allow; None for one place.
+    """
     cuts = np.flatnonzero(np.diff(choices)) + 1
     return int(cuts[np.abs(cuts - len(choices) / 2).argmin()]) if len(cuts) else None
 
@@ -79,7 +85,9 @@ def halves_at(choices: np.ndarray) -> int | None:
 def measured(
     run: str, epoch: int, split: str, paradigm, scores: torch.Tensor, examples: Examples
 ) -> tuple[dict, dict]:
-    """What a run reports of the scores of a split: a row of the history, and epoch, accuracy and scores."""
+    """What a run reports of the scores of a split: a row of the history, and epoch,
+    accuracy and scores.
+    """
     loss, accuracy, n = paradigm.measure(scores, examples)
     return (
         {"run": run, "epoch": epoch, "split": split, "loss": loss, "accuracy": accuracy, "n": n},
@@ -97,7 +105,8 @@ def measure(
 ) -> State:
     """Score the evaluation splits with the model as it is.
 
-    Where the examples are texts of a prompt, several to a row of their table, the paradigm makes one score of these at the end.
+    Where the examples are texts of a prompt, several to a row of their table, the paradigm makes
+    one score of these at the end.
     """
     state, started = State(), time.time()
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
@@ -122,7 +131,10 @@ def score_by_kept(
     facts: dict,
     stop: Stop,
 ) -> State:
-    """Score the held-out groups and the evaluation splits by kept weights. facts: their kept.json, which tells what it took to learn them."""
+    """Score the held-out groups and the evaluation splits by kept weights.
+
+    facts: their kept.json, which tells what it took to learn them.
+    """
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
     state = State(
         epoch=facts["run"]["epochs"],
@@ -143,7 +155,8 @@ def score_by_kept(
             state.history.append(row)
     if job["peak"]:
         log.warning(
-            "warning: %s: by kept weights the accuracy of the reported epoch is measured, and no peak over epochs",
+            "warning: %s: by kept weights the accuracy of the reported epoch is measured, and no "
+            "peak over epochs",
             job["run"],
         )
     return state

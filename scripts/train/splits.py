@@ -16,7 +16,8 @@ HELD_OUT = 17  # marks the draw of held-out groups: the same for every seed, str
 
 
 def read_split(data: Path, split: str, job: dict) -> pa.Table:
-    """One split: example_id, group_id, the texts, label, and choice where the study has a choice_id.
+    """One split: example_id, group_id, the texts, label, and choice where the study
+    has a choice_id.
 
     Raises UserError when it is empty or a label is unknown.
     """
@@ -35,14 +36,15 @@ def read_split(data: Path, split: str, job: dict) -> pa.Table:
         kind = table[name].type
         if not (pa.types.is_integer(kind) if name == "label" else pa.types.is_string(kind)):
             raise UserError(
-                f"{data / split}.parquet: column {name} holds {cut(str(kind))}, not {'integers' if name == 'label' else 'text'}; "
-                "build the dataset again"
+                f"{data / split}.parquet: column {name} holds {cut(str(kind))}, not "
+                f"{'integers' if name == 'label' else 'text'}; build the dataset again"
             )
     labels = table["label"].to_numpy()
     if labels.min() < 0 or labels.max() >= len(job["labels"]):
         odd = labels.min() if labels.min() < 0 else labels.max()
         raise UserError(
-            f"{data / split}.parquet: label {odd} is not one of {len(job['labels'])} labels; build the dataset again"
+            f"{data / split}.parquet: label {odd} is not one of {len(job['labels'])} labels; build "
+            "the dataset again"
         )
     named = {name: table[column] for name, column in ids.items()} | {
         name: table[name] for name in (*job["inputs"], "label")
@@ -55,10 +57,12 @@ def read_split(data: Path, split: str, job: dict) -> pa.Table:
 
 
 def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
-    """The splits by name: learned, held_out (unless the share to hold out is 0) and each evaluation split.
+    """The splits by name: learned, held_out (unless the share to hold out is 0)
+    and each evaluation split.
 
-    The training split is `learned` without its held-out groups; a method that does not learn has evaluation splits only, but for
-    one whose prompt needs the training split, which is then `learned` as a whole.
+    The training split is `learned` without its held-out groups; a method that does not learn has
+    evaluation splits only, but for one whose prompt needs the training split, which is then
+    `learned` as a whole.
     """
     training, (train_split, *evaluation) = job["settings"]["training"], job["splits"]
     tables = {split: read_split(data, split, job) for split in evaluation}
@@ -75,7 +79,8 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
     if held_out.all() or not held_out.any():
         raise UserError(
             f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
-            f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction"
+            f"{training['held_out_fraction']:.0%} of them out; use more data or another "
+            "held_out_fraction"
         )
     return tables | {
         "learned": table.filter(pa.array(~held_out)),
@@ -86,7 +91,10 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
 def read_examples(
     job: dict, tables: dict[str, pa.Table], paradigm, encode: Callable
 ) -> dict[str, Examples]:
-    """The splits as tokenized examples. encode: (paradigm, job, table) to the examples of a table."""
+    """The splits as tokenized examples.
+
+    encode: (paradigm, job, table) to the examples of a table.
+    """
     examples = {}
     for split, table in tables.items():
         examples[split] = encode(paradigm, job, table)

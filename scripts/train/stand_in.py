@@ -1,5 +1,6 @@
-"""What a rehearsal takes in place of what is not fetched yet: a model of the right architecture with random weights, and made-up texts
-that are as long as the model reads. Not a program (scripts/train/rehearse.py).
+"""What a rehearsal takes in place of what is not fetched yet: a model of the right architecture
+with random weights, and made-up texts that are as long as the model reads. Not a program
+(scripts/train/rehearse.py).
 """
 
 import json
@@ -14,7 +15,9 @@ from scripts.plan.models import CONFIG, TOKENIZER_CONFIG, WEIGHTS, kind_of
 from scripts.running.program import UserError
 from scripts.fetch.model import write_scratch
 
-BLOCK = 4_000_000  # random numbers that are written again and again: what a step costs does not depend on which they are
+# random numbers that are written again and again: what a step costs does not depend on
+# which they are
+BLOCK = 4_000_000
 T5_TOKENS = 32_128  # of the models whose tokenizer is a released one of T5
 CANDIDATES = 4  # for one mask
 ONLY_RIGHT = ("fill", "generate", "mlm", "clm")  # paradigms that learn from right candidates alone
@@ -24,7 +27,9 @@ ONLY_RIGHT = ("fill", "generate", "mlm", "clm")  # paradigms that learn from rig
 
 
 def write_weights(folder: Path, config: dict, masked: bool) -> None:
-    """Random weights of an architecture, as safetensors; masked: with the head that fills masks, as an MLM stage leaves it."""
+    """Random weights of an architecture, as safetensors; masked: with the head that fills masks,
+    as an MLM stage leaves it.
+    """
     import torch
     import transformers
 
@@ -66,12 +71,15 @@ def write_weights(folder: Path, config: dict, masked: bool) -> None:
 def of_pretrained(
     name: str, configs: dict[str, dict], vocabulary: Path, folder: Path, masked: bool
 ) -> None:
-    """A model of this config.json, with a small tokenizer of ours, in whose words the made-up texts are."""
+    """A model of this config.json, with a small tokenizer of ours,
+    in whose words the made-up texts are.
+    """
     from transformers import AutoConfig
 
     if CONFIG not in configs:
         raise UserError(
-            f"{name}: its config.json could not be had, so its architecture is not known; see what is missing"
+            f"{name}: its config.json could not be had, so its architecture is not known; see what "
+            "is missing"
         )
     config = configs[CONFIG]
     longest = (
@@ -104,7 +112,10 @@ def of_pretrained(
 
 
 def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> None:
-    """Write a model's folder as its fetch would leave it. study: models (entries), configs (scripts/fetch/reachable.py), vocabulary."""
+    """Write a model's folder as its fetch would leave it.
+
+    study: models (entries), configs (scripts/fetch/reachable.py), vocabulary.
+    """
     entry, vocabulary = study["models"][name], Path(study["vocabulary"])
     kind = kind_of(entry)
     folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +162,9 @@ def words_of(vocabulary: Path) -> list[str]:
 
 
 def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: bool) -> pa.Table:
-    """So many examples of a study's columns, each text of `length` words; a mask has CANDIDATES candidates where it is measured."""
+    """So many examples of a study's columns, each text of `length` words; a mask has CANDIDATES
+    candidates where it is measured.
+    """
     draw, known = np.random.default_rng(0), np.array(words_of(vocabulary))
     texts = [" ".join(words) for words in draw.choice(known, (rows, length))]
     number, cloze = np.arange(rows), "candidate" in method["inputs"]
@@ -188,7 +201,9 @@ def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: boo
 def write_data(
     method: dict, splits: list[str], training: dict, scored: int, vocabulary: Path, folder: Path
 ) -> None:
-    """Write a batch to learn from and one to measure on, all texts at least as long as the model reads."""
+    """Write a batch to learn from and one to measure on,
+    all texts at least as long as the model reads.
+    """
     folder.mkdir(parents=True)
     for split, rows, learns in (
         (splits[0], training.get("batch_size", 8), True),

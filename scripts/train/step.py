@@ -1,4 +1,6 @@
-"""One step of learning: the gradient of a whole batch, whatever the number of processes and of parts that fit into memory."""
+"""One step of learning: the gradient of a whole batch, whatever the number of processes and of
+parts that fit into memory.
+"""
 
 from contextlib import nullcontext, suppress
 
@@ -12,7 +14,8 @@ from scripts.train.hardware import Hardware
 from scripts.train.early_end import TooLarge, remedies
 
 SHARE = 0.7  # of the memory that a GPU has beside the weights, that activations may take
-WEIGHT_BYTES = 18  # of a weight that learns, its gradient and its two moments in 32 bit, and its copy in 16 bit
+# of a weight that learns, its gradient and its two moments in 32 bit, and its copy in 16 bit
+WEIGHT_BYTES = 18
 FROZEN_BYTES = {torch.bfloat16: 2, torch.float32: 6}  # of one that does not, and its copy
 
 
@@ -43,12 +46,14 @@ def seed_everything(*numbers: int) -> None:
 
 
 def tokens_that_fit(network: torch.nn.Module, hardware: Hardware, width: int) -> int | None:
-    """How many tokens, in texts of `width`, one pass may read and keep for the gradient; None on a CPU or for an unknown shape.
+    """How many tokens, in texts of `width`, one pass may read and keep for the gradient; None on a
+    CPU or for an unknown shape.
 
-    A layer keeps (34 + 5 · heads · width / hidden) · hidden bytes a token in 16 bit (Korthikanti et al. 2022, Reducing
-    Activation Recomputation in Large Transformer Models, equation 2); with checkpointing what it was given, 2 · hidden, and
-    one layer at a time all. Counted from the memory that the GPU has, not from what
-    is free now: the parts of a batch decide dropout, and must be the same in every run on such a GPU.
+    A layer keeps (34 + 5 · heads · width / hidden) · hidden bytes a token in 16 bit (Korthikanti
+    et al. 2022, Reducing Activation Recomputation in Large Transformer Models, equation 2); with
+    checkpointing what it was given, 2 · hidden, and one layer at a time all. Counted from the
+    memory that the GPU has, not from what is free now: the parts of a batch decide dropout, and
+    must be the same in every run on such a GPU.
     """
     config = getattr(network, "config", None)
     sizes = [
@@ -96,17 +101,20 @@ class Learner:
         self.training, self.seed, self.steps, self.precision = training, seed, steps, precision
         self.micro_batch_tokens = micro_batch_tokens
         self.compiled = bool(training.get("compile"))
-        if self.compiled:  # A gradient that lay in a graph's own memory would be overwritten by that of the next part.
+        # A gradient that lay in a graph's own memory would be overwritten by that of the next part.
+        if self.compiled:
             for weight in network.parameters():
                 weight.grad = torch.zeros_like(weight) if weight.requires_grad else None
 
     def step(
         self, examples: Examples, rows: np.ndarray, epoch: int, step: int, number: int
     ) -> torch.Tensor:
-        """Learn from a batch; returns the sum of its losses and how many are right, of this process's share: (2,) float64.
+        """Learn from a batch; returns the sum of its losses and how many are right, of this
+        process's share: (2,) float64.
 
-        epoch, step: the place of the batch, which with the seed and the parts it is taken in decides dropout; number: the step's
-        over all epochs. Raises TooLarge where the memory is too small even so.
+        epoch, step: the place of the batch, which with the seed and the parts it is taken in
+        decides dropout; number: the step's over all epochs. Raises TooLarge where the memory is too
+        small even so.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(number, self.steps, self.training)
@@ -121,7 +129,8 @@ class Learner:
             self.optimizer.step()
         except torch.OutOfMemoryError:
             raise TooLarge(
-                f"the optimizer does not fit into the GPU's memory beside the model; {remedies(self.training)}"
+                "the optimizer does not fit into the GPU's memory beside the model; "
+                f"{remedies(self.training)}"
             ) from None
         return sums
 
@@ -162,11 +171,13 @@ class Learner:
         now = min(self.micro_batch_tokens or widest * len(lengths), widest * len(lengths))
         if self.accelerator.num_processes > 1:  # the others wait for this one's gradient
             raise TooLarge(
-                f"a step of {now} tokens does not fit into the GPU's memory; {remedies(self.training)}"
+                f"a step of {now} tokens does not fit into the GPU's memory; "
+                f"{remedies(self.training)}"
             )
         if now <= widest:
             raise TooLarge(
-                f"one text of {widest} tokens does not fit into the GPU's memory; {remedies(self.training)}"
+                f"one text of {widest} tokens does not fit into the GPU's memory; "
+                f"{remedies(self.training)}"
             )
         self.micro_batch_tokens = max(widest, now // 2)
         self.optimizer.zero_grad(set_to_none=not self.compiled)

@@ -1,4 +1,5 @@
-"""Tokenized splits, kept by what they were made from: a dataset is tokenized once for all runs with the same tokenizer.
+"""Tokenized splits, kept by what they were made from:
+a dataset is tokenized once for all runs with the same tokenizer.
 
 <folder>/<digest>/ holds one .npy a field and facts.json. Any of it may be deleted at any time.
 """
@@ -20,7 +21,9 @@ from scripts.train.batches import Examples, Ragged, joined
 
 
 def key_of(paradigm, job: dict, table: pa.Table) -> str:
-    """Digest of all that decides the tokens of a table: its content, the tokenizer, the settings, the code."""
+    """Digest of all that decides the tokens of a table: its content, the tokenizer,
+    the settings, the code.
+    """
     tokenizer = paradigm.tokenizer
     special = {name: str(value) for name, value in tokenizer.special_tokens_map.items()}
     start = getattr(getattr(paradigm.network, "config", None), "decoder_start_token_id", None)
@@ -38,7 +41,8 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
             *([job["prompt"], paradigm.shots] if "prompt" in job else []),
         ]
     )
-    # What it was last asked to cut or pad stands in the tokenizer as well, and is no property of it.
+    # What it was last asked to cut or pad stands in the tokenizer as well, and is no property of
+    # it.
     written = json.loads(tokenizer.backend_tokenizer.to_str()) | {
         "truncation": None,
         "padding": None,
@@ -49,7 +53,8 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
 def encoded(paradigm, job: dict, table: pa.Table, folder: Path | None) -> Examples:
     """The examples of a table, from `folder` where they were tokenized before.
 
-    Tokenizes, without keeping, for None, and where the file system has no locks: two runs would write one place at once.
+    Tokenizes, without keeping, for None, and where the file system has no locks: two runs would
+    write one place at once.
     """
     if folder is None:
         return paradigm.encode(table)
@@ -85,7 +90,9 @@ def write(examples: Examples, place: Path) -> None:
 
 
 def read(place: Path) -> Examples | None:
-    """The examples of a folder, mapped into memory, which runs share; None where there are none, or they are damaged."""
+    """The examples of a folder, mapped into memory, which runs share; None where there are none,
+    or they are damaged.
+    """
     try:
         facts = json.loads((place / "facts.json").read_text())
         if any(

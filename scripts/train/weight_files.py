@@ -1,4 +1,5 @@
-"""Write trained weights as others load them, with a model card; and take them up again, to score by them.
+"""Write trained weights as others load them, with a model card; and take them up again,
+to score by them.
 
 What they are and where they lie says scripts/train/kept_weights.py.
 """
@@ -58,7 +59,9 @@ def write_adapter(network: torch.nn.Module, training: dict, place: Path, base: s
 def write(
     job: dict, facts: dict, state: State, paradigm, place: Path, keep: str, merge: bool, card: dict
 ) -> None:
-    """Write the weights of a trained network; facts: those of its run.json; card: what the card says of model and data."""
+    """Write the weights of a trained network; facts: those of its run.json;
+    card: what the card says of model and data.
+    """
     network, training, epoch = (
         paradigm.network,
         job["settings"]["training"],
@@ -108,12 +111,13 @@ class KeptWeights:
 
     def __init__(self, place: Path):
         self.place = place
-        self.facts = json.loads(
-            (place / FACTS).read_text(encoding="utf-8")
-        )  # which kept_facts() has found whole
+        # which kept_facts() has found whole
+        self.facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
 
     def model_folder(self, model: Path) -> Path:
-        """The folder that a paradigm is made from: these weights, or the model beside which an adapter has learnt."""
+        """The folder that a paradigm is made from: these weights,
+        or the model beside which an adapter has learnt.
+        """
         return model if (self.place / ADAPTER_FILE).exists() else self.place
 
     def take_up(self, network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
@@ -141,15 +145,17 @@ OF_LABELS = ("id2label", "label2id", "num_labels", "problem_type")
 
 
 def write_body(weights_folder: Path, work: Path) -> None:
-    """Write the body of a network that was kept (whole, not as an adapter) to <work>/result/model, in the form of a model's folder.
+    """Write the body of a network that was kept (whole, not as an adapter) to <work>/result/model,
+    in the form of a model's folder.
 
-    A head belongs to the labels that it learnt, so it is left behind. Configuration and tokenizer are those of the model that the run
-    began with (<work>/model): `dropout` and the like are of a run.
+    A head belongs to the labels that it learnt, so it is left behind. Configuration and tokenizer
+    are those of the model that the run began with (<work>/model): `dropout` and the like are of a
+    run.
     """
     model, folder = work / "model", work / "result/model"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    prefix = f"{getattr(transformers, read_config(weights_folder)['architectures'][0]).base_model_prefix}."
+    prefix = f"{getattr(transformers, read_config(weights_folder)['architectures'][0]).base_model_prefix}."  # noqa: E501
     weights = load_file(weights_folder / WEIGHTS)
     save_file(
         {name: values for name, values in weights.items() if name.startswith(prefix)},

@@ -1,8 +1,9 @@
 """The place where a run keeps its work, and whether that work is finished.
 
-results/train/<study>/<run>/work/ holds job.json (what is to be done, and its digest), checkpoint.pt, result/ and
-finished.json. It is no declared output, so Snakemake never deletes it: a killed run resumes there, and a run whose
-job has the same digest as the finished one is not trained again.
+results/train/<study>/<run>/work/ holds job.json (what is to be done, and its digest),
+checkpoint.pt, result/ and finished.json. It is no declared output, so Snakemake never deletes it: a
+killed run resumes there, and a run whose job has the same digest as the finished one is not trained
+again.
 """
 
 import hashlib
@@ -26,15 +27,19 @@ EARLIER = ROOT / "resources/earlier_identities.json"
 
 
 def code_of(paradigm: str) -> str:
-    """The identity of the loop with its paradigm, or of what fits the controls ("control"). Raises UserError for no paradigm."""
+    """The identity of the loop with its paradigm, or of what fits the controls ("control").
+
+    Raises UserError for no paradigm.
+    """
     return identity(
         *(CONTROL if paradigm == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}"))
     )
 
 
 def with_digest(job: dict) -> dict:
-    """The job with the digest over it, and those that it had under what earlier releases called the same code: a run that was
-    finished under one of them is not trained again."""
+    """The job with the digest over it, and those that it had under what earlier releases called the
+    same code: a run that was finished under one of them is not trained again.
+    """
     earlier = [
         code
         for code, today in json.loads(EARLIER.read_text(encoding="utf-8"))["codes"].items()
@@ -48,7 +53,9 @@ def with_digest(job: dict) -> dict:
 
 
 def reads_training(prompt: dict | None, training: dict) -> bool:
-    """Whether a method that does not learn reads the training split: for a threshold, or for examples in its prompt."""
+    """Whether a method that does not learn reads the training split: for a threshold,
+    or for examples in its prompt.
+    """
     return bool(prompt and (prompt["threshold"] or training.get("shots", 0)))
 
 
@@ -57,8 +64,9 @@ def describe(
 ) -> dict:
     """The job: everything that decides a run's numbers but the hardware, and the digest over it.
 
-    method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, fresh_head, inputs and makes_model of the
-    method (study.yaml), prompt of the run's wording (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of the study.
+    method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns,
+    fresh_head, inputs and makes_model of the method (study.yaml), prompt of the run's wording
+    (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
     if method["paradigm"] in ("classify", "objectives", "symmetric", "esim"):
@@ -109,7 +117,8 @@ def describe(
 
 
 def model_view(model: Path, files: list[str], work: Path) -> Path:
-    """A folder, work/model, of links to the named files of a model's folder: what else lies there is neither read nor counts.
+    """A folder, work/model, of links to the named files of a model's folder: what else lies there
+    is neither read nor counts.
 
     Raises UserError for a file that is missing.
     """
@@ -118,7 +127,8 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
     for file in files:
         if not (model / file).is_file():
             raise UserError(
-                f"{model / file}: no such file; fetch the model again with `snakemake --forcerun fetch_model`"
+                f"{model / file}: no such file; fetch the model again with `snakemake --forcerun "
+                "fetch_model`"
             )
         (view / file).parent.mkdir(parents=True, exist_ok=True)
         (view / file).symlink_to((model / file).resolve())
@@ -126,7 +136,9 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
 
 
 def outputs_of(job: dict) -> list[str]:
-    """The files that a finished job hands out: predictions, or the model that it made; both, where others begin with its weights."""
+    """The files that a finished job hands out: predictions, or the model that it made; both,
+    where others begin with its weights.
+    """
     return [
         *([] if job["makes_model"] else ["predictions.parquet"]),
         *(MADE_MODEL if job["makes_model"] or job.get("hands_on") else []),
@@ -142,7 +154,9 @@ def write_json(value, path: Path) -> None:
 
 
 def sweep(*folders: Path) -> None:
-    """Remove what killed processes left half-written in the folders of a run, whose lock we hold."""
+    """Remove what killed processes left half-written in the folders of a run,
+    whose lock we hold.
+    """
     for folder in folders:
         for left in folder.glob(".*-[0-9]*.*"):
             log.info("removes %s, left by a killed process", left)
@@ -150,7 +164,9 @@ def sweep(*folders: Path) -> None:
 
 
 def finished(work: Path, job: dict) -> bool:
-    """Whether the work holds the whole result of the job, each file as it was written; a damaged result is said."""
+    """Whether the work holds the whole result of the job, each file as it was written;
+    a damaged result is said.
+    """
     try:
         mark = json.loads((work / "finished.json").read_text(encoding="utf-8"))
         if mark["digest"] not in (job["digest"], *job.get("earlier_digests", [])):
@@ -158,7 +174,8 @@ def finished(work: Path, job: dict) -> bool:
         for name in outputs_of(job):
             if name not in mark["sha256"]:
                 log.info(
-                    "%s: was trained before others began with it, and its weights were not kept; they are learnt again",
+                    "%s: was trained before others began with it, and its weights were not kept; "
+                    "they are learnt again",
                     work,
                 )
                 return False
@@ -182,7 +199,9 @@ def fail(work: Path, job: dict, sentence: str) -> None:
 
 
 def refuse_again(work: Path, job: dict, attempt: int) -> None:
-    """Raises UserError at once where an earlier attempt of the workflow failed for a reason that another one cannot change."""
+    """Raises UserError at once where an earlier attempt of the workflow failed for a reason that
+    another one cannot change.
+    """
     try:
         failure = json.loads((work / "failed.json").read_text(encoding="utf-8"))
         if attempt > 1 and failure["digest"] == job["digest"]:
@@ -201,7 +220,8 @@ def forget(work: Path) -> None:
 
 
 def finish(work: Path, job: dict, output: Path) -> None:
-    """Tell in run.json what the run has cost, mark the result as whole, drop the checkpoint and hand the result out.
+    """Tell in run.json what the run has cost, mark the result as whole,
+    drop the checkpoint and hand the result out.
 
     Weights that were kept in the work itself, to be handed on, are dropped as well.
     """

@@ -1,4 +1,6 @@
-"""The cleaner of ActivityNet Captions: what it keeps, changes, drops and counts, and what it says of broken files."""
+"""The cleaner of ActivityNet Captions: what it keeps, changes, drops and counts,
+and what it says of broken files.
+"""
 
 import json
 import zipfile
@@ -124,7 +126,8 @@ def test_the_released_files(program, mirror, tmp_path):
         archive.extractall(tmp_path / "in")
     tables = cleaned(program, tmp_path / "in", tmp_path / "out")
     found = counted(tmp_path / "out")
-    # Counted on the files with plain loops; spans and spaces as the corpus' own description in the project has them.
+    # Counted on the files with plain loops; spans and spaces as the corpus' own description in the
+    # project has them.
     expected = yaml.safe_load("""
         train: [10009, 37421, 245, 25731, 5, 321, 2, 2, 261, 15, null]
         val_1: [4917, 17505, 131, 11639, 2, 173, 0, 0, 134, 9, 293]

@@ -126,7 +126,9 @@ def archived(folder, **texts):
 
 
 def test_dailydialog_in_small(program, tmp_path):
-    """Empty lines and turns are counted and the lines keep their numbers; the same words are marked, whatever the signs."""
+    """Empty lines and turns are counted and the lines keep their numbers; the same words are
+    marked, whatever the signs.
+    """
     text = (
         "Hi ! __eou__ It ’ s late . __eou__\n\nA . __eou__  __eou__ B . __eou__\nopen __eou__ end\n"
         "hi__eou__it ' s LATE__eou__\n"
@@ -254,14 +256,17 @@ def test_timedial_as_rows(timedial, mirror):
         assert (rows["option"] == rows["option"].str.strip()).all()
         assert rows["dialog"].str.fullmatch(r"[AB]: \S.*(\n[AB]: \S.*)*").all()
         assert ((rows["rule"] == "") == (rows["label"] == 1)).all()
-        # Spacing is repaired, but no other sign of a turn is lost: "’" and full-width signs are made plain.
+        # Spacing is repaired, but no other sign of a turn is lost: "’" and full-width signs are
+        # made plain.
         for name, dialog in each["dialog"].first().items():
             said = [turn.strip()[2:] for turn in raw[name]["conversation"] if turn.strip()]
             assert [bare(turn[3:]) for turn in dialog.split("\n")] == [bare(turn) for turn in said]
 
 
 def test_the_original_option_is_dailydialogs(timedial, daily):
-    """With the original option in place an instance is a dialog of DailyDialog; the authors rewrote 44 times of the day."""
+    """With the original option in place an instance is a dialog of DailyDialog; the authors
+    rewrote 44 times of the day.
+    """
     turns = pd.concat(
         [read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS]
     )
@@ -293,7 +298,9 @@ incorrect2_rule: Rule 3
 
 
 def test_timedial_in_small(program, tmp_path):
-    """Odd prefixes, a line break, an empty turn in the middle and a speaker who goes on are counted."""
+    """Odd prefixes, a line break, an empty turn in the middle and a speaker who goes on
+    are counted.
+    """
     one = INSTANCE | {
         "conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "],
         "correct2": "3 hours",

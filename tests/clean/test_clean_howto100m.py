@@ -1,4 +1,6 @@
-"""The cleaner of HowTo100M: exact parsing in pieces, what it keeps and counts, bounded memory, whole output only."""
+"""The cleaner of HowTo100M: exact parsing in pieces, what it keeps and counts, bounded memory,
+whole output only.
+"""
 
 import io
 import json
@@ -250,7 +252,9 @@ def test_every_form_of_the_file_gives_the_same(program, tmp_path, name, content,
 
 
 def test_shards_and_batches_hold_whole_videos(program, tmp_path):
-    """A corpus of several batches: in shards of any size the same captions, and a split by the id alone."""
+    """A corpus of several batches: in shards of any size the same captions,
+    and a split by the id alone.
+    """
     program(*sample(tmp_path / "in", 2000))
     tables = cleaned(program, tmp_path / "in", tmp_path / "a/out", "--processes", 2)
     assert tables == cleaned(program, tmp_path / "in", tmp_path / "b/out", "--videos-per-shard", 70)
@@ -317,7 +321,10 @@ GOOD = json.dumps(lines("fine"))
     [
         (
             "",
-            "behind its start (byte 0): neither another video nor the closing } follows; fetch it again",
+            (
+                "behind its start (byte 0): neither another video nor the closing } follows; fetch "
+                "it again"
+            ),
         ),
         (
             '{"a": %s, "b": {"start": [' % GOOD,
@@ -398,7 +405,9 @@ def test_broken_input_through_the_program(program, tmp_path):
 
 @pytest.fixture
 def begun(program, tmp_path):
-    """Start the cleaner and return while it writes the first part of a corpus of 30 MB; its process, and those that it started."""
+    """Start the cleaner and return while it writes the first part of a corpus of 30 MB; its
+    process, and those that it started.
+    """
 
     def start(processes):
         program(*sample(tmp_path / "in", 6000))
@@ -473,7 +482,9 @@ def test_what_was_seen_is_told_exactly_even_where_hashes_are_equal(batches, diff
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_memory_does_not_grow_with_the_file(program, tmp_path, processes):
-    """Four times the videos, 75 MB more: the peak may waver by the allocators' slack, not by the file."""
+    """Four times the videos, 75 MB more: the peak may waver by the allocators' slack,
+    not by the file.
+    """
     peaks, sizes = {}, {}
     for many in (5000, 20000):
         fetched = tmp_path / str(many)
@@ -498,7 +509,9 @@ white_text = st.text(st.sampled_from(" \t\n\x0b\x0c\r\x1c\x1f\x85\xa0\u2002\u300
 
 @given(st.lists(st.tuples(st.integers(0, 1), some_text), max_size=9), st.integers(0, 2))
 def test_rolling_captions_as_in_a_loop(rows, skipped):
-    """From the last caption to the first: one stays that the next one that stays neither repeats nor goes on from."""
+    """From the last caption to the first: one stays that the next one that stays neither repeats
+    nor goes on from.
+    """
     rows = sorted(rows, key=lambda row: row[0])
     stay = []
     for video, text in reversed(rows):

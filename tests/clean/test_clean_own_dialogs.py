@@ -40,7 +40,9 @@ def schema_guided_files(folder, train, dev):
 
 
 def test_the_listed_part_of_schema_guided_is_read_whole(program, mirror, tmp_path):
-    """Every turn, in order, as other code finds them with a regular expression in the raw files, without a parser."""
+    """Every turn, in order, as other code finds them with a regular expression in the raw files,
+    without a parser.
+    """
     listed = [
         entry["urls"][0]
         for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["schema_guided"][
@@ -73,7 +75,9 @@ def test_the_listed_part_of_schema_guided_is_read_whole(program, mirror, tmp_pat
 
 
 def test_schema_guided_in_small(program, tmp_path):
-    """White space, an empty turn, an empty dialog, the same id in both splits, and the same words again."""
+    """White space, an empty turn, an empty dialog, the same id in both splits,
+    and the same words again.
+    """
     empty = schema_guided(7, [("USER", " ")])
     schema_guided_files(
         tmp_path,
@@ -157,7 +161,9 @@ def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
 
 
 def test_both_forms_are_the_same(program, tmp_path):
-    """Also with the rows of a dialog backwards; a tenth is validation; the first of equal dialogs is train's."""
+    """Also with the rows of a dialog backwards; a tenth is validation;
+    the first of equal dialogs is train's.
+    """
     said = SAID + SAID[:60]
     tables = []
     for form, order in (("jsonl", 1), ("parquet", 1), ("parquet", -1)):

@@ -1,4 +1,6 @@
-"""Data for others: a card that loads every dataset as it is, every column told, and numbers as leaderboards read them."""
+"""Data for others: a card that loads every dataset as it is, every column told,
+and numbers as leaderboards read them.
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""Files appear whole or not at all, what killed processes left is swept, and what the system refuses is one sentence."""
+"""Files appear whole or not at all, what killed processes left is swept,
+and what the system refuses is one sentence.
+"""
 
 import os
 import subprocess
@@ -49,7 +51,10 @@ def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
         [
             sys.executable,
             "-c",
-            f"from pathlib import Path\nfrom scripts.data.files import *\n{code.replace('half', 'new')}",
+            (
+                "from pathlib import Path\nfrom scripts.data.files import *\n"
+                f"{code.replace('half', 'new')}"
+            ),
         ],
         check=True,
         cwd=tmp_path,
@@ -61,7 +66,10 @@ def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
         [
             sys.executable,
             "-c",
-            f"from pathlib import Path\nfrom scripts.data.files import *\n{code.replace('half', 'new')}",
+            (
+                "from pathlib import Path\nfrom scripts.data.files import *\n"
+                f"{code.replace('half', 'new')}"
+            ),
         ],
         check=True,
         cwd=tmp_path,
@@ -74,9 +82,8 @@ def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
 def test_what_other_hosts_and_living_processes_write_stays(tmp_path):
     with whole(tmp_path / "a.txt") as place:
         place.write_text("half")
-        ours = tmp_path / place.name.replace(
-            f"-{os.getpid()}.", f"-{os.getppid()}."
-        )  # a process that lives
+        # a process that lives
+        ours = tmp_path / place.name.replace(f"-{os.getpid()}.", f"-{os.getppid()}.")
         others = tmp_path / ".0123abcd-1.a.txt"
         for path in (ours, others):
             path.write_text("half")
@@ -160,8 +167,13 @@ def test_an_error_is_one_sentence(code, tmp_path):
 
 @pytest.mark.parametrize("log_only", ["", "1"])
 def test_a_log_that_cannot_be_written_hides_no_error(log_only):
-    """Snakemake shows the log of a program that failed, and not its terminal; where the log's disk is full, the terminal tells."""
-    program = "from scripts.running.program import *\ndef main(given):\n    log.info('begins')\n    raise UserError('f.json: is broken; mend it')\n"
+    """Snakemake shows the log of a program that failed, and not its terminal; where the log's
+    disk is full, the terminal tells.
+    """
+    program = (
+        "from scripts.running.program import *\ndef main(given):\n    log.info('begins')\n"
+        "    raise UserError('f.json: is broken; mend it')\n"
+    )
     done = subprocess.run(
         [
             sys.executable,

@@ -1,5 +1,7 @@
-"""A disk that fills up in the midst of training, of a build and of an evaluation: one sentence, nothing half-written, and the same
-command goes on when there is space again. Played by a small tmpfs, which takes root and mount."""
+"""A disk that fills up in the midst of training, of a build and of an evaluation: one sentence,
+nothing half-written, and the same command goes on when there is space again. Played by a small
+tmpfs, which takes root and mount.
+"""
 
 import os
 import subprocess
@@ -36,7 +38,9 @@ def resize(folder, size: str) -> None:
 
 @pytest.fixture
 def call(program):
-    """Call a program by its name in tests/fuzz_targets.py: what it is given, where it writes, and more arguments."""
+    """Call a program by its name in tests/fuzz_targets.py: what it is given, where it writes,
+    and more arguments.
+    """
 
     def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
         arguments = [
@@ -79,7 +83,9 @@ def test_a_program_leaves_nothing(name, call, disk, tmp_path):
 @pytest.mark.models
 @pytest.mark.slow
 def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
-    """However much space there is, the run ends well or in the sentence: full at the tokens, the checkpoint, the result, the log."""
+    """However much space there is, the run ends well or in the sentence: full at the tokens, the
+    checkpoint, the result, the log.
+    """
     place(TARGETS["train"].files, tmp_path / "in")
     undisturbed, said = tmp_path / "undisturbed", set()
     assert call("train", tmp_path / "in", undisturbed).returncode == 0

@@ -1,4 +1,6 @@
-"""What a run left and a user then broke: told with the file and what to do, by the programs that measure and publish."""
+"""What a run left and a user then broke: told with the file and what to do,
+by the programs that measure and publish.
+"""
 
 import pytest
 
@@ -13,7 +15,9 @@ STUDIES = "strided_sop mctaco temporal_nli timedial".split()
 
 @pytest.fixture
 def evaluated(tmp_path):
-    """A function that evaluates two small runs of a study after `change` was applied to their folder; returns code and last line."""
+    """A function that evaluates two small runs of a study after `change` was applied to their
+    folder; returns code and last line.
+    """
 
     def call(study: str, change) -> tuple[int, str]:
         target = TARGETS[f"evaluate runs ({study})"]

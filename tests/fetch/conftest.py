@@ -1,4 +1,7 @@
-"""Fixtures of the tests of fetching. `fetch` and `refused` are of models, `fetch_corpus` and `refused_corpus` of corpora."""
+"""Fixtures of the tests of fetching.
+
+`fetch` and `refused` are of models, `fetch_corpus` and `refused_corpus` of corpora.
+"""
 # ruff: noqa: F401 - fixtures are imported
 
 from tests.fetch.fetch_models import (

@@ -1,4 +1,6 @@
-"""What tests of fetched models share: calling the program, and a small model with weights, made without torch."""
+"""What tests of fetched models share: calling the program, and a small model with weights,
+made without torch.
+"""
 
 from pathlib import Path
 

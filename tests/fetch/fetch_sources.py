@@ -1,4 +1,6 @@
-"""What tests of fetched corpora share: a local server that cuts, delays and lies, and calling the program."""
+"""What tests of fetched corpora share: a local server that cuts, delays and lies,
+and calling the program.
+"""
 
 import gzip
 import hashlib
@@ -24,7 +26,9 @@ def sha256(content: bytes) -> str:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serves `files` {path: bytes} with ETag and Range; `script` names what the next requests meet."""
+    """Serves `files` {path: bytes} with ETag and Range;
+    `script` names what the next requests meet.
+    """
 
     daemon_threads = True
 
@@ -136,7 +140,9 @@ def server_fixture():
 
 @pytest.fixture
 def fetch_corpus(tmp_path, caplog):
-    """Fetch one source, made of the given downloads, as the program does; returns its {file: bytes}."""
+    """Fetch one source, made of the given downloads, as the program does; returns its {file:
+    bytes}.
+    """
     caplog.set_level("INFO")
 
     def call(*downloads: dict, mirror: str = "") -> dict[str, bytes]:
@@ -189,7 +195,9 @@ def zipped(**entries: bytes) -> io.BytesIO:
 
 @pytest.fixture(name="archive")
 def archive_fixture(tmp_path):
-    """A download of a zip with the bytes `content`, of which `members` {name: its true bytes} are used."""
+    """A download of a zip with the bytes `content`, of which `members` {name:
+    its true bytes} are used.
+    """
 
     def make(content: bytes, **members: bytes) -> dict:
         (tmp_path / "captions.zip").write_bytes(content)

@@ -1,4 +1,6 @@
-"""scripts.fetch.facts: what a model is, by its configuration and the headers of its weights, wherever it lies."""
+"""scripts.fetch.facts: what a model is, by its configuration and the headers of its weights,
+wherever it lies.
+"""
 
 import shutil
 import subprocess
@@ -162,7 +164,10 @@ def test_a_model_from_scratch(tmp_path):
         (
             "config.json",
             b'{"model_type": "dpr"}',
-            "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a decoder of text",
+            (
+                "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a "
+                "decoder of text"
+            ),
         ),
         ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
         ("model.safetensors", None, "mine/model.safetensors could not be had"),

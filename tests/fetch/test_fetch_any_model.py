@@ -1,4 +1,6 @@
-"""scripts.fetch.pretrained: what a model has where its entry names no files, and what is refused before its weights come."""
+"""scripts.fetch.pretrained: what a model has where its entry names no files,
+and what is refused before its weights come.
+"""
 # ruff: noqa: F401 - fixtures are imported
 
 import json
@@ -23,7 +25,9 @@ INDEX = "model.safetensors.index.json"
 
 
 def shard(folder: Path, *parts: str) -> dict[str, str]:
-    """Cut the weights into files, those whose names hold a part in each and the rest in the last; returns {tensor: file}."""
+    """Cut the weights into files, those whose names hold a part in each and the rest in the
+    last; returns {tensor: file}.
+    """
     tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     table = {}
@@ -153,7 +157,9 @@ def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -
 
 
 def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, server, folder, caplog):
-    """It cuts words as its SentencePiece model does; the file that it was written from is not handed out."""
+    """It cuts words as its SentencePiece model does;
+    the file that it was written from is not handed out.
+    """
     from transformers import AutoModel, AutoTokenizer, DebertaV2Config
 
     older(folder)
@@ -181,7 +187,10 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
         (
             "tokenizer.model",
             None,
-            "what transformers makes of tokenizer.model cuts words otherwise than SentencePiece does",
+            (
+                "what transformers makes of tokenizer.model cuts words otherwise than "
+                "SentencePiece does"
+            ),
         ),
         ("vocab.txt", b"a\nb\n", "transformers reads"),
     ],
@@ -219,7 +228,9 @@ def test_a_model_without_a_configuration_of_its_tokenizer(fetch, server, folder,
 def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
     refused, server, folder, tmp_path, monkeypatch
 ):
-    """A mirror without tokenizer_config.json, and no network: it may have been left out of the mirror."""
+    """A mirror without tokenizer_config.json, and no network:
+    it may have been left out of the mirror.
+    """
     place = tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"]
     place.mkdir(parents=True)
     for file in ("config.json", "model.safetensors", "tokenizer.json"):

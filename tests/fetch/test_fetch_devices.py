@@ -66,7 +66,8 @@ def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
 
 
 AS_NOBODY = """
-import encodings.cp437, os, sys  # what zipfile takes when it opens one, which nobody may be unable to read
+# what zipfile takes when it opens one, which nobody may be unable to read
+import encodings.cp437, os, sys
 from scripts.running.program import execute
 from scripts.fetch.source import arguments, main
 if os.geteuid() == 0:

@@ -23,11 +23,8 @@ from tests.rows import rows_of
     [
         (f"length {10**9}", 600_000, "is more than the 600,000 bytes that"),
         ("endless", 600_000, "is more than the 600,000 bytes that"),
-        (
-            "bomb",
-            600_000,
-            "is more than the 600,000 bytes that",
-        ),  # of which the length is that of what is packed
+        # of which the length is that of what is packed
+        ("bomb", 600_000, "is more than the 600,000 bytes that"),
         ("endless", None, "is more than 1,000,000 bytes, with none declared"),
         (f"length {10**12}", None, "is more than 20,000,000,000 bytes, with none declared"),
         (f"length {10**15}", 10**15, "needs 1,000,000,000,000,000 bytes more"),

@@ -1,4 +1,6 @@
-"""scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the mirror and the user's cache."""
+"""scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the
+mirror and the user's cache.
+"""
 
 import hashlib
 import http.server
@@ -243,7 +245,9 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
 
 
 def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
-    """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its weights are said to be out of reach."""
+    """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its
+    weights are said to be out of reach.
+    """
     entry, told = pinned(folder), tmp_path / "told.json"
     write_json(told, {"models": {"mine": entry}, "sources": {}, "fetched": []})
 
@@ -262,7 +266,10 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
     assert ask(mirror) == []
     (mirror / "huggingface.co/me/mine/resolve/main/model.safetensors").unlink()
     assert ask(mirror) == [
-        "mine: me/mine has no model.safetensors, or is out of reach; put it there, into the mirror, or take another model"
+        (
+            "mine: me/mine has no model.safetensors, or is out of reach; put it there, into the "
+            "mirror, or take another model"
+        )
     ]
 
 

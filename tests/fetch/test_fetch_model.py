@@ -59,7 +59,10 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
         (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
         (
             HUB | {"files": dict.fromkeys(SCRATCH_FILES)},
-            "key model.safetensors is missing (weights come as safetensors only), or model.safetensors.index.json",
+            (
+                "key model.safetensors is missing (weights come as safetensors only), or "
+                "model.safetensors.index.json"
+            ),
         ),
         (
             HUB | {"files": dict.fromkeys(["config.json", "model.safetensors", "merges.txt"])},
@@ -238,11 +241,17 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
     [
         (
             weights(rows=1000),
-            f"embeddings.word_embeddings.weight is [1000, 128] numbers in the weights, but [{ROWS}, 128] by config.json",
+            (
+                "embeddings.word_embeddings.weight is [1000, 128] numbers in the weights, but "
+                f"[{ROWS}, 128] by config.json"
+            ),
         ),
         (
             weights(layers=1),
-            "the weights lack 16 of those that config.json promises, encoder.layer.1.attention.output.LayerNorm.bias first",
+            (
+                "the weights lack 16 of those that config.json promises, "
+                "encoder.layer.1.attention.output.LayerNorm.bias first"
+            ),
         ),
         (
             {
@@ -250,7 +259,10 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
                 for name, tensor in weights().items()
                 if "layer.0.output.dense.weight" not in name
             },
-            "the weights lack 1 of those that config.json promises, encoder.layer.0.output.dense.weight",
+            (
+                "the weights lack 1 of those that config.json promises, "
+                "encoder.layer.0.output.dense.weight"
+            ),
         ),
         (
             weights()

@@ -1,4 +1,6 @@
-"""The sample corpora: the same bytes each time, the quirks of the real files, and something that a model can learn."""
+"""The sample corpora: the same bytes each time, the quirks of the real files,
+and something that a model can learn.
+"""
 
 import hashlib
 import json
@@ -121,15 +123,17 @@ def test_every_quirk_of_the_real_files(samples, source):
 
 
 def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
-    """The list that tiny models are made with is that of today's texts, and has every word of captions and dialogs."""
+    """The list that tiny models are made with is that of today's texts,
+    and has every word of captions and dialogs.
+    """
     file = ROOT / "resources/sample_vocabulary.txt"
     program(
         f"scripts.fetch.samples.vocabulary --templates {ROOT}/resources/templates.csv "
         f"--output {tmp_path}/words"
     ).checked()
     assert (tmp_path / "words").read_text() == file.read_text(), (
-        "write it anew: python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output "
-        "resources/sample_vocabulary.txt"
+        "write it anew: python -m scripts.fetch.samples.vocabulary --templates "
+        "resources/templates.csv --output resources/sample_vocabulary.txt"
     )
     tables = [
         pd.read_parquet(table)
@@ -200,7 +204,10 @@ def accuracy(train, measured, features):
     """),
 )
 def test_what_says_the_order(pairs, stride, of_words, of_lifts):
-    """Words do so in the format of ActivityNet. In that of HowTo100M only way and floor together do, never words alone."""
+    """Words do so in the format of ActivityNet.
+
+    In that of HowTo100M only way and floor together do, never words alone.
+    """
     assert accuracy(*pairs("sample_activitynet", stride), ["words"]) > of_words
     train, measured = pairs("sample_howto100m", stride)
     for features in ("words", "first_words", "cue_words", "lengths"):
@@ -213,7 +220,8 @@ def test_what_says_the_order(pairs, stride, of_words, of_lifts):
         )
         return seen[0].str.cat(seen[1], sep=" ")
 
-    # How late a lift that goes this way is at this floor, by the training pairs alone: what a model can learn.
+    # How late a lift that goes this way is at this floor, by the training pairs alone: what a model
+    # can learn.
     late = (
         pd.concat([1 - train["label"], train["label"]])
         .groupby(way_and_floor(pd.concat([train["first"], train["second"]])))
@@ -278,7 +286,10 @@ def test_dialogs_fit_a_small_model(dialogs):
 
 
 def test_every_instance_is_sound(samples, dialogs):
-    """With the right option in place it is a dialog of the corpus. One mask, four options; rules that the dialog bears out."""
+    """With the right option in place it is a dialog of the corpus.
+
+    One mask, four options; rules that the dialog bears out.
+    """
     where = {}
     for split in reversed(SPLITS):
         with zipfile.ZipFile(samples("sample_dialogs") / f"fetch/{split}.zip") as archive:
@@ -308,7 +319,9 @@ def test_every_instance_is_sound(samples, dialogs):
 
 
 def test_answers_follow_from_the_activity(samples):
-    """The same answer about the same activity is likely in train and test, or in none; no question is in both."""
+    """The same answer about the same activity is likely in train and test, or in none;
+    no question is in both.
+    """
     train, test = (
         pd.read_parquet(samples("sample_mctaco") / f"clean/{split}.parquet")
         for split in ("train", "test")

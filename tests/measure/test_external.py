@@ -1,4 +1,6 @@
-"""Predictions made elsewhere: every form of a file, on all four studies; kept as a system of an experiment; wrong files."""
+"""Predictions made elsewhere: every form of a file, on all four studies;
+kept as a system of an experiment; wrong files.
+"""
 
 import json
 
@@ -271,7 +273,9 @@ def test_wrong_arguments(program, dataset, tmp_path):
 
 
 def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True):
-    """An experiment of one run, always right, and a control that scores all alike, with systems from elsewhere beside it."""
+    """An experiment of one run, always right, and a control that scores all alike, with systems
+    from elsewhere beside it.
+    """
     trained, names = (
         tmp_path / "trained",
         {"pair_id": "example_id", "video_id": "group_id", "dialog_id": "group_id"},

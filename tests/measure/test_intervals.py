@@ -1,4 +1,6 @@
-"""Draws, intervals and differences: against slow references, textbook values, theory, and by simulation."""
+"""Draws, intervals and differences: against slow references, textbook values,
+theory, and by simulation.
+"""
 
 import math
 
@@ -130,7 +132,10 @@ def test_all_right_is_not_certain():
 
 
 def test_interval_width_follows_the_groups():
-    """Independent examples: the binomial interval. Wholly dependent ones: as wide as their groups are few."""
+    """Independent examples: the binomial interval.
+
+    Wholly dependent ones: as wide as their groups are few.
+    """
     right = (np.random.default_rng(0).random(4000) < 0.7).astype(float)
     for values, groups, independent in (
         (right, np.arange(4000), 4000),
@@ -198,7 +203,9 @@ def test_weights_are_exponential_and_independent():
 
 
 def test_groups_beyond_the_blocks_share_weights(monkeypatch):
-    """Very many groups: as many weights as blocks, and an interval as wide as the groups themselves give."""
+    """Very many groups: as many weights as blocks, and an interval as wide
+    as the groups themselves give.
+    """
     monkeypatch.setattr("scripts.measure.bootstrap.BLOCKS", 256)
     values = (np.random.default_rng(5).random(20_000) < 0.7).astype(float)
     drawn = resampling(range(20_000), 500)
@@ -273,7 +280,9 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
     """,
 )
 def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
-    """By simulation (benchmarks/intervals.py has all of it): with few groups no less, with many no more than 95 of 100."""
+    """By simulation (benchmarks/intervals.py has all of it): with few groups no less,
+    with many no more than 95 of 100.
+    """
     covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
     assert 91 <= covered <= below and width < 100
 
@@ -297,7 +306,9 @@ def test_an_interval_that_is_too_narrow_covers_less(monkeypatch):
     ],
 )
 def test_differences_and_slopes_cover_what_they_say(world, gain, systems, told):
-    """Two systems, or five strides, on the same examples; told: how often the better one is found, in per cent."""
+    """Two systems, or five strides, on the same examples;
+    told: how often the better one is found, in per cent.
+    """
     found = comparisons(world, gain, systems, 250, 200)
     assert found["covered"] >= 91
     assert told[0] <= found["paired"] <= told[1]

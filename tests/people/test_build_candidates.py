@@ -1,4 +1,6 @@
-"""Candidate expansion: the paper's perturbations, retrieval and infill against slow references, wrong input."""
+"""Candidate expansion: the paper's perturbations, retrieval and infill against slow references,
+wrong input.
+"""
 
 import json
 from collections import Counter
@@ -163,7 +165,9 @@ def test_any_text_can_be_perturbed(text):
 
 
 def test_draws_keep_to_the_chances():
-    """Each mention changes in half of the attempts, or for certain in its turn: 3 of 4 for two mentions."""
+    """Each mention changes in half of the attempts, or for certain in its turn:
+    3 of 4 for two mentions.
+    """
     text = "2 hours"
     answers = perturbed(
         LISTS, pd.Series([text], dtype=object), [text], [mentions(LISTS, text)], 8000, 0
@@ -176,7 +180,9 @@ def test_draws_keep_to_the_chances():
 
 
 def test_retrieval_is_by_shared_words_and_the_rarer_ones_count_more(monkeypatch):
-    """In chunks or at once; ties in the order of the pool; a phrase that shares no word is left out."""
+    """In chunks or at once; ties in the order of the pool;
+    a phrase that shares no word is left out.
+    """
     pool = pd.Series(
         ["a dog", "a house", "he left the house", "they met", "a red house"], dtype=object
     )

@@ -1,4 +1,6 @@
-"""Items for people to label, and data made of their labels: rules against slow accounts, votes, hostile sheets."""
+"""Items for people to label, and data made of their labels: rules against slow accounts,
+votes, hostile sheets.
+"""
 
 import itertools
 import re
@@ -123,7 +125,9 @@ def questions_to_label(program, folder, rows, ok=True):
 
 @pytest.fixture(scope="module")
 def proposed(dialogs, program, tmp_path_factory):
-    """The instances of the dialogs, and the spans that they are of; nothing can be measured on them."""
+    """The instances of the dialogs, and the spans that they are of;
+    nothing can be measured on them.
+    """
     file = (
         dialogs_to_label(program, dialogs, tmp_path_factory.mktemp("new"), "--per-rule", 3)
         / "test.parquet"
@@ -169,7 +173,9 @@ def test_every_numeral_of_a_dialog_with_more_than_three_expressions_is_masked_on
 
 
 def test_each_proposal_is_what_its_rule_says(proposed):
-    """By a slow account that goes from row to row: who said it, which one word differs, and that nothing means the same twice."""
+    """By a slow account that goes from row to row: who said it, which one word differs, and that
+    nothing means the same twice.
+    """
     rows, spans = proposed
     of = {f"{span.dialog_id}:{span.turn}:{span.start}": span for span in spans.itertuples()}
     for row in rows[~rows["is_original"]].itertuples():
@@ -247,7 +253,9 @@ def test_a_draw_is_a_part_of_all_and_comes_again(dialogs, program, tmp_path, pro
 
 
 def test_questions_grow_to_unlabelled_answers_like_those_of_the_expansion(program, tmp_path):
-    """The same candidates as scripts/people/candidates.py, in its order, with their question's category and no label."""
+    """The same candidates as scripts/people/candidates.py, in its order,
+    with their question's category and no label.
+    """
     new = questions_to_label(program, tmp_path, QUESTIONS)
     program(
         f"scripts.people.candidates --questions {tmp_path}/q.tsv --candidates 7 "
@@ -374,8 +382,10 @@ ONE = [
 
 
 def test_the_majority_decides_and_people_may_add_options(program, tmp_path):
-    """Of three people two find 9 hours right; 120 minutes is told by one alone; an option that one added needs no dialog and no rule. Of
-    the instance j people differ evenly on one option of two: it is dropped."""
+    """Of three people two find 9 hours right; 120 minutes is told by one alone; an option that one
+    added needs no dialog and no rule. Of the instance j people differ evenly on one option of two:
+    it is dropped.
+    """
     second = [*ONE[:2], (*ONE[2][:4], "Right"), (*ONE[3][:4], "")]
     differ = [
         [("j", TALK, *row[2:4], label) for row, label in zip(ONE, labels)]
@@ -392,9 +402,9 @@ def test_the_majority_decides_and_people_may_add_options(program, tmp_path):
         in said
     )
     assert (
-        "2 instances; dropped: 0 whose original was not found right, 1 with fewer than 2 wrong options"
-        in said
-    )
+        "2 instances; dropped: 0 whose original was not found right, 1 with fewer than 2 wrong "
+        "options"
+    ) in said
     assert read_json(tmp_path / "test.json") == yaml.safe_load("""
         - id: i
           conversation: ['A: How long ?', 'B: <MASK> .']
@@ -480,7 +490,9 @@ def test_a_wrong_sheet_is_refused(study, rows, said, program, tmp_path):
 
 
 def test_labelled_answers_are_data_that_the_cleaner_reads(program, tmp_path):
-    """Two people; what they differ on is left out, an answer that one of them added stands with its question."""
+    """Two people; what they differ on is left out, an answer that one of them added stands
+    with its question.
+    """
     rows = read_sheet(questions_to_label(program, tmp_path, QUESTIONS) / "labels.csv")
     first = rows.assign(label=np.where(rows["origin"] == "seed", "likely", "unlikely"))
     second = first.assign(label=first["label"].mask(first["answer"] == "2 hours", "unlikely"))
@@ -521,7 +533,9 @@ def test_labelled_answers_are_data_that_the_cleaner_reads(program, tmp_path):
 
 @pytest.fixture
 def answered(request, dialogs, program, tmp_path):
-    """Of a study what a page was made from, two people's answers on the page, and the sheets that say the same."""
+    """Of a study what a page was made from, two people's answers on the page,
+    and the sheets that say the same.
+    """
     study, folder = request.param, tmp_path / request.param / "mine/new"
     folder.parent.mkdir(parents=True)
     made = (
@@ -564,7 +578,9 @@ def answered(request, dialogs, program, tmp_path):
 
 @pytest.mark.parametrize("answered", ["mctaco", "timedial"], indirect=True)
 def test_answers_of_a_page_are_labels(answered, program, tmp_path):
-    """What two people answered makes the same data as their sheets would, whoever sorts the answers, or the sheet beside them."""
+    """What two people answered makes the same data as their sheets would, whoever sorts the
+    answers, or the sheet beside them.
+    """
     study, folder, answers, files = answered
     labelled(program, study, tmp_path / "of_sheets", "--sheets", *files)
     answers.sample(frac=1, random_state=1).to_csv(tmp_path / "answers.csv", index=False)

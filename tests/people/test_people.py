@@ -1,4 +1,7 @@
-"""Answers of people: what they count for, how agreement is told, what is refused. All answers are this test's own, nobody's."""
+"""Answers of people: what they count for, how agreement is told, what is refused.
+
+All answers are this test's own, nobody's.
+"""
 
 from itertools import permutations
 
@@ -59,7 +62,9 @@ def coincidence_alpha(values: list[list[int | None]]) -> float:
 
 
 def slow_alpha(values: list[list[int | None]]) -> float:
-    """By its definition: disagreement within units over disagreement among all values, pair by pair."""
+    """By its definition: disagreement within units over disagreement among all values,
+    pair by pair.
+    """
     units = [
         [row[unit] for row in values if row[unit] is not None] for unit in range(len(values[0]))
     ]
@@ -267,7 +272,9 @@ def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):
 def answered(
     study: str, examples: pd.DataFrame, labels: list[str], told: dict[str, list[int]], folder
 ) -> pd.DataFrame:
-    """Answers of people on all examples of a split, by person the numbers of labels, as an evaluation reads them."""
+    """Answers of people on all examples of a split, by person the numbers of labels,
+    as an evaluation reads them.
+    """
     tables = [
         pd.DataFrame(
             {
@@ -327,7 +334,10 @@ def test_a_question_is_right_where_every_candidate_is(tmp_path):
 def test_a_question_that_is_answered_in_part_is_refused(tmp_path):
     with pytest.raises(
         UserError,
-        match=r"a.csv: row 5: Ann has answered a part of what belongs to item [0-9a-f]{16}; answer the rest",
+        match=(
+            r"a.csv: row 5: Ann has answered a part of what belongs to item [0-9a-f]{16}; answer "
+            r"the rest"
+        ),
     ):
         answered(
             "mctaco",

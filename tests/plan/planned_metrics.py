@@ -1,4 +1,6 @@
-"""Rows of metrics as the runs of a preset would leave them, without running: one for each system, split, slice and metric."""
+"""Rows of metrics as the runs of a preset would leave them, without running: one for each
+system, split, slice and metric.
+"""
 
 import json
 
@@ -38,7 +40,9 @@ def planned(preset: str):
 
 
 def systems_of(preset: str, study: str) -> list[dict]:
-    """The systems of a preset's runs, and the study's baselines: the columns of their metrics that no measuring fills."""
+    """The systems of a preset's runs, and the study's baselines:
+    the columns of their metrics that no measuring fills.
+    """
     systems, seen = [], set()
     for run in planned(preset).runs.values():
         if run.study != study or STUDIES[study]["methods"][run.method].get("makes_model"):
@@ -70,7 +74,9 @@ def systems_of(preset: str, study: str) -> list[dict]:
 
 
 def planned_metrics(preset: str, study: str, slices: list[str]) -> pd.DataFrame:
-    """The metrics of a study as a preset would leave them, every value a half; slices: those that rows are made for."""
+    """The metrics of a study as a preset would leave them, every value a half;
+    slices: those that rows are made for.
+    """
     rows = []
     for system in systems_of(preset, study):
         splits = SOURCES[system["measured_on"] or system["source"]]["evaluate"]

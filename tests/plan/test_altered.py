@@ -1,4 +1,6 @@
-"""What is no plain run: pairs whose labels are coins, a second objective, other weights to begin with; how each is marked and kept out of comparisons."""
+"""What is no plain run: pairs whose labels are coins, a second objective, other weights to begin
+with; how each is marked and kept out of comparisons.
+"""
 
 import pandas as pd
 

@@ -1,4 +1,6 @@
-"""A wrong configuration is refused in one sentence that says what to write; a right one gives stable runs."""
+"""A wrong configuration is refused in one sentence that says what to write;
+a right one gives stable runs.
+"""
 
 import contextlib
 import copy
@@ -45,7 +47,9 @@ def overlaid(under: dict, over: dict) -> dict:
 
 
 def without_controls(name: str) -> dict:
-    """The default configuration with one of its experiments running, without the study's controls."""
+    """The default configuration with one of its experiments running,
+    without the study's controls.
+    """
     return overlaid(only(name), {"experiments": {name: {"controls": False}}})
 
 
@@ -232,9 +236,8 @@ VALUES = st.recursive(
 def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
     config = default()
     for path, value in changes:
-        with contextlib.suppress(
-            KeyError, IndexError, TypeError
-        ):  # the change before took the place away
+        # the change before took the place away
+        with contextlib.suppress(KeyError, IndexError, TypeError):
             functools.reduce(operator.getitem, path[:-1], config)[path[-1]] = value
     try:
         plan(config)
@@ -308,7 +311,9 @@ def folders(data: dict, study="temporal_nli") -> set[str]:
 
 
 def test_an_option_without_effect_makes_no_other_dataset():
-    """Draws of times are the generated sets'; of the released ones, and in set III, they are no draws."""
+    """Draws of times are the generated sets'; of the released ones, and in set III,
+    they are no draws.
+    """
     sets = {"challenge_set": ["temp_order", "cross_unit"], "iterations": 3}
     assert folders({"source": "generated"} | sets) == {
         "event_templates/temp_order-iterations-3",
@@ -400,7 +405,9 @@ def test_two_experiments_share_a_run():
 
 
 def test_a_method_that_does_not_learn_is_one_run():
-    """Neither the seeds nor the settings of learning make another; what it reads and how far does."""
+    """Neither the seeds nor the settings of learning make another;
+    what it reads and how far does.
+    """
     config = overlaid(
         without_controls("sample_nli"),
         {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}},
@@ -417,7 +424,9 @@ def test_a_method_that_does_not_learn_is_one_run():
 
 
 def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
-    """Rank, alpha and target name no run that has no adapter; a list of targets is told as one text."""
+    """Rank, alpha and target name no run that has no adapter;
+    a list of targets is told as one text.
+    """
     config = without_controls("sample_sop")
     names = set(plan(config).runs)
 
@@ -462,26 +471,26 @@ def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named
     ]
     change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plain"]}}}
     assert (
-        "the control likelihood_blind has none of plain; name then as well, or leave likelihood_blind out of methods"
-        in (refused(overlaid(only("sample_sop_likelihood"), change)))
-    )
+        "the control likelihood_blind has none of plain; name then as well, or leave "
+        "likelihood_blind out of methods"
+    ) in (refused(overlaid(only("sample_sop_likelihood"), change)))
     change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plane"]}}}
     assert "wordings: the method likelihood has no wording plane; did you mean plain?" in refused(
         overlaid(only("sample_sop_likelihood"), change)
     )
     assert (
-        "made by the experiment sample_dialogs_clm, which this configuration does not have; add it under experiments, with `methods: [clm]`"
-        in (
-            refused(
-                {
-                    **only("sample_sop_likelihood"),
-                    "experiments": {
-                        name: entry
-                        for name, entry in default()["experiments"].items()
-                        if name != "sample_dialogs_clm"
-                    },
-                }
-            )
+        "made by the experiment sample_dialogs_clm, which this configuration does not have; "
+        "add it under experiments, with `methods: [clm]`"
+    ) in (
+        refused(
+            {
+                **only("sample_sop_likelihood"),
+                "experiments": {
+                    name: entry
+                    for name, entry in default()["experiments"].items()
+                    if name != "sample_dialogs_clm"
+                },
+            }
         )
     )
     assert "makes models and measures nothing" in refused(only("sample_dialogs_clm"))

@@ -1,4 +1,6 @@
-"""`initial:` and `training: objectives` in the configuration: which run is begun with, what names it changes, and what is refused."""
+"""`initial:` and `training: objectives` in the configuration: which run is begun with, what
+names it changes, and what is refused.
+"""
 
 import json
 
@@ -50,7 +52,9 @@ def facts_of(run) -> dict:
 
 
 def starts(resolved, experiment: str) -> list[tuple[dict, dict]]:
-    """The settings of each run of an experiment that is no control, and of the one that it begins with."""
+    """The settings of each run of an experiment that is no control,
+    and of the one that it begins with.
+    """
     runs = [resolved.runs[name] for name in resolved.experiments[experiment]]
     return [
         (facts_of(run), facts_of(resolved.runs[run.begins_with]))

@@ -1,4 +1,6 @@
-"""What the rules ask, without Snakemake: the options that decide a result are compared, paths and speed are not."""
+"""What the rules ask, without Snakemake: the options that decide a result are compared,
+paths and speed are not.
+"""
 
 import json
 from functools import cache

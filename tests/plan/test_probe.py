@@ -1,4 +1,6 @@
-"""What a probe asks of which model: by its kind, in every wording, with the reason for what is left out."""
+"""What a probe asks of which model: by its kind, in every wording,
+with the reason for what is left out.
+"""
 
 import json
 from pathlib import Path
@@ -155,9 +157,9 @@ def test_what_is_left_out_is_told_with_its_reason():
     }
     one = left["timedial", "generate_zero_shot"]
     assert (one.experiment, one.model) == ("timedial", "minilm")
-    assert (
-        one.reason
-        == "it needs an encoder-decoder that writes masked spans (T5), and this is an encoder without a head that fills masks"
+    assert one.reason == (
+        "it needs an encoder-decoder that writes masked spans (T5), and this is an encoder "
+        "without a head that fills masks"
     )
     reasons = {item.method: item.reason for item in probe(["decoder"], ("mctaco",)).left_out}
     assert reasons == {
@@ -206,7 +208,10 @@ def test_where_nothing_fits_the_others_run():
         """),
         (
             {"run": ["sample_mctaco"], "experiments": default()["experiments"]},
-            "model names minilm, but no experiment that runs says `models: probed`; give `--configfile presets/probe.yaml`",
+            (
+                "model names minilm, but no experiment that runs says `models: probed`; give "
+                "`--configfile presets/probe.yaml`"
+            ),
         ),
         (
             "experiments: {mctaco: {methods: all}}",
@@ -214,8 +219,12 @@ def test_where_nothing_fits_the_others_run():
         ),
         (
             "experiments: {mctaco: {methods: [likelihood]}}",
-            "experiments.mctaco.methods: likelihood needs an encoder with a head that fills masks, an encoder-decoder that writes masked spans (T5) or a decoder, and minilm is "
-            "an encoder without a head that fills masks; name another method, or write `methods: fitting`",
+            (
+                "experiments.mctaco.methods: likelihood needs an encoder with a head that fills "
+                "masks, an encoder-decoder that writes masked spans (T5) or a decoder, and minilm "
+                "is an encoder without a head that fills masks; name another method, or write "
+                "`methods: fitting`"
+            ),
         ),
     ],
 )

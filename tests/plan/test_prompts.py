@@ -1,4 +1,6 @@
-"""The files of wordings: what is wrong with one is said in one sentence, and runs are of what stands in them."""
+"""The files of wordings: what is wrong with one is said in one sentence,
+and runs are of what stands in them.
+"""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -195,11 +197,17 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
         ),
         (
             "mctaco: {verbalize: {}}",
-            "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?",
+            (
+                "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by "
+                "likelihood; did you mean verbalizer?"
+            ),
         ),
         (
             "mctaco: {likelihood: {wordings: {mine: {likely: '{text_a} {text_b}'}}}}",
-            "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} {text_b}' has 0 |",
+            (
+                "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} "
+                "{text_b}' has 0 |"
+            ),
         ),
         (
             "mctaco: {likelihood_blind: {wordings: {mine: {likely: '| {text_b}'}}}}",

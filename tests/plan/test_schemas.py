@@ -1,4 +1,6 @@
-"""The files of resources/ and the presets keep to their schemas; what no study uses stops nobody."""
+"""The files of resources/ and the presets keep to their schemas;
+what no study uses stops nobody.
+"""
 
 import os
 import time

@@ -1,4 +1,6 @@
-"""One set of pins: the conda environments, the lock file and the image agree with envs/requirements.txt."""
+"""One set of pins: the conda environments, the lock file and the image agree
+with envs/requirements.txt.
+"""
 
 import re
 

@@ -1,4 +1,6 @@
-"""Whatever a user gives, a program ends with whole files or with one line that names the place (tests/fuzz.py, in short)."""
+"""Whatever a user gives, a program ends with whole files or with one line that names the place
+(tests/fuzz.py, in short).
+"""
 
 import subprocess
 import sys
@@ -91,7 +93,8 @@ HUGE = {
     "apostrophes": "s ' ",
     "quantities": "5 days ",
 }
-# Behind which words of its input the huge text goes; JSON takes it as it stands, so that a quote has its backslash.
+# Behind which words of its input the huge text goes; JSON takes it as it stands, so that a quote
+# has its backslash.
 BEHIND = yaml.safe_load("""
 activitynet: A man  waits.
 howto100m: so first you cut

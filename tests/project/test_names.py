@@ -12,15 +12,14 @@ DOTTED = re.compile(r"\b(?:scripts|(?<=-m )benchmarks|(?<=-m )tests)(?:\.[A-Za-z
 FOLDERS = "scripts|rules|resources|presets|envs|profiles|slurm|docs|report|tests|benchmarks"
 PATH = re.compile(rf"(?<![\w/.<>-])(?:{FOLDERS})/[\w./-]*\w\.(?:py|smk|yaml|csv|md|rst|txt|svg)\b")
 EXAMPLES = {"docs/add.md"}  # it names files that a reader is to write
-MADE_UP = {
-    "scripts.clean.my_captions",
-    "tests/train/test_x.py",
-    "resources/left_out.yaml",
-}  # the last is handed to the page by the workflow
+# the last is handed to the page by the workflow
+MADE_UP = {"scripts.clean.my_captions", "tests/train/test_x.py", "resources/left_out.yaml"}
 
 
 def tracked(*suffixes: str) -> list[str]:
-    """The project's files with these suffixes, without the record, the history, and the tests, which make names up."""
+    """The project's files with these suffixes, without the record, the history, and the tests,
+    which make names up.
+    """
     listed = subprocess.run(
         "git ls-files -co --exclude-standard".split(),
         cwd=ROOT,

@@ -66,7 +66,9 @@ def imported(module: str, seen: set[str]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def helps() -> dict[str, str]:
-    """What each program prints for --help; all are asked in one interpreter, which imports what they share once."""
+    """What each program prints for --help; all are asked in one interpreter,
+    which imports what they share once.
+    """
     asked = subprocess.run(
         [sys.executable, "-c", ASK, *PROGRAMS], cwd=ROOT, capture_output=True, text=True
     )

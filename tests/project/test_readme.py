@@ -19,7 +19,8 @@ MPNET, WORDS = {"model": "mpnet_base", "method": "train"}, {"model": "bag_of_wor
 HYPOTHESIS = {"method": "hypothesis_only"}
 CLASSIFIED, BLIND = {"method": "classify"}, {"method": "classify_blind"}
 TRIGRAMS = {"model": "least_said_then_trigram"}
-# How a row begins, and of each of its numbers the record that it stands in and what tells its row of the metrics.
+# How a row begins, and of each of its numbers the record that it stands in and what tells its row
+# of the metrics.
 ROWS = [
     (
         "order of neighbouring captions",
@@ -110,7 +111,9 @@ ROWS = [
 
 
 def recorded(record: str, wanted: dict | str) -> str:
-    """The number of a record that `wanted` tells, per cent; of what is known by heart, on the released set I, that of the table."""
+    """The number of a record that `wanted` tells, per cent; of what is known by heart, on the
+    released set I, that of the table.
+    """
     if wanted == "by heart":
         table = pd.read_csv(RECORDS / record / "tables/temporal_nli_memory.csv")
         (row,) = table[

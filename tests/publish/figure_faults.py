@@ -27,7 +27,10 @@ def cut_marks(figure: Figure) -> list[str]:
             radius = (line.get_markersize() + line.get_markeredgewidth()) / 2 * figure.dpi / 72
             inside = box.padded(0.5 - radius * line.get_clip_on())
             faults += [
-                f"{line.get_marker()} at {x - box.x0:.1f}, {y - box.y0:.1f} of {box.width:.0f} × {box.height:.0f}"
+                (
+                    f"{line.get_marker()} at {x - box.x0:.1f}, {y - box.y0:.1f} of {box.width:.0f} "
+                    f"× {box.height:.0f}"
+                )
                 for x, y in places[np.isfinite(places).all(1)]
                 if not inside.contains(x, y)
             ]
@@ -83,7 +86,10 @@ def text_faults(figure: Figure) -> list[str]:
         others = corners[number + 1 :]
         shared = np.minimum(corner[2:], others[:, 2:]) - np.maximum(corner[:2], others[:, :2])
         faults += [
-            f"{texts[number].get_text()!r} on {texts[number + 1 + other].get_text()!r} ({shared[other, 0]:.0f} × {shared[other, 1]:.0f} pixels)"
+            (
+                f"{texts[number].get_text()!r} on {texts[number + 1 + other].get_text()!r} "
+                f"({shared[other, 0]:.0f} × {shared[other, 1]:.0f} pixels)"
+            )
             for other in np.flatnonzero((shared > SLACK).all(1))
         ]
     return faults
@@ -96,7 +102,9 @@ def faults_of(figure: Figure) -> list[str]:
 
 
 def faults_in(monkeypatch, module: str, *given) -> list[str]:
-    """The faults of the figure that a program of scripts/publish draws, run here with these arguments."""
+    """The faults of the figure that a program of scripts/publish draws,
+    run here with these arguments.
+    """
     found: list[str] = []
 
     def look(draw, _) -> None:

@@ -1,4 +1,6 @@
-"""Inputs made up for the publish tests: metrics, runs, datasets and resources in the real schemas."""
+"""Inputs made up for the publish tests: metrics, runs, datasets and resources
+in the real schemas.
+"""
 
 import json
 import shutil
@@ -21,7 +23,10 @@ from scripts.data.studies import read_claims
 from tests.files import read_texts, write_rows, write_yaml
 from tests.runs import write_run
 
-HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <img src=x onerror=alert(1)>"
+HOSTILE = (
+    "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <img src=x "
+    "onerror=alert(1)>"
+)
 SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
 STRIDES = [0, 1, 2, 3]
 SEEDS = [1, 2]
@@ -29,7 +34,9 @@ CONTROLS = {"bag_of_words": 0.54, "first_text": 0.51}  # the accuracy of each
 
 
 def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
-    """Rows with what an evaluation adds of seeds and groups: draws that pair wherever the split is the same, and vary by `sd`."""
+    """Rows with what an evaluation adds of seeds and groups: draws that pair wherever the split
+    is the same, and vary by `sd`.
+    """
     noise = {
         place: np.random.default_rng(number).normal(0, sd, 200)
         for number, place in enumerate(dict.fromkeys((row["source"], row["split"]) for row in rows))
@@ -48,7 +55,9 @@ def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
 
 
 def control_rows(rows: list[dict], values: dict[str, float]) -> list[dict]:
-    """Rows of controls like those of a model over all seeds: values names the controls, with what each reaches."""
+    """Rows of controls like those of a model over all seeds: values names the controls,
+    with what each reaches.
+    """
     return [
         row | {"model": name, "method": "control", "seed": None, "sd": None} | around(value)
         for name, value in values.items()
@@ -71,7 +80,9 @@ def around(value: float) -> dict:
 
 
 def metric_rows() -> list[dict]:
-    """Two corpora, one of them a sample; two seeds and their mean, and controls; a human line and a size-matched twin on activitynet."""
+    """Two corpora, one of them a sample; two seeds and their mean, and controls; a human line
+    and a size-matched twin on activitynet.
+    """
     rows = []
     places = [
         (source, matched, split, stride)
@@ -114,7 +125,9 @@ def metric_rows() -> list[dict]:
 
 
 def slice_rows() -> list[dict]:
-    """Of the accuracy over all seeds on all pairs a row for each of two slices, one of which is rare at stride 3, and a category."""
+    """Of the accuracy over all seeds on all pairs a row for each of two slices, one of which is
+    rare at stride 3, and a category.
+    """
     rows = []
     for row in metric_rows():
         if row["metric"] == "accuracy" and row["seed"] is None:
@@ -233,7 +246,9 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
 
 
 def make_control(results: Path) -> str:
-    """A control that takes every pair for swapped, which those of an even number are, and its run.json."""
+    """A control that takes every pair for swapped, which those of an even number are,
+    and its run.json.
+    """
     name, trained = "activitynet-stride-0-bag_of_words-seed-1-0", results / "train/strided_sop"
     scores = np.log([[0.6, 0.4]] * 12)
     write_run(

@@ -1,4 +1,6 @@
-"""Items to read: which are drawn, who counts as right, and what the page makes of a table of them."""
+"""Items to read: which are drawn, who counts as right,
+and what the page makes of a table of them.
+"""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +38,9 @@ def test_items_are_drawn_in_turn_from_each_cell_whatever_their_order(outcomes, m
 
 
 def place(options: bool) -> Place:
-    """Four items, of two options each where wanted; a model right on the first two, a control on every other one."""
+    """Four items, of two options each where wanted; a model right on the first two,
+    a control on every other one.
+    """
     item = np.repeat(np.arange(4), 2) if options else np.arange(4)
     rows = pd.DataFrame(
         {

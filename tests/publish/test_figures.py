@@ -1,4 +1,6 @@
-"""Every figure of the studies in its smallest and its largest form: no mark cut, no text on another; and its colours."""
+"""Every figure of the studies in its smallest and its largest form: no mark cut, no text on
+another; and its colours.
+"""
 
 import importlib
 import re
@@ -26,7 +28,8 @@ from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 
 pytestmark = pytest.mark.slow  # many figures; left out of `make check`
 
-# Figures of runs that these studies have none of are looked at with their own inputs: test_transfer.py, test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py,
+# Figures of runs that these studies have none of are looked at with their own inputs:
+# test_transfer.py, test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py,
 # test_hellaswag.py.
 FIGURES = [
     item
@@ -74,7 +77,9 @@ def studies(folder) -> dict:
 
 
 def small(table: pa.Table) -> pa.Table:
-    """Of each study one model by one method on one corpus, at one stride, without intervals; beside it one control."""
+    """Of each study one model by one method on one corpus, at one stride, without intervals;
+    beside it one control.
+    """
     frame = table.to_pandas()
     frame = frame[frame["source"] == frame.groupby("study")["source"].transform("first")]
     if "stride" in frame:
@@ -96,7 +101,9 @@ def small(table: pa.Table) -> pa.Table:
 
 
 def large(table: pa.Table) -> pa.Table:
-    """Of each study's first model as many as MANY more, of long names, from 0 to 100 %; and of strides twice as many."""
+    """Of each study's first model as many as MANY more, of long names, from 0 to 100 %;
+    and of strides twice as many.
+    """
     frame = table.to_pandas()
     model = frame[~frame["method"].isin(NOT_MODELS)]
     first = model[model["model"] == model.groupby("study")["model"].transform("first")]

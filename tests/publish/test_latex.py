@@ -9,7 +9,10 @@ import pytest
 from scripts.publish.latex import ROWS, latex, latex_table
 from scripts.publish.table import markdown
 
-HOSTILE = '\\input{/etc/ passwd} 50% & a_b #1 $x$ {y} ~ ^ <b> | "q" ’“” –—− ±·×… →≤° é Ž ﬁ 中 \u200b 😀 `code`'
+HOSTILE = (
+    '\\input{/etc/ passwd} 50% & a_b #1 $x$ {y} ~ ^ <b> | "q" ’“” –—− ±·×… →≤° é Ž ﬁ 中 \u200b 😀 '
+    "`code`"
+)
 DOCUMENT = r"""\documentclass{article}
 \usepackage{array,booktabs,longtable}
 \begin{document}

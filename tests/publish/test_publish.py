@@ -1,4 +1,6 @@
-"""Figures, tables and the page: what they hold, that equal input gives equal files, that hostile text stays text."""
+"""Figures, tables and the page: what they hold, that equal input gives equal files,
+that hostile text stays text.
+"""
 
 import base64
 import csv
@@ -90,7 +92,8 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
         suffix
         for suffix, content in before.items()
         if re.search(
-            rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, scripts\.[\w.]+ [0-9a-f]{8,}",
+            rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, "
+            rb"scripts\.[\w.]+ [0-9a-f]{8,}",
             content,
         )
     ]

@@ -1,5 +1,7 @@
-"""The verdict on each claim of a paper: through the program, on made-up metrics in which it holds, fails, is not there, is shown by a
-control too, or rests on sample data, on a part of a split, or on another class of model."""
+"""The verdict on each claim of a paper: through the program, on made-up metrics in which it holds,
+fails, is not there, is shown by a control too, or rests on sample data, on a part of a split, or on
+another class of model.
+"""
 
 import json
 
@@ -40,7 +42,9 @@ NOISE = np.random.default_rng(0).normal(0, 0.01, 300)
 
 
 def row(source: str, model: str, stride: int, value: float, **more) -> dict:
-    """A number over all seeds, in the schema of sentence order; its draws go with those of all others."""
+    """A number over all seeds, in the schema of sentence order;
+    its draws go with those of all others.
+    """
     return {
         "experiment": "tried",
         "study": "strided_sop",
@@ -274,7 +278,9 @@ def test_shipped_claims_name_what_the_project_has(study, tmp_path):
 
 @pytest.mark.parametrize("study", MEASURED)
 def test_the_published_protocols_can_tell_every_claim_that_needs_no_people(study, tmp_path):
-    """With presets/paper.yaml each claim finds its runs: none is told `no such run`, but those that rest on people."""
+    """With presets/paper.yaml each claim finds its runs: none is told `no such run`,
+    but those that rest on people.
+    """
     classes, claims = shipped(study, tmp_path)
     parts = [part for claim in claims for part in settings_of(claim)]
     slices = {

@@ -19,7 +19,9 @@ def study(tmp_path_factory, program) -> Study:
 
 
 def list_of(study: Study, findings: dict[str, str | None]):
-    """The program's run on copies of a study's metrics under other names, each with these findings beside its page (None: without)."""
+    """The program's run on copies of a study's metrics under other names, each with these
+    findings beside its page (None: without).
+    """
     metrics, files = [], []
     for name, text in findings.items():
         metrics.append(study.folder / "evaluate" / name / "metrics.parquet")

@@ -1,4 +1,6 @@
-"""Numbers of a limited dataset carry their mark everywhere; wordings are told as wordings; systems from elsewhere stand beside the rest."""
+"""Numbers of a limited dataset carry their mark everywhere; wordings are told as wordings;
+systems from elsewhere stand beside the rest.
+"""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,9 @@ MARK = "AT MOST 200 ITEMS"
 
 
 def asked(rows: list[dict], method: str) -> list[dict]:
-    """The means of some system as those of one that was asked in two wordings, with the row of each."""
+    """The means of some system as those of one that was asked in two wordings,
+    with the row of each.
+    """
     means = [row | {"method": method} for row in rows if row["seed"] is None]
     single = [
         row
@@ -41,7 +45,9 @@ def asked(rows: list[dict], method: str) -> list[dict]:
 
 
 def extended(rows: list[dict], model: str, method: str) -> list[dict]:
-    """Rows of a study, all of datasets cut to 200 items, with the model asked by `method`, and with its predictions from elsewhere."""
+    """Rows of a study, all of datasets cut to 200 items, with the model asked by `method`, and
+    with its predictions from elsewhere.
+    """
     of_model = [row for row in rows if row["model"] == model and row["method"] != "untrained"]
     every = (
         rows
@@ -56,7 +62,9 @@ def extended(rows: list[dict], model: str, method: str) -> list[dict]:
 
 
 def check_table(study, name: str, source: str, systems: dict[str, tuple[str, str]]) -> pd.DataFrame:
-    """Every source is marked, and the seeds and wordings of the systems (a part of their names) are those."""
+    """Every source is marked, and the seeds and wordings
+    of the systems (a part of their names) are those.
+    """
     table = table_of(study, name)
     assert table[source].str.endswith("[at most 200 items]").all()
     for system, counts in systems.items():

@@ -1,4 +1,6 @@
-"""Every number of the papers stands on the page, beside the runs that it is about; which those are is told by published.csv alone."""
+"""Every number of the papers stands on the page, beside the runs that it is about; which those
+are is told by published.csv alone.
+"""
 
 import pandas as pd
 import pytest
@@ -71,7 +73,9 @@ def measured(table: pd.DataFrame) -> dict[str, str]:
 
 @pytest.mark.parametrize("study", METRICS)
 def test_the_published_protocols_fill_every_row_that_they_can(study):
-    """With presets/paper.yaml only what it does not run is empty; the papers' own models stand there without a caveat."""
+    """With presets/paper.yaml only what it does not run is empty;
+    the papers' own models stand there without a caveat.
+    """
     table = beside("paper", study)
     no_run = (
         CLAIMS["model"].isin("human deberta_large_mnli uds_nli_order uds_nli_duration".split())
@@ -131,7 +135,9 @@ def test_every_row_of_a_paper_is_shown_whatever_ran(study, tmp_path):
 
 
 def test_the_nearest_run_is_shown_and_says_what_differs():
-    """Of two contexts the paper's; without it both others; a model of the paper's table stands for no other of its rows."""
+    """Of two contexts the paper's; without it both others; a model of the paper's table stands
+    for no other of its rows.
+    """
     claims = CLAIMS[
         (CLAIMS["study"] == "timedial") & (CLAIMS["row"] == "BERT-base, mask filling, zero-shot")
     ]
@@ -163,7 +169,9 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
 
 
 def test_published_values_are_numbers_or_bounds():
-    """Claims in words stand in claims.yaml; every value is a number, a bound, a range, drawn and not printed, proposed, or shown by examples."""
+    """Claims in words stand in claims.yaml; every value is a number, a bound, a range, drawn and
+    not printed, proposed, or shown by examples.
+    """
     words = ("", "16 to 17", "proposed", "one example", "two examples")
     assert all(number_of(value) is not None or value in words for value in CLAIMS["value"])
     assert not CLAIMS.duplicated("study table row setting metric unit".split()).any()

@@ -1,4 +1,6 @@
-"""The scorecard: what stands in its cells and in which order, its figures, and its place on the page."""
+"""The scorecard: what stands in its cells and in which order, its figures,
+and its place on the page.
+"""
 
 import pandas as pd
 import pyarrow as pa
@@ -71,7 +73,9 @@ def measured(
     wordings: dict | None = None,
     **more,
 ) -> list[dict]:
-    """The rows of a system: its mean, its distance to the best control (value, ci_low, ci_high), and of each wording its value."""
+    """The rows of a system: its mean, its distance to the best control (value, ci_low, ci_high),
+    and of each wording its value.
+    """
     row = (
         {
             "experiment": "tried",
@@ -242,7 +246,9 @@ def value_of(cells: pd.DataFrame, study: str, model: str, **more) -> float:
 
 
 def test_a_probe_is_the_whole_test_of_a_study(card):
-    """The smallest and the largest stride of the first split, nothing size-matched; the full context; three labels; no partial input."""
+    """The smallest and the largest stride of the first split, nothing size-matched; the full
+    context; three labels; no partial input.
+    """
     cells = card.cells()
     assert set(cells.loc[cells["study"] == "strided_sop", "option"]) == {"0", "3"}
     assert set(cells["split"]) == {"val_1", "test"}
@@ -346,7 +352,9 @@ def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
 def test_clear_is_above_the_best_control_of_other_conditions_too(
     tmp_path, program, value, distance, is_clear
 ):
-    """46.1 % in blue over a column whose best control has 49.2: the controls of one context and of whole dialogs."""
+    """46.1 % in blue over a column whose best control has 49.2:
+    the controls of one context and of whole dialogs.
+    """
     card = Card(
         tmp_path,
         program,

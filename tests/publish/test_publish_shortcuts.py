@@ -1,4 +1,6 @@
-"""The tables of what labels give away: counts by hand for each study, hostile text, and what is too rare to be told."""
+"""The tables of what labels give away: counts by hand for each study, hostile text,
+and what is too rare to be told.
+"""
 
 import pytest
 
@@ -18,7 +20,9 @@ SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS,
 
 
 def pairs(split: str) -> list[dict]:
-    """80 pairs; in 40 one sentence says then: in training it is the later one in 30 of them, in evaluation in 10."""
+    """80 pairs; in 40 one sentence says then: in training it is the later one in 30 of them,
+    in evaluation in 10.
+    """
     later = {"train": 30, "test": 10}[split]
     return [
         {
@@ -32,7 +36,9 @@ def pairs(split: str) -> list[dict]:
 
 
 def hypotheses(split: str) -> list[dict]:
-    """40 hypotheses of 80 say for: in training 30 follow from their premise, in evaluation 20; the others contradict it."""
+    """40 hypotheses of 80 say for: in training 30 follow from their premise, in evaluation 20;
+    the others contradict it.
+    """
     follow = {"train": 30, "test": 20}[split]
     return [
         {
@@ -46,7 +52,9 @@ def hypotheses(split: str) -> list[dict]:
 
 
 def answers(split: str) -> list[dict]:
-    """40 answers of 80 are hours: likely are 30 of them in training and 10 in evaluation; of the others it is the reverse."""
+    """40 answers of 80 are hours: likely are 30 of them in training and 10 in evaluation; of the
+    others it is the reverse.
+    """
     likely = {"train": 30, "test": 10}[split]
     return [
         {
@@ -61,7 +69,9 @@ def answers(split: str) -> list[dict]:
 
 
 def candidates(split: str) -> list[dict]:
-    """40 dialogs with four candidates: two are right, one of the wrong ones stands in the dialog."""
+    """40 dialogs with four candidates: two are right,
+    one of the wrong ones stands in the dialog.
+    """
     texts = {"two days": 1, "a week": 1, "ten minutes": 0, "nine years": 0}
     return [
         {
@@ -84,16 +94,18 @@ COUNTED = {
         "then, next, after",
         "75.0 50.0 25.0 50.0 50.0 40 37.5 punished".split(),
     ),
-    # for: entailment, which is 30 of 80 and 20 of 80; alone 20 + the other 40, which contradict as in training.
+    # for: entailment, which is 30 of 80 and 20 of 80; alone 20 + the other 40, which contradict as
+    # in training.
     "temporal_nli": (
         hypotheses,
         "hypothesis: for (entails <b>)",
         "75.0 37.5 50.0 25.0 50.0 40 75.0 helps".split(),
     ),
-    # hours: likely in 30 of 40, then in 10 of 40; half of all are likely in training and in evaluation; the others are likely to be unlikely:
-    # alone 10 of 40, and of the others 10 of 40.
+    # hours: likely in 30 of 40, then in 10 of 40; half of all are likely in training and in
+    # evaluation; the others are likely to be unlikely: alone 10 of 40, and of the others 10 of 40.
     "mctaco": (answers, "hours", "75.0 50.0 25.0 50.0 50.0 40 25.0 punished".split()),
-    # what stands in the dialog is never right; who avoids it chooses two of three, both right in one case of three.
+    # what stands in the dialog is never right; who avoids it chooses two of three, both right in
+    # one case of three.
     "timedial": (
         candidates,
         "stands in its dialog",
@@ -186,7 +198,9 @@ def test_a_cue_is_counted_in_training_and_in_evaluation_and_scored_alone(program
 
 
 def test_what_is_rare_is_not_told(program, tmp_path):
-    """A cue on fewer than thirty examples says little; where every one is, the table has its head and no rows."""
+    """A cue on fewer than thirty examples says little; where every one is,
+    the table has its head and no rows.
+    """
     done, output = shortcuts(
         program, tmp_path, "mctaco", {split: answers(split)[20:60] for split in ("train", "test")}
     )

@@ -1,4 +1,6 @@
-"""The record: what stays of a study, that its figures have the points of its numbers, that other code is named, that an unfinished study is refused."""
+"""The record: what stays of a study, that its figures have the points of its numbers, that other
+code is named, that an unfinished study is refused.
+"""
 
 import gzip
 import json

@@ -1,4 +1,6 @@
-"""What can be compared in a plan, and the figures of it: transfers, and a second objective by its weight."""
+"""What can be compared in a plan, and the figures of it:
+transfers, and a second objective by its weight.
+"""
 
 import numpy as np
 import pandas as pd
@@ -192,7 +194,8 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     assert not point["is_control"]
     assert point["value"] == pytest.approx(0.06)
     assert point["begun"] == "after sentence order, stride 3, Captions"
-    # The draws differ by the same everywhere: only seeds are left, of two each with an sd of 1 point.
+    # The draws differ by the same everywhere: only seeds are left, of two each with an sd of 1
+    # point.
     error = np.sqrt(2 * 0.01**2 / 2)
     assert 2 * error < point["value"] - point["ci_low"] < 15 * error
     assert point["ci_low"] + point["ci_high"] == pytest.approx(0.12)

@@ -1,4 +1,7 @@
-"""GPUs are counted without torch, and no two runs of a machine take the same one. nvidia-smi is played by a script."""
+"""GPUs are counted without torch, and no two runs of a machine take the same one.
+
+nvidia-smi is played by a script.
+"""
 
 import os
 import shutil
@@ -61,7 +64,10 @@ def machine():
 
 @pytest.fixture
 def start():
-    """Start a process that claims GPUs and holds them; it says what it got. All end with the test."""
+    """Start a process that claims GPUs and holds them; it says what it got.
+
+    All end with the test.
+    """
     running = []
 
     def claim(
@@ -208,7 +214,9 @@ def runs_as_nobody(python: str) -> bool:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="another user is played by root's becoming nobody")
 def test_another_users_locks(machine, start):
-    """Lock files of another user are met: claimed ones are taken, free ones can be claimed, locked-up ones are named."""
+    """Lock files of another user are met: claimed ones are taken, free ones can be claimed,
+    locked-up ones are named.
+    """
     two = machine(CUDA_VISIBLE_DEVICES="0,1")
     python = next(filter(runs_as_nobody, [sys.executable, "/usr/bin/python3"]), None)
     nobody = {"user": "nobody", "extra_groups": [], "python": python}

@@ -34,11 +34,8 @@ def test_a_program_reads_its_arguments_from_a_file():
     asked.add_argument("--runs", nargs="+")
     asked.add_argument("--text")
     hostile = 'it\'s "$(touch x)" `y` ä {z} \\'
-    given = asked.parse_args(
-        [
-            f"@{argument_file(['--runs', *(f'run-{number}' for number in range(3000)), f'--text={hostile}'])}"
-        ]
-    )
+    runs = [f"run-{number}" for number in range(3000)]
+    given = asked.parse_args([f"@{argument_file(['--runs', *runs, f'--text={hostile}'])}"])
     assert len(given.runs) == 3000 and given.text == hostile
 
 
@@ -87,7 +84,10 @@ def test_only_what_is_read_is_handed_over():
     [
         (
             "study,note\nx,one\ny,two, three\n",
-            "a.csv: line 3 ends a row of 3 cells, but the header has 2; put a text with a comma in double quotes",
+            (
+                "a.csv: line 3 ends a row of 3 cells, but the header has 2; put a text with a "
+                "comma in double quotes"
+            ),
         ),
         ("study,remark\nx,one\n", "a.csv: its header is not study,note; restore it"),
         ("", "a.csv: its header is not study,note"),

@@ -1,4 +1,6 @@
-"""The identity of code sees what may change a result, and nothing else, on every Python, wherever the code stands."""
+"""The identity of code sees what may change a result, and nothing else, on every Python,
+wherever the code stands.
+"""
 
 import ast
 import dis
@@ -169,7 +171,9 @@ def test_another_shape_is_the_same_code(tree, before, shape):
 
 
 def loaded(instructions, functions: types.CodeType) -> set[str]:
-    """The names of its module that compiled code loads or stores, `name.attribute` where an attribute follows, and `module:name` of imports."""
+    """The names of its module that compiled code loads or stores, `name.attribute` where an
+    attribute follows, and `module:name` of imports.
+    """
     found, steps = set(), list(instructions)
     module = ""
     for step, following in zip(steps, [*steps[1:], steps[-1]]):
@@ -191,7 +195,9 @@ def loaded(instructions, functions: types.CodeType) -> set[str]:
 
 
 class Reference:
-    """What definitions reach, by what the compiler makes of them: another way than that of the program."""
+    """What definitions reach, by what the compiler makes of them:
+    another way than that of the program.
+    """
 
     def __init__(self):
         self.uses, self.imports = {}, {}
@@ -317,7 +323,9 @@ def imported(module: str) -> set[str]:
 
 
 def test_what_only_reports_is_no_part_of_a_run():
-    """A run's identity is that of what decides its numbers: no checkpoint, no progress bar, no launcher, no file is in it."""
+    """A run's identity is that of what decides its numbers: no checkpoint, no progress bar, no
+    launcher, no file is in it.
+    """
     reached = {
         module
         for module, _ in code.reached(
@@ -339,7 +347,8 @@ def test_what_only_reports_is_no_part_of_a_run():
 PROGRAM = """
 def work(given, pairs=3):
     '''Make it.'''
-    arguments.add_argument("--pairs", default=3, help="how many" + " pairs", metavar="N", description=f"{__doc__}")
+    arguments.add_argument("--pairs", default=3, help="how many" + " pairs", \
+        metavar="N", description=f"{__doc__}")
     log.info("%s: %d pairs", given.name, len(pairs))
     if given.pairs < 1 or "odd":
         raise UserError(f"{given.pairs} pairs are too few; " + "ask for more" * 2) from None
@@ -423,7 +432,9 @@ def test_everything_else_counts(old, new):
 
 
 def mutations(tree: ast.Module):
-    """Change one place of the tree at a time, and back: each constant, name, operator and keyword, and what a branch does."""
+    """Change one place of the tree at a time, and back: each constant, name, operator and
+    keyword, and what a branch does.
+    """
     for place in list(ast.walk(tree)):
         before = dict(vars(place))
         match place:
@@ -476,9 +487,8 @@ def test_the_same_code_is_the_same_on_every_version():
         if not command or version == f"{sys.version_info[0]}.{sys.version_info[1]}":
             continue
         done = subprocess.run([command, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True)
-        if (
-            done.returncode == 0 or "scripts" in done.stderr
-        ):  # a shim of pyenv may stand for a version that is not installed
+        # a shim of pyenv may stand for a version that is not installed
+        if done.returncode == 0 or "scripts" in done.stderr:
             others.append(version)
             assert done.stdout == found, f"Python {version}: {done.stderr}"
     if not others:
@@ -486,11 +496,16 @@ def test_the_same_code_is_the_same_on_every_version():
 
 
 def test_what_an_earlier_process_has_read_is_not_read_again(tmp_path):
-    """Unless it has changed. A damaged memory, and one that cannot be written, costs time and nothing else."""
+    """Unless it has changed.
+
+    A damaged memory, and one that cannot be written, costs time and nothing else.
+    """
     tree, memory = Tree(tmp_path), tmp_path / "memory/identities"
     program = (
-        "import pathlib, sys; from scripts.running import identity as code; memory = pathlib.Path(sys.argv[1]); code.remember_in(memory); "
-        "print(code.identity('scripts.studies.strided_sop.build'), len(code._new)); code.write_memory(memory)"
+        "import pathlib, sys; from scripts.running import identity as code; memory = "
+        "pathlib.Path(sys.argv[1]); code.remember_in(memory); "
+        "print(code.identity('scripts.studies.strided_sop.build'), len(code._new)); "
+        "code.write_memory(memory)"
     )
 
     def asked(place=memory) -> list[str]:

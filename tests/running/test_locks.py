@@ -1,4 +1,6 @@
-"""A network drive that gives no locks: played by a flock that fails, in programs that are started with it."""
+"""A network drive that gives no locks: played by a flock that fails,
+in programs that are started with it.
+"""
 
 import errno
 import fcntl
@@ -16,7 +18,11 @@ from tests.files import read_json
 from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 
-WITHOUT = "import errno, fcntl, os\ndef flock(*_): raise OSError(errno.{name}, os.strerror(errno.{name}))\nfcntl.flock = flock\n"
+WITHOUT = (
+    "import errno, fcntl, os\ndef flock(*_): raise OSError(errno.{name}, "
+    "os.strerror(errno.{name}))\n"
+    "fcntl.flock = flock\n"
+)
 
 
 @pytest.fixture
@@ -51,7 +57,9 @@ def test_a_file_system_without_locks_is_told_from_one_that_fails(name, tmp_path,
 
 @pytest.mark.models
 def test_training_goes_on_with_a_warning_and_shares_no_tokens(tmp_path, without_locks):
-    """Two runs could write the same tokens at once, so none are kept; the numbers are those of any other drive."""
+    """Two runs could write the same tokens at once, so none are kept;
+    the numbers are those of any other drive.
+    """
     target, results = TARGETS["train"], []
     place(target.files, tmp_path / "in")
     for name, environment in (
@@ -80,7 +88,9 @@ def test_training_goes_on_with_a_warning_and_shares_no_tokens(tmp_path, without_
 
 
 def test_a_working_folder_is_guarded_by_snakemakes_own_files(tmp_path, monkeypatch):
-    """Without flock nobody is known to be dead: its files stay, and the message says what to type."""
+    """Without flock nobody is known to be dead: its files stay,
+    and the message says what to type.
+    """
     folder = tmp_path / ".snakemake"
     (folder / "locks").mkdir(parents=True)
 

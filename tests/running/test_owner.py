@@ -11,7 +11,10 @@ PROGRAM = """
 import multiprocessing, time
 from scripts.running.owner import end_forks_with_this
 end_forks_with_this()
-forks = [multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,), daemon=True) for _ in range(2)]
+forks = [
+    multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,), daemon=True)
+    for _ in range(2)
+]
 for fork in forks:
     fork.start()
 print(*[fork.pid for fork in forks], flush=True)

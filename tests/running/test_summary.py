@@ -62,10 +62,18 @@ def told(folder, rows: list[dict], *given: list[str]) -> list[str]:
 
 
 def test_the_best_number_stands_beside_its_own_distance_to_the_best_control(tmp_path):
-    """Of all pairs, over the seeds, of a model that may understand; scored on three labels where it was, since two are easier to guess."""
+    """Of all pairs, over the seeds, of a model that may understand; scored on three labels where
+    it was, since two are easier to guess.
+    """
     assert told(tmp_path, ROWS, ["small"]) == [
-        "Inference: accuracy at best 70.0 % (68.0 % to 73.0 %), +10.0 points to the control bag_of_words (+8.0 to +13.0); small on made d test",
-        "Questions: exact match at best 30.0 % (28.0 % to 33.0 %), without a control; small on made d test, sample data",
+        (
+            "Inference: accuracy at best 70.0 % (68.0 % to 73.0 %), +10.0 points to the control "
+            "bag_of_words (+8.0 to +13.0); small on made d test"
+        ),
+        (
+            "Questions: exact match at best 30.0 % (28.0 % to 33.0 %), without a control; small on "
+            "made d test, sample data"
+        ),
     ]
 
 
@@ -77,7 +85,10 @@ def test_the_best_number_stands_beside_its_own_distance_to_the_best_control(tmp_
                 row(0.8, scoring="binary"),
                 row(-0.05, scoring="binary", **ABOVE | {"control": "second_text"}),
             ],
-            "80.0 % (78.0 % to 83.0 %), -5.0 points to the control second_text (-7.0 to -2.0); small",
+            (
+                "80.0 % (78.0 % to 83.0 %), -5.0 points to the control second_text (-7.0 to -2.0); "
+                "small"
+            ),
         ),
         (
             [row(0.7), row(0.1, **ABOVE | {"ci_low": None, "ci_high": None})],
@@ -95,7 +106,9 @@ def test_without_an_interval_or_a_control_the_line_says_so(tmp_path, rows, said)
 
 
 def test_experiments_are_not_mixed_and_models_that_begin_elsewhere_do_not_count(tmp_path):
-    """What begins with other weights is measured on the same pairs by the same method: its distance to the control is its own."""
+    """What begins with other weights is measured on the same pairs by the same method: its
+    distance to the control is its own.
+    """
     after = {"experiment": "after"}
     rows = [row(0.7), row(0.1, **ABOVE), row(0.75, **after), row(0.15, **ABOVE, **after)]
     assert "75.0 % (73.0 % to 78.0 %), +15.0 points" in told(tmp_path, rows, ["small"])[0]

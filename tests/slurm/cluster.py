@@ -1,9 +1,10 @@
 """A real Slurm of one node with pretend GPUs, for the tests.
 
-`Cluster().start()` writes /etc/slurm, starts munged, slurmctld and slurmd, and waits until the node is idle; `stop()`
-ends what was started and takes the configuration away. It refuses (`CannotStart`, with a sentence to show) where it
-would stand in the way of a Slurm or munge that belongs to somebody. The configuration lies in /etc/slurm, since
-Snakemake's job step strips SLURM_CONF. Nothing is installed here but by `install()`.
+`Cluster().start()` writes /etc/slurm, starts munged, slurmctld and slurmd, and waits until the node
+is idle; `stop()` ends what was started and takes the configuration away. It refuses (`CannotStart`,
+with a sentence to show) where it would stand in the way of a Slurm or munge that belongs to
+somebody. The configuration lies in /etc/slurm, since Snakemake's job step strips SLURM_CONF.
+Nothing is installed here but by `install()`.
 
 By hand, to look around:  python tests/slurm/cluster.py      (starts it, waits for Enter, stops it)
 """
@@ -22,7 +23,8 @@ ETC = Path("/etc/slurm")
 MARK = "# written by the tests of timestride (tests/slurm/cluster.py)\n"
 MUNGE_KEY = Path("/etc/munge/munge.key")
 
-# Cores and memory are pretended too (config_overrides): the profile's requests fit on a small machine.
+# Cores and memory are pretended too (config_overrides): the profile's requests fit on a small
+# machine.
 CORES, MEMORY_MB, GPUS = 16, 256_000, 2
 
 SLURM_CONF = """
@@ -62,7 +64,8 @@ JobCompType=jobcomp/none
 MinJobAge=86400
 KillWait=5
 GresTypes=gpu
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} CoresPerSocket={cores} RealMemory={memory} Gres=gpu:{gpus} State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} CoresPerSocket={cores} RealMemory={memory} \
+Gres=gpu:{gpus} State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -149,15 +152,18 @@ class Cluster:
             or Path("/run/slurm/conf").exists()
         ):
             raise CannotStart(
-                "this machine belongs to a Slurm cluster (SLURM_CONF, SLURM_JOB_ID or /run/slurm/conf); "
-                "it is left alone"
+                "this machine belongs to a Slurm cluster (SLURM_CONF, SLURM_JOB_ID or "
+                "/run/slurm/conf); it is left alone"
             )
         for name in ("slurm.conf", "gres.conf", "cgroup.conf"):
             if (ETC / name).exists() and MARK not in (ETC / name).read_text():
                 raise CannotStart(f"{ETC / name} is somebody's configuration; it is left alone")
 
     def start(self) -> "Cluster":
-        """Start the daemons and wait for the node. Raises CannotStart with the end of the log that says why not."""
+        """Start the daemons and wait for the node.
+
+        Raises CannotStart with the end of the log that says why not.
+        """
         self.check()
         try:
             self._start_munge()
@@ -193,8 +199,10 @@ class Cluster:
         shutil.rmtree(self.state, ignore_errors=True)
 
     def jobs(self) -> list[dict[str, str]]:
-        """Every job so far, oldest first, in the words of `scontrol show job`: JobId, JobState, Comment (the plugin
-        writes the rule and its wildcards there), MinMemoryNode, TimeLimit, NumCPUs, TresPerJob (GPUs), …"""
+        """Every job so far, oldest first, in the words of `scontrol show job`: JobId, JobState,
+        Comment (the plugin writes the rule and its wildcards there), MinMemoryNode, TimeLimit,
+        NumCPUs, TresPerJob (GPUs), …
+        """
         shown = subprocess.run(
             "scontrol --oneliner show job".split(), capture_output=True, text=True, check=True
         )
@@ -245,7 +253,8 @@ class Cluster:
         )
 
     def _daemon(self, name: str, *arguments: str, user: str = "root") -> None:
-        # It ends with this process, however that ends; in a session of its own, so that Ctrl-C reaches pytest first.
+        # It ends with this process, however that ends; in a session of its own, so that Ctrl-C
+        # reaches pytest first.
         within = ["setpriv", "--pdeathsig", "TERM"]
         if user != "root":
             within += [f"--reuid={user}", f"--regid={user}", "--clear-groups"]

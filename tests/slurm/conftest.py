@@ -1,4 +1,6 @@
-"""The tests' Slurm: installed where it is missing and may be installed, started once, stopped at the end."""
+"""The tests' Slurm: installed where it is missing and may be installed, started once,
+stopped at the end.
+"""
 
 import os
 

@@ -1,8 +1,8 @@
 """The default study through a real Slurm, with a training job that dies on the way.
 
-One run of the workflow serves all tests here: on a copy of the project, as a user types it, with a smaller study (one
-corpus, two strides) so that it takes some minutes. While it runs, one training job is killed as soon as it has a
-checkpoint.
+One run of the workflow serves all tests here: on a copy of the project, as a user types it, with a
+smaller study (one corpus, two strides) so that it takes some minutes. While it runs, one training
+job is killed as soon as it has a checkpoint.
 """
 
 import os
@@ -22,7 +22,8 @@ from tests.workflow.conftest import checkout
 BIN = Path(sys.executable).parent
 TYPED = "--cores all --profile slurm".split()
 
-# Laid over config.yaml. Enough epochs that a job can be caught between its first checkpoint and its end.
+# Laid over config.yaml. Enough epochs that a job can be caught between its first checkpoint and its
+# end.
 SMALLER = yaml.safe_load("""
 run: [sample_sop]
 seeds: [1]
@@ -36,11 +37,13 @@ experiments:
       stride: [0, 3]
     training: {epochs: 8, early_stopping_patience: 8}
 """)
-# Snakemake as the plugin runs it, but with a look at the jobs every other second. The plugin waits ten seconds longer after each look in which
-# no job had ended, which is most of the time here.
+# Snakemake as the plugin runs it, but with a look at the jobs every other second. The plugin waits
+# ten seconds longer after each look in which no job had ended, which is most of the time here.
 LOOKING = """from snakemake.cli import main
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
-RemoteExecutor.next_seconds_between_status_checks = property(lambda executor: 2, lambda executor, seconds: None)
+RemoteExecutor.next_seconds_between_status_checks = property(
+    lambda executor: 2, lambda executor, seconds: None
+)
 main()"""
 # Two more runs, which share a GPU.
 SHARED = {"name": "shared", "seeds": [2], "runs_per_gpu": 2}
@@ -79,7 +82,8 @@ def copy(tmp_path_factory) -> Path:
 
 
 def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> str:
-    """Kill the first training job in which `runs` runs have a checkpoint, all its processes at once.
+    """Kill the first training job in which `runs` runs have a checkpoint,
+    all its processes at once.
 
     Returns the name of one of the runs. Of a job of several, Slurm knows the group and no names.
     """
@@ -95,7 +99,9 @@ def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> 
 
 
 def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: int = 1) -> dict:
-    """Run presets to the end, and kill a training job on the way: what Snakemake said, Slurm's jobs of this, who was killed."""
+    """Run presets to the end, and kill a training job on the way: what Snakemake said, Slurm's
+    jobs of this, who was killed.
+    """
     said, before = copy.parent / "said.txt", {job["JobId"] for job in cluster.jobs()}
     typed = [
         sys.executable,
@@ -127,7 +133,9 @@ def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: 
 
 @pytest.fixture(scope="module")
 def study(cluster, copy):
-    """The finished study: its folder, what Snakemake said, Slurm's jobs, and the run whose job was killed."""
+    """The finished study: its folder, what Snakemake said, Slurm's jobs,
+    and the run whose job was killed.
+    """
     return run_and_kill(cluster, copy, "smaller.yaml")
 
 
@@ -186,10 +194,8 @@ def test_training_jobs_ask_for_their_gpu_and_cores(study):
 def test_a_job_that_dies_is_tried_again_with_more_and_resumes(study):
     assert study["killed"], "no training job was caught between its first checkpoint and its end"
     first, second = [job for job in study["jobs"] if study["killed"] in job["Comment"]]
-    assert (first["JobState"], second["JobState"]) == (
-        "CANCELLED",
-        "COMPLETED",
-    )  # scancel sent the KILL
+    # scancel sent the KILL
+    assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
     assert megabytes(second["MinMemoryNode"]) == 2 * megabytes(first["MinMemoryNode"])
     assert minutes(second["TimeLimit"]) == 2 * minutes(first["TimeLimit"])
     [log] = study["copy"].glob(f"results/logs/train/*/{study['killed']}.log")

@@ -1,4 +1,6 @@
-"""Tokenizers of decoders: what pads where no token is meant to, and special tokens beyond the model's table."""
+"""Tokenizers of decoders: what pads where no token is meant to,
+and special tokens beyond the model's table.
+"""
 
 import pytest
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
@@ -59,7 +61,9 @@ def test_a_decoder_pads_with_what_it_has(tmp_path, special, added, pads):
     [(GPT, {}), ({"model_type": "roberta"}, END | UNKNOWN), ({"model_type": "t5"}, END)],
 )
 def test_a_tokenizer_that_cannot_pad(tmp_path, config, special):
-    """A decoder without any special token; an encoder, which counts places by its padding; an encoder-decoder."""
+    """A decoder without any special token; an encoder, which counts places by its padding;
+    an encoder-decoder.
+    """
     with pytest.raises(UserError, match="no padding token"):
         read_tokenizer(folder_of(tmp_path, config, special))
 
@@ -77,7 +81,9 @@ def test_a_tokenizer_that_cannot_pad(tmp_path, config, special):
     ],
 )
 def test_tokens_beyond_the_table(tmp_path, config, added, beyond):
-    """A decoder may know special tokens that no text here holds; a word must be in the table, and every token of an encoder."""
+    """A decoder may know special tokens that no text here holds; a word must be in the table,
+    and every token of an encoder.
+    """
     tokenizer = read_tokenizer(
         folder_of(tmp_path, config, END | UNKNOWN | {"pad_token": "<spare>"}, added=(added,))
     )

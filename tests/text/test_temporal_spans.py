@@ -1,4 +1,6 @@
-"""Temporal expressions: sentences read and corrected, values, the program on tables, the released TimeDial."""
+"""Temporal expressions: sentences read and corrected, values, the program on tables,
+the released TimeDial.
+"""
 
 import re
 
@@ -299,7 +301,9 @@ def test_candidate_dialogs_are_counted():
 
 @pytest.fixture(scope="module")
 def released(mirror):
-    """The masked spans of TimeDial with what is found there: correct1 is the option that stood in the dialog."""
+    """The masked spans of TimeDial with what is found there:
+    correct1 is the option that stood in the dialog.
+    """
     file = mirror / "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
     if not file.is_file():
         pytest.skip(f"{file} is missing")

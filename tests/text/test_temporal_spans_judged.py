@@ -1,11 +1,15 @@
-"""How many temporal expressions are found, of sentences that were marked before the rules were written for them.
+"""How many temporal expressions are found, of sentences that were marked before the rules
+were written for them.
 
-What was missed of them was read while the rules were written: a guard, not an estimate for unseen text.
+What was missed of them was read while the rules were written: a guard, not an estimate for unseen
+text.
 
-Ours are in temporal_spans_marked.txt. temporal_spans_dailydialog.csv marks sentences of DailyDialog's training dialogs that
-have no challenge instance, drawn at random: 260 with a number, month, weekday or preposition of time (draw `numbers`), 110 with a
-number behind a preposition (`preposition`), 110 with a word of time (`cue`). Its licence lets no text stand here: a row has the
-dialog, the turn, the sentence's bounds, a hash of its text, and the bounds of the expressions in it, in characters of the turn.
+Ours are in temporal_spans_marked.txt. temporal_spans_dailydialog.csv marks sentences of
+DailyDialog's training dialogs that have no challenge instance, drawn at random: 260 with a number,
+month, weekday or preposition of time (draw `numbers`), 110 with a number behind a preposition
+(`preposition`), 110 with a word of time (`cue`). Its licence lets no text stand here: a row has the
+dialog, the turn, the sentence's bounds, a hash of its text, and the bounds of the expressions in
+it, in characters of the turn.
 """
 
 import hashlib
@@ -74,9 +78,8 @@ def sentences(mirror, tmp_path_factory) -> pd.DataFrame:
     rows = pd.read_csv(ROOT / "tests/text/temporal_spans_dailydialog.csv", keep_default_na=False)
     wanted = set(rows["dialog_id"].str.removeprefix("train:").astype(int))
     lines = archived(folder / "train.zip", "train").split("\n")
-    lines = [
-        line if number in wanted else ". __eou__" for number, line in enumerate(lines)
-    ]  # cleaning them all takes long
+    # cleaning them all takes long
+    lines = [line if number in wanted else ". __eou__" for number, line in enumerate(lines)]
     turns = clean_split("\n".join(lines), "dailydialog", "train", "train.zip")[0]
     texts = turns.set_index(["dialog_id", "turn"])["text"]
     rows["text"] = texts.reindex(pd.MultiIndex.from_frame(rows[["dialog_id", "turn"]])).to_numpy()

@@ -1,4 +1,6 @@
-"""The trigram control against counting by hand, its probabilities against what probabilities are, and what it cannot see."""
+"""The trigram control against counting by hand, its probabilities against what probabilities
+are, and what it cannot see.
+"""
 
 import math
 import re
@@ -16,7 +18,9 @@ WORDS = st.text("ab .,'Ab", min_size=1, max_size=12)
 
 
 def by_hand(lines: list[str], before: str, second: str, after: str) -> float:
-    """The mean log-probability of the second text and two words more, by Witten and Bell's rule, with dictionaries."""
+    """The mean log-probability of the second text and two words more, by Witten and Bell's rule,
+    with dictionaries.
+    """
     split = lambda text: re.findall(r"\w+|[^\w\s]", text.lower())  # noqa: E731
     counted: dict = defaultdict(lambda: defaultdict(int))  # history -> word -> count
     for line in dict.fromkeys(lines):

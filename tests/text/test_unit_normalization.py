@@ -1,4 +1,6 @@
-"""Unit normalization: a table of answers judged by a person, its properties, and the real answers."""
+"""Unit normalization: a table of answers judged by a person, its properties,
+and the real answers.
+"""
 
 import os
 import subprocess
@@ -17,7 +19,8 @@ from tests.files import read_texts
 from tests.conftest import ROOT
 from tests.rows import each_row, rows_of
 
-# Written by hand from real answers: what a person holds to be right, equal where the answer must stay as it is.
+# Written by hand from real answers: what a person holds to be right, equal where the answer must
+# stay as it is.
 TABLE = read_texts(ROOT / "tests/text/unit_normalization.csv")
 # Thought out: spellings of numbers and units, ranges, sums, and what is no amount of time.
 EDGES = read_texts(ROOT / "tests/text/unit_normalization_edges.csv")
@@ -231,7 +234,8 @@ def test_the_quantity_is_preserved(answers):
 def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     quantity = quantities(normalize_units(pd.Series([f"{value} {unit}"]))).iloc[0]
     assert quantity["low"] >= 0.495 or quantity["unit"] == "second"
-    # 30 days are a month, 365 a year, but 12 months are a year: to 1.4 % where they meet, and 1 % of rounding.
+    # 30 days are a month, 365 a year, but 12 months are a year: to 1.4 % where they meet, and 1 %
+    # of rounding.
     assert quantity["low"] * SECONDS[quantity["unit"]] == pytest.approx(
         float(value) * SECONDS[unit], rel=0.025
     )
@@ -268,7 +272,9 @@ def test_the_table_is_of_real_answers(answers):
 
 
 def test_changes_of_the_real_answers(answers):
-    """Durations change most; a narrow band about what was read through by hand, so that no rule slips unseen."""
+    """Durations change most; a narrow band about what was read through by hand,
+    so that no rule slips unseen.
+    """
     started = time.perf_counter()
     normalised = normalize_units(answers["answer"])
     assert time.perf_counter() - started < 2
@@ -302,14 +308,15 @@ UNIT = r"(?:second|minute|hour|day|week|month|year|decade|centur)"
     [
         (r"\d ?(?:a\.?|p\.?) ?m\b|o'clock|\d ?: ?\d\d", 300),  # clock times
         (
-            r"\b(?:19|20)\d\d$|\d\d/\d|\b(?:january|march|april|june|july|august|september|october|november|december) \d+ ?$",
+            (
+                r"\b(?:19|20)\d\d$|\d\d/\d|\b(?:january|march|april|june|july|august|september"
+                r"|october|november|december) \d+ ?$"
+            ),
             100,
         ),
         (r"^(?:in |the |early |during )*\d+s$", 5),  # decades
-        (
-            r"^(?:the |in the |every |late |early )*(?:\d+(?:st|nd|rd|th)|second|third) \w+$",
-            20,
-        ),  # ordinals
+        # ordinals
+        (r"^(?:the |in the |every |late |early )*(?:\d+(?:st|nd|rd|th)|second|third) \w+$", 20),
         (r"^(?:about )?(?:once|twice|[\w.]+ times?) (?:a|an|per) \w+$", 900),  # frequencies
         (r"^[\d.]+$|^[\w]+$", 500),  # a number or a word alone
     ],

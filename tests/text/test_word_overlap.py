@@ -1,4 +1,6 @@
-"""Dialogs that share runs of words with the challenge: planted copies, and a slow account of the same shares."""
+"""Dialogs that share runs of words with the challenge: planted copies,
+and a slow account of the same shares.
+"""
 
 import difflib
 import re
@@ -62,23 +64,14 @@ def test_planted_copies_are_found():
     challenge = challenge_of([(" ".join(first), " ".join(last))])
     changed = [word if place % 9 else "another" for place, word in enumerate(first + last)]
     dialogs = [
-        [
-            " ".join(changed[:11]),
-            " ".join(changed[11:35]),
-            " ".join(changed[35:]),
-        ],  # a word in nine, and the turns, are others
-        [
-            " ".join(other),
-            "Well, I think that it will take two weeks before they call us back!",
-        ],  # the answer, verbatim
-        [
-            " ".join(other),
-            "Well, I think that it will take a fortnight before they call us back!",
-        ],  # the second answer
-        [
-            " ".join(other),
-            "Well, I think that it will take nine years before they call us back!",
-        ],  # no right answer
+        # a word in nine, and the turns, are others
+        [" ".join(changed[:11]), " ".join(changed[11:35]), " ".join(changed[35:])],
+        # the answer, verbatim
+        [" ".join(other), "Well, I think that it will take two weeks before they call us back!"],
+        # the second answer
+        [" ".join(other), "Well, I think that it will take a fortnight before they call us back!"],
+        # no right answer
+        [" ".join(other), "Well, I think that it will take nine years before they call us back!"],
         [" ".join(other), "It will take long."],
         [" ".join(sorted(first))],
         ["Hi"],
@@ -90,7 +83,9 @@ def test_planted_copies_are_found():
 
 
 def test_shares_are_those_of_a_slow_account():
-    """Random dialogs with stretches of the instances in them; no run stands twice, so difflib's blocks count the runs."""
+    """Random dialogs with stretches of the instances in them; no run stands twice,
+    so difflib's blocks count the runs.
+    """
     draw = np.random.default_rng(1)
     pairs = [
         (" ".join(draw.permutation(VOCABULARY)[:20]), " ".join(draw.permutation(VOCABULARY)[:20]))

@@ -1,4 +1,6 @@
-"""Tiny decoders with random weights, and their byte-level tokenizers with the special tokens of the real ones."""
+"""Tiny decoders with random weights, and their byte-level tokenizers with the special tokens
+of the real ones.
+"""
 
 from pathlib import Path
 
@@ -25,7 +27,8 @@ CONFIGS = {
     "qwen3": (Qwen3Config, SIZES),
     "gemma3": (Gemma3TextConfig, SIZES | {"sliding_window": 16, "sliding_window_pattern": 2}),
 }
-# As in the real ones: GPT-2 has one special token and writes none, Llama and Gemma write a start token before each text.
+# As in the real ones: GPT-2 has one special token and writes none, Llama and Gemma write a start
+# token before each text.
 SPECIAL = yaml.safe_load("""
 gpt2: {bos_token: <|endoftext|>, eos_token: <|endoftext|>, unk_token: <|endoftext|>}
 llama: {bos_token: <|begin_of_text|>, eos_token: <|end_of_text|>}

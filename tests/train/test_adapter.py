@@ -1,4 +1,6 @@
-"""LoRA and checkpointing of gradients: what is trained, in which precision, what is saved, and the same numbers merged."""
+"""LoRA and checkpointing of gradients: what is trained, in which precision, what is saved,
+and the same numbers merged.
+"""
 
 import re
 
@@ -113,7 +115,9 @@ def test_targets_are_named_layers(decoders):
     }
     with pytest.raises(
         UserError,
-        match="target names q_prj, which is no linear layer of this llama model; did you mean q_proj?",
+        match=(
+            "target names q_prj, which is no linear layer of this llama model; did you mean q_proj?"
+        ),
     ):
         paradigm_of(decoders["llama"], **LORA | {"target": "v_proj,q_prj"})
 
@@ -230,8 +234,9 @@ def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     assert re.search(
-        r"error: run-1: the memory is too small .* set precision: bf16, adapter: lora, gradient_checkpointing: true, lower batch_size, "
-        r"micro_batch_tokens or max_length, or take a smaller model",
+        r"error: run-1: the memory is too small .* set precision: bf16, adapter: lora, "
+        r"gradient_checkpointing: true, lower batch_size, micro_batch_tokens or max_length, or "
+        r"take a smaller model",
         done.stderr.splitlines()[-1],
     )
     assert not (tmp_path / "out/work/failed.json").exists(), (

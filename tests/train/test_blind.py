@@ -1,4 +1,6 @@
-"""The control of a model, asked by likelihood or learning: the same model without what it should read."""
+"""The control of a model, asked by likelihood or learning:
+the same model without what it should read.
+"""
 
 from itertools import combinations
 
@@ -31,10 +33,8 @@ ASKED = [
     for study, name in BLIND
     if STUDIES[study]["methods"][name].get("paradigm") == "likelihood"
 ]
-LEARNT = [
-    *sorted({*BLIND} - {*ASKED}),
-    ("temporal_nli", "hypothesis_only"),
-]  # which the field has named
+# which the field has named
+LEARNT = [*sorted({*BLIND} - {*ASKED}), ("temporal_nli", "hypothesis_only")]
 OF_CANDIDATES = ("timedial", "hellaswag")
 SENTENCES = [
     "the cat sat on the mat .",
@@ -90,7 +90,9 @@ def test_a_model_is_asked_without_its_context_as_one_text_at_a_time(models, name
 
 
 def told_by_context(study: str) -> pa.Table:
-    """Examples whose label only the context tells: whatever else they say stands under each label alike."""
+    """Examples whose label only the context tells: whatever else they say stands
+    under each label alike.
+    """
     if study == "timedial":
         options = ["two hours", "ten days", "3 : 30 pm", "a year"]
         return pa.Table.from_pylist(
@@ -122,9 +124,8 @@ def told_by_context(study: str) -> pa.Table:
                 for number, ending in enumerate(SENTENCES)
             ]
         )
-    if (
-        study == "strided_sop"
-    ):  # a circle: each sentence comes before the next one, and after the one before it
+    # a circle: each sentence comes before the next one, and after the one before it
+    if study == "strided_sop":
         texts = [
             pair
             for first, second in zip(SENTENCES, SENTENCES[1:3] + SENTENCES[:1])
@@ -166,7 +167,9 @@ def right_texts(study: str, method: str, prompt: dict, table: pa.Table) -> set[s
 
 
 def share_right(study: str, found: np.ndarray, table: pa.Table) -> float:
-    """The share of examples that are told right; of instances those with all right candidates above all wrong ones."""
+    """The share of examples that are told right; of instances those
+    with all right candidates above all wrong ones.
+    """
     rows = pd.DataFrame(
         {name: table[name].to_numpy() for name in ({"choice", "label"} & set(table.column_names))}
     )

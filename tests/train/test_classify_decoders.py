@@ -1,4 +1,6 @@
-"""Classification heads on decoders and encoder-decoders: padding, pairs, blanks, and which lost weights matter."""
+"""Classification heads on decoders and encoder-decoders:
+padding, pairs, blanks, and which lost weights matter.
+"""
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +53,9 @@ def decoders(tmp_path_factory):
 
 
 def alone(paradigm, ids: list[int]) -> torch.Tensor:
-    """The log-probabilities of one text by transformers alone, without padding and without a padding token."""
+    """The log-probabilities of one text by transformers alone,
+    without padding and without a padding token.
+    """
     config = paradigm.network.config
     pad, config.pad_token_id = config.pad_token_id, None
     with torch.no_grad():

@@ -1,4 +1,6 @@
-"""The CLM stage: what it reads and how it scores, against one text at a time; and the tokenizer of the tiny decoder."""
+"""The CLM stage: what it reads and how it scores, against one text at a time;
+and the tokenizer of the tiny decoder.
+"""
 
 import numpy as np
 import pytest
@@ -17,9 +19,8 @@ ROWS = [
     ("A: <MASK> ago\nB: yes", ["a year", "two weeks"]),
     ("A: " + "the cat sat on the mat . " * 12 + "\nB: see you at <MASK>", ["noon", "ten"]),
 ]
-START = {
-    kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()
-}  # what `likelihood` begins with
+# what `likelihood` begins with
+START = {kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()}
 CLOZE = cloze_table(ROWS)
 
 

@@ -1,4 +1,6 @@
-"""Controls: the same numbers as scikit-learn called directly, no preference for an order, ranks, refusals; the cues of a table."""
+"""Controls: the same numbers as scikit-learn called directly, no preference for an order, ranks,
+refusals; the cues of a table.
+"""
 
 import json
 from collections import Counter
@@ -44,7 +46,9 @@ seed: 0
 
 
 def pairs(rows: int, seed: int, learnable: bool = True) -> pd.DataFrame:
-    """Pairs of made-up sentences; where learnable, `finally` stands in the later one, most of the time."""
+    """Pairs of made-up sentences; where learnable, `finally` stands in the later one,
+    most of the time.
+    """
     draw = np.random.default_rng(seed)
     label = draw.integers(0, 2, rows)
     texts = [
@@ -101,7 +105,9 @@ def scores_of(folder) -> np.ndarray:
 
 
 def by_scikit_learn(train: pd.DataFrame, test: pd.DataFrame, exchangeable: bool) -> np.ndarray:
-    """Log-probabilities of a bag of words, written down independently: dense counts of words and bigrams."""
+    """Log-probabilities of a bag of words, written down independently:
+    dense counts of words and bigrams.
+    """
     counts = CountVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b").fit(
         [*train["text_a"], *train["text_b"]]
     )
@@ -137,7 +143,9 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
 
 
 def test_a_further_control_is_measured_alone(program, tmp_path):
-    """One process measures all; those that are finished are taken as they are, also where one that came later was refused."""
+    """One process measures all; those that are finished are taken as they are, also where one
+    that came later was refused.
+    """
     train, test = pairs(200, 1), pairs(60, 2)
     first = {"words": {"features": ["words"]}, "lengths": {"features": ["lengths"]}}
     assert run_controls(program, tmp_path, train, test, first).returncode == 0
@@ -198,7 +206,9 @@ def test_one_text_cannot_learn_what_stands_in_the_other():
 def test_a_control_that_sees_nothing_does_not_stop_the_study(
     program, tmp_path, exchangeable, wanted
 ):
-    """It tells the shares of the labels, or, where the texts may be exchanged, that it cannot tell."""
+    """It tells the shares of the labels, or, where the texts may be exchanged,
+    that it cannot tell.
+    """
     train, test = (
         pairs(40, 1).assign(text_a="a cup", text_b="a pan"),
         pairs(10, 2).assign(text_a="a cup", text_b="a pan"),
@@ -352,7 +362,9 @@ def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
     draw = np.random.default_rng(3)
 
     def split(rows: int, share: float) -> pd.DataFrame:
-        """Dialogs of two candidates each: the right one stands in the dialog in a share of them, the wrong one in the others."""
+        """Dialogs of two candidates each: the right one stands in the dialog in a share of them,
+        the wrong one in the others.
+        """
         table = []
         for number in range(rows):
             planted = draw.random() < share

@@ -1,4 +1,6 @@
-"""What a study costs: operations counted as a network has them, hours on cards, and what was measured summed up."""
+"""What a study costs: operations counted as a network has them, hours on cards,
+and what was measured summed up.
+"""
 
 import re
 
@@ -63,7 +65,9 @@ def test_operations_are_counted_by_what_a_run_reads(asked, learned, learning, sc
 
 @pytest.mark.models
 def test_a_reading_is_counted_as_the_network_has_its_weights():
-    """Against the weights of the network itself; pooler and head, which read one token, are little."""
+    """Against the weights of the network itself; pooler and head, which read one token,
+    are little.
+    """
     from benchmarks.throughput import Model, network_of
 
     options = SHAPE | {"num_hidden_layers": 8}
@@ -109,7 +113,10 @@ def test_the_paper_is_counted_from_stated_sizes(program):
 
 def test_what_was_measured_is_summed(program, tmp_path):
     """Of one run that is finished, with a cost of its own, and a table that was built."""
-    experiment = "experiments: {tried: {study: strided_sop, data: {source: activitynet, stride: 0}, models: [bert_base], seeds: [1, 2], controls: false}}"
+    experiment = (
+        "experiments: {tried: {study: strided_sop, data: {source: activitynet, stride: 0}, models: "
+        "[bert_base], seeds: [1, 2], controls: false}}"
+    )
     (tmp_path / "tried.yaml").write_text(f"name: tried\nrun: [tried]\n{experiment}\n")
     *_, plan = cost.planned([tmp_path / "tried.yaml"], {})
     run = next(iter(plan.runs.values()))

@@ -103,7 +103,9 @@ def vectors_folder(tmp_path):
 
 
 def slow(net, a, b):
-    """The logits of one pair, without batches, masks or matrices: numbers one by one after the LSTMs."""
+    """The logits of one pair, without batches, masks or matrices:
+    numbers one by one after the LSTMs.
+    """
 
     def read(lstm, rows):
         return [[float(value) for value in row] for row in lstm(torch.tensor(rows)[None])[0][0]]
@@ -242,8 +244,8 @@ def test_it_computes_in_fp32_under_autocast():
 def test_tokens_are_those_of_glove():
     assert build_tokenizer([]).tokenize("a") == ["[UNK]"]
     text = (
-        "They don't leave at 5:30PM (or 10 a.m.); it's 2.5\u2002years, 1990s in the\u00ad U.S. mid-day, John's "
-        "'small' 1,000"
+        "They don't leave at 5:30PM (or 10 a.m.); it's 2.5\u2002years, 1990s in the\u00ad U.S. "
+        "mid-day, John's 'small' 1,000"
     )
     tokens = (
         "they do n't leave at 5:30 pm ( or 10 a.m. ) ; it 's 2.5 years , 1990s in the u.s. "

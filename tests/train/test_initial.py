@@ -1,4 +1,6 @@
-"""Runs that begin with the weights that another run learnt, and runs with a second objective: by the program that trains."""
+"""Runs that begin with the weights that another run learnt, and runs with a second objective:
+by the program that trains.
+"""
 
 import shutil
 import signal
@@ -24,7 +26,9 @@ BOTH = {"objectives": {"sop": 1.0, "mlm": 0.5}}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, program):
-    """Data of two strides, a tiny encoder without weights, and one with weights that has lost the head that fills masks."""
+    """Data of two strides, a tiny encoder without weights, and one with weights that has lost
+    the head that fills masks.
+    """
     folder = tmp_path_factory.mktemp("initial")
     for stride in (0, 1):
         for number, (split, videos) in enumerate({"train": 30, "val": 8}.items()):
@@ -167,7 +171,8 @@ def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
         .set_index(["epoch", "split"])["loss"]
         for name in ("plain", "both")
     }
-    # Half of ln(the vocabulary) comes to the training loss at first, and nothing to what is measured.
+    # Half of ln(the vocabulary) comes to the training loss at first, and nothing to what is
+    # measured.
     more = history["both"][1, "train"] - history["plain"][1, "train"]
     assert 0.5 < more / (0.5 * np.log(200)) < 2
     assert history["both"][1, "held_out"] < 2 * history["plain"][1, "held_out"]

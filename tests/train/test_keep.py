@@ -1,4 +1,6 @@
-"""Trained weights that are kept: as others load them, with a card; and a run that is scored by them, without training."""
+"""Trained weights that are kept: as others load them, with a card;
+and a run that is scored by them, without training.
+"""
 
 import json
 import shutil
@@ -43,7 +45,9 @@ def folder(tmp_path_factory, program):
 
 @pytest.fixture
 def train(folder, program, tmp_path):
-    """Train a run, or be scored by kept weights; returns what it said, run.json, history and predictions."""
+    """Train a run, or be scored by kept weights; returns what it said,
+    run.json, history and predictions.
+    """
 
     def call(
         name: str, *options, model="encoder", splits=("val",), data=folder / "data", **training

@@ -1,4 +1,6 @@
-"""A model's labels are mapped to the study's by name; what cannot be mapped is refused with the reason."""
+"""A model's labels are mapped to the study's by name;
+what cannot be mapped is refused with the reason.
+"""
 
 import pytest
 
@@ -27,19 +29,11 @@ def model(tmp_path):
 @pytest.mark.parametrize(
     "names, labels, columns, order",
     [
-        (
-            ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"],
-            LABELS,
-            [0, 1, 2],
-            [2, 1, 0],
-        ),  # roberta-large-mnli
+        # roberta-large-mnli
+        (["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], LABELS, [0, 1, 2], [2, 1, 0]),
         (["entailment", "neutral", "contradiction"], LABELS, [0, 1, 2], [0, 1, 2]),
-        (
-            ["not-entailed", "entailed"],
-            ["entailment", "not_entailment"],
-            [0, 1, 1],
-            [1, 0],
-        ),  # UDS-NLI
+        # UDS-NLI
+        (["not-entailed", "entailed"], ["entailment", "not_entailment"], [0, 1, 1], [1, 0]),
     ],
 )
 @pytest.mark.parametrize("learns", [True, False])

@@ -1,4 +1,6 @@
-"""Likelihoods of prompts: against one text at a time, without batches, caches or a head that skips places."""
+"""Likelihoods of prompts: against one text at a time, without batches,
+caches or a head that skips places.
+"""
 
 import shutil
 
@@ -36,8 +38,8 @@ from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.models
 WORDS = (
-    "the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock then ! ten days ago ; yes , a year "
-    "naïve “quoted” 3 : 30 pm"
+    "the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock "
+    "then ! ten days ago ; yes , a year naïve “quoted” 3 : 30 pm"
 ).split()
 SIZES = {
     "hidden_size": 16,
@@ -77,7 +79,9 @@ DECODERS = {
 
 
 def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
-    """A small tokenizer: of bytes (as GPT-2's), of pieces that hold the space before them (as Gemma's), without a token to begin with."""
+    """A small tokenizer: of bytes (as GPT-2's), of pieces that hold the space before them (as
+    Gemma's), without a token to begin with.
+    """
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     corpus = [" ".join(WORDS[start:] + WORDS[:start]) for start in range(len(WORDS))]
     if kind == "spaces":
@@ -98,9 +102,8 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
-        named = (
-            {"eos_token": "<|endoftext|>"} if kind == "bytes" else {"pad_token": "<pad>"}
-        )  # GPT-2 has no padding token
+        # GPT-2 has no padding token
+        named = {"eos_token": "<|endoftext|>"} if kind == "bytes" else {"pad_token": "<pad>"}
         special = list(named.values())
         trainer = trainers.BpeTrainer(
             vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False
@@ -287,9 +290,8 @@ KINDS = {name: by_decoder for name in DECODERS} | {"t5": by_t5, "bert": by_bert}
 
 @pytest.mark.parametrize("name", KINDS)
 def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
-    monkeypatch.setitem(
-        log_likelihoods.AT_ONCE, "cpu", 3000
-    )  # the head reads a few places at a time
+    # the head reads a few places at a time
+    monkeypatch.setitem(log_likelihoods.AT_ONCE, "cpu", 3000)
     monkeypatch.setattr(masking, "AT_ONCE", 200)
     monkeypatch.setitem(causal.AT_ONCE, "cpu", 50)  # and so the body
     table = cloze()

@@ -1,4 +1,6 @@
-"""A model's folder or a dataset that training cannot use: told with the file before a step is taken, with no result left."""
+"""A model's folder or a dataset that training cannot use: told with the file before a step is
+taken, with no result left.
+"""
 
 import json
 

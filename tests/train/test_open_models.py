@@ -1,4 +1,6 @@
-"""The families of resources/models.yaml's pretrained models, small, in the types and pieces in which they are released: fetched and loaded."""
+"""The families of resources/models.yaml's pretrained models, small, in the types and pieces in
+which they are released: fetched and loaded.
+"""
 # ruff: noqa: F401 - fixtures are imported
 
 import json
@@ -86,7 +88,11 @@ ENCODERS = {
 
 
 def released(place, content: dict, special: dict, kind, shard_size: str = "1GB"):
-    """A folder as a model is released: tokenizer, configuration and weights in their type, tied ones once. Returns it and the network."""
+    """A folder as a model is released: tokenizer, configuration and weights in their type,
+    tied ones once.
+
+    Returns it and the network.
+    """
     tokenizer = word_pieces(WORDS, sentinel=False)
     place.mkdir(exist_ok=True)
     tokenizer.save(str(place / "tokenizer.json"))
@@ -109,7 +115,9 @@ def fresh_head() -> Head:
 
 @each_row("name", DECODERS)
 def test_a_decoder(fetch, tmp_path, name):
-    """In shards, half precision and without the tied head: every weight is there, as fp32; no padding token is needed."""
+    """In shards, half precision and without the tied head: every weight is there, as fp32;
+    no padding token is needed.
+    """
     assert MODELS[name]["hub"]
     folder, network = released(
         tmp_path / name,
@@ -119,9 +127,8 @@ def test_a_decoder(fetch, tmp_path, name):
         shard_size="40KB",
     )
     fetch({"folder": str(folder), "licence": "none"}, manifest=tmp_path / "out/mine/manifest.json")
-    fetched = model_view(
-        tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path
-    )  # as a run reads it
+    # as a run reads it
+    fetched = model_view(tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path)
     assert len(list(fetched.glob("model-*.safetensors"))) > 1
     assert not (fetched / "model.safetensors").exists()
     tokenizer = read_tokenizer(fetched)
@@ -143,7 +150,9 @@ def test_a_decoder(fetch, tmp_path, name):
 
 @each_row("name", ENCODERS)
 def test_an_encoder(fetch, tmp_path, name):
-    """It is fetched and loaded with a fresh head, and learns a step by deterministic kernels alone."""
+    """It is fetched and loaded with a fresh head, and learns a step
+    by deterministic kernels alone.
+    """
     folder, network = released(tmp_path / name, ENCODERS[name], SPECIAL, AutoModelForMaskedLM)
     fetched = fetch({"folder": str(folder), "licence": "none"})
     assert head_of(fetched, ["no", "yes"], None, learns=True).order is None

@@ -70,7 +70,9 @@ def models(tmp_path_factory):
 
 
 def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
-    """The tokens kept left and right of the mask, by a loop: one from each side in turn, from the mask outwards."""
+    """The tokens kept left and right of the mask, by a loop: one from each side in turn,
+    from the mask outwards.
+    """
     left, right = (
         tokenizer(text, add_special_tokens=False)["input_ids"] for text in context.split("<MASK>")
     )
@@ -198,9 +200,8 @@ def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
 
 def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch):
     table = cloze().slice(0, 3)
-    monkeypatch.setattr(
-        pseudo_log_likelihood, "AT_ONCE", 100
-    )  # several readings of a few copies each
+    # several readings of a few copies each
+    monkeypatch.setattr(pseudo_log_likelihood, "AT_ONCE", 100)
     paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False), {})
     found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
@@ -234,9 +235,8 @@ def test_the_loss_is_that_of_the_right_candidates(models):
 def test_the_best_candidate_is_measured_by_place(models):
     paradigm = fill.Paradigm(models / "bert", job(True), {})
     examples = paradigm.encode(cloze())
-    scores = torch.tensor(
-        [[3.0], [2], [1], [1], [2], [3], [5], [5]]
-    )  # right, wrong, and a tie, which is wrong
+    # right, wrong, and a tie, which is wrong
+    scores = torch.tensor([[3.0], [2], [1], [1], [2], [3], [5], [5]])
     assert paradigm.measure(scores, examples) == (
         pytest.approx(-(3 + 1 + 5) / 3),
         pytest.approx(1 / 3),

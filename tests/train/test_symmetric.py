@@ -1,4 +1,6 @@
-"""The symmetric paradigm: both orders are learnt, and the order of two texts is no habit of a score."""
+"""The symmetric paradigm: both orders are learnt,
+and the order of two texts is no habit of a score.
+"""
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +32,9 @@ def job(inputs=("text_a", "text_b"), labels=("swapped", "in_order")) -> dict:
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
-    """A tiny BERT whose random weights are far from zero, so that order matters to it; in `untrained` one without weights."""
+    """A tiny BERT whose random weights are far from zero, so that order matters to it; in
+    `untrained` one without weights.
+    """
     folder = fetched(
         "tiny_bert", tmp_path_factory.mktemp("bert") / "bert", AutoModelForSequenceClassification
     )
@@ -127,7 +131,9 @@ def test_what_cannot_be_turned_round_is_refused(bert, changed):
 
 
 def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert, tmp_path):
-    """By the training program: the groups held out, the examples learnt, the scores that are handed out."""
+    """By the training program: the groups held out, the examples learnt,
+    the scores that are handed out.
+    """
     for split, videos in (("train", 40), ("val", 10)):
         write_table(pairs(videos), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
     found = {}

@@ -1,4 +1,6 @@
-"""The pieces of training, each alone: checkpoint, choice of the epoch, kept tokens, finished work, launch."""
+"""The pieces of training, each alone: checkpoint, choice of the epoch, kept tokens,
+finished work, launch.
+"""
 
 import json
 import random

@@ -1,4 +1,6 @@
-"""One step of learning and the scoring of a batch: the same numbers in whole and in parts, with enough memory and with too little."""
+"""One step of learning and the scoring of a batch: the same numbers in whole and in parts, with
+enough memory and with too little.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,9 @@ ROWS = np.arange(12)
 
 
 class Pairs(classify.Paradigm):
-    """Classification of given tokens by a tiny BERT; a pass over more than `room` tokens is out of memory."""
+    """Classification of given tokens by a tiny BERT;
+    a pass over more than `room` tokens is out of memory.
+    """
 
     def __init__(self, dropout: float, room: int | None = None):
         torch.manual_seed(1)
@@ -105,9 +109,8 @@ def weights(learner: Learner) -> torch.Tensor:
 # ---- a step
 
 
-@pytest.mark.parametrize(
-    "training", [{}, {"compile": True}]
-)  # compile: static widths, and gradients of their own memory
+# compile: static widths, and gradients of their own memory
+@pytest.mark.parametrize("training", [{}, {"compile": True}])
 @pytest.mark.parametrize("tokens", [30, 64, 100, 359])
 def test_the_gradient_of_a_batch_is_that_of_its_parts(tokens, training):
     whole, parts = learner_of(Pairs(0.0)), learner_of(Pairs(0.0), tokens, **training)

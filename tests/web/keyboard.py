@@ -1,4 +1,6 @@
-"""A browser whose keys are pressed as a reader presses them: Chromium by its DevTools protocol, over a pipe."""
+"""A browser whose keys are pressed as a reader presses them: Chromium by its DevTools protocol,
+over a pipe.
+"""
 
 import json
 import os

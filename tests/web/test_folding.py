@@ -1,4 +1,6 @@
-"""What is long is folded: little is seen at once, nothing is lost, a link opens what it leads to, and print has what was opened."""
+"""What is long is folded: little is seen at once, nothing is lost, a link opens what it leads
+to, and print has what was opened.
+"""
 
 import json
 import re
@@ -15,9 +17,8 @@ SEEN = """const seen = (root) => { let count = 0; const walker = root.ownerDocum
   while (walker.nextNode()) { const one = walker.currentNode.parentElement;
     if (!one.closest("script, style") && one.checkVisibility()) count += (walker.currentNode.textContent.match(/\\S+/g) || []).length; }
   return count; };"""
-FOLDED = (
-    "strided_sop_table strided_sop_examples runs configuration hashes".split()
-)  # the last two are links under a figure
+# the last two are links under a figure
+FOLDED = "strided_sop_table strided_sop_examples runs configuration hashes".split()
 
 
 @pytest.fixture
@@ -47,7 +48,9 @@ def test_a_link_opens_what_it_leads_to(reader):
 
 
 def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_path):
-    """The page in frames, as a link from elsewhere opens it; the second runs no script, in the third no part is named."""
+    """The page in frames, as a link from elsewhere opens it; the second runs no script,
+    in the third no part is named.
+    """
     parts = [
         ("#strided_sop_table", ""),
         ("#strided_sop_table", "allow-same-origin"),

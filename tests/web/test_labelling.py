@@ -1,4 +1,8 @@
-"""A person answers a page of items in a real browser, by keyboard, stops, goes on, and hands the answers on. The answers are a test's."""
+"""A person answers a page of items in a real browser, by keyboard, stops, goes on,
+and hands the answers on.
+
+The answers are a test's.
+"""
 
 import json
 import re
@@ -99,7 +103,9 @@ class Person(Keyboard):
             pass
 
     def await_storage(self) -> None:
-        """Open the page when the browser keeps what a page saves: just started, and under load, it may lose what is saved at first."""
+        """Open the page when the browser keeps what a page saves: just started, and under load,
+        it may lose what is saved at first.
+        """
         for _ in range(50):
             self.open()
             if self.value("localStorage.getItem('kept') ?? ''"):
@@ -259,9 +265,8 @@ def test_two_of_four_candidates_are_chosen_and_each_is_a_row(tmp_path, person):
         at_work.type(str(wrong + 1))
         at_work.press("Enter")
         assert at_work.read("told") == "Choose first."
-        at_work.type(
-            "".join(str(place + 1) for place in right)
-        )  # the third choice takes the place of the first
+        # the third choice takes the place of the first
+        at_work.type("".join(str(place + 1) for place in right))
         at_work.type("c")
         at_work.press("Enter")
     answers = at_work.download()

@@ -1,4 +1,6 @@
-"""The page in a real browser, without a network: nothing overflows, nothing fails, figures are drawn."""
+"""The page in a real browser, without a network: nothing overflows, nothing fails,
+figures are drawn.
+"""
 
 import base64
 import json
@@ -24,7 +26,9 @@ CONTRAST = """
 
 
 def measured(page, folder, script: str, width: int, *options: str):
-    """What a script returns of the page, in a copy that lets it run; the page itself allows no script but its own."""
+    """What a script returns of the page, in a copy that lets it run;
+    the page itself allows no script but its own.
+    """
     html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
     copy = page.with_name("measured.html")
     copy.write_text(
@@ -108,7 +112,9 @@ def seen(request, page, tmp_path_factory) -> dict:
 
 
 def test_it_is_seen_by_everybody(seen):
-    """A contrast of 4.5 to 1 (WCAG AA) wherever text stands; each picture has its words and, on dark paper, its dark form."""
+    """A contrast of 4.5 to 1 (WCAG AA) wherever text stands; each picture has its words and, on
+    dark paper, its dark form.
+    """
     assert len(seen["findings"]) >= 2, "on the first screen"
     assert max(seen["findings"]) <= 800
     assert seen["contrast"]["texts"] > 100
@@ -123,7 +129,9 @@ def test_it_is_seen_by_everybody(seen):
 
 
 def test_the_contents_go_by_the_keyboard(seen):
-    """The first stop skips the contents and shows itself; then the contents, each visibly in focus; each leads to its section."""
+    """The first stop skips the contents and shows itself; then the contents, each visibly in
+    focus; each leads to its section.
+    """
     found = seen["contents"]
     assert found["skip"] == ["skip", 0, "#main"] and found["main"] and found["follow"]
     assert found["links"] == found["outlined"] > 8 and found["lost"] == 0

@@ -1,4 +1,6 @@
-"""What a reader does in a real browser: sort a table by click and by key, filter rows and cards; and reads all of it without a script."""
+"""What a reader does in a real browser: sort a table by click and by key, filter rows and cards;
+and reads all of it without a script.
+"""
 
 import json
 import re
@@ -14,7 +16,10 @@ CARDS, MAIN = 40, '<main id="main">'
 
 
 def measured(page, folder, script: str, *options: str):
-    """What a script that runs after the page's own finds: the value of `found`. The copy's policy lets it run beside ours."""
+    """What a script that runs after the page's own finds: the value of `found`.
+
+    The copy's policy lets it run beside ours.
+    """
     html = page.read_text()
     html = re.sub(r"script-src [^;]*;", "script-src 'unsafe-inline';", html, count=1)
     copy = page.with_name("reading.html")
@@ -76,9 +81,8 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):
 def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):
     keyboard = Keyboard(page, tmp_path)
     try:
-        keyboard.value(
-            "document.querySelector('#strided_sop_table summary').focus()"
-        )  # of the caption, then of the table
+        # of the caption, then of the table
+        keyboard.value("document.querySelector('#strided_sop_table summary').focus()")
         keyboard.press("Tab")
         keyboard.press(key)
         keyboard.press("Tab")
@@ -190,7 +194,9 @@ def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):
 
 
 def test_without_a_script_all_is_there_to_read(page, tmp_path):
-    """The page in a frame that runs no script, and beside it in one that does; the page around both compares them."""
+    """The page in a frame that runs no script, and beside it in one that does;
+    the page around both compares them.
+    """
     outer = page.with_name("frames.html")
     frame = f'<iframe src="{page.name}" style="width:1280px;height:900px" '
     outer.write_text(f"""<body>{frame} sandbox="allow-same-origin"></iframe>{frame}></iframe><script>

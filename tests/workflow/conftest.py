@@ -1,4 +1,6 @@
-"""A small study, run once by the real workflow; each test works on a copy of the finished folder."""
+"""A small study, run once by the real workflow; each test works on a copy
+of the finished folder.
+"""
 
 import hashlib
 import json
@@ -140,7 +142,9 @@ def reduce(config: dict) -> None:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Study:
-    """A checkout whose reduced study has run to the page: once, whatever the number of pytest's workers."""
+    """A checkout whose reduced study has run to the page:
+    once, whatever the number of pytest's workers.
+    """
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent

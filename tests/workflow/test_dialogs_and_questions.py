@@ -1,4 +1,6 @@
-"""The third and fourth studies through the workflow: paradigms, an MLM stage, dialogs of one's own, and refusals."""
+"""The third and fourth studies through the workflow: paradigms, an MLM stage,
+dialogs of one's own, and refusals.
+"""
 
 import copy
 import json
@@ -11,10 +13,9 @@ from tests.workflow.test_docs import DIALOGS
 
 TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
 SMALL = {"source": "sample_dialogs", "max_dialogs": 24, "context_scope": "target"}
-DIALOGS_WRITTEN, INSTANCES = (
-    400,
-    50,
-)  # of the sample sources, which have three times as many; the challenge has an instance in eight dialogs
+# of the sample sources, which have three times as many;
+# the challenge has an instance in eight dialogs
+DIALOGS_WRITTEN, INSTANCES = (400, 50)
 
 
 @pytest.fixture
@@ -151,7 +152,9 @@ def test_dialogs_of_ones_own_as_the_docs_say(timedial):
 
 
 def test_without_held_out_questions_the_last_epoch_is_reported(study):
-    """MC-TACO's authors choose no epoch; options that cannot be are refused before and while building."""
+    """MC-TACO's authors choose no epoch; options that cannot be are refused before and
+    while building.
+    """
     experiment = {
         "study": "mctaco",
         "models": ["tiny_bert"],

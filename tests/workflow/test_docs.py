@@ -1,4 +1,6 @@
-"""docs/add.md and docs/label.md, followed to the letter: its pieces of YAML and Python are put where it says, and the study runs."""
+"""docs/add.md and docs/label.md, followed to the letter: its pieces of YAML and Python are put
+where it says, and the study runs.
+"""
 
 import hashlib
 import json
@@ -25,7 +27,9 @@ LABELLED, ANSWERED = (
 
 
 def test_an_experiment(study):
-    """As it stands, then smaller for real: every run is size-matched, and the page has its pairs to read all the same."""
+    """As it stands, then smaller for real: every run is size-matched,
+    and the page has its pairs to read all the same.
+    """
     write_yaml(study / "presets/mine.yaml", EXPERIMENT)
     jobs = study.jobs("--configfile", "presets/mine.yaml")
     assert len(jobs["train_run"]) == 6
@@ -43,7 +47,9 @@ def test_an_experiment(study):
 
 
 def test_a_model(study, tmp_path):
-    """The entry as it stands, its files from a mirror: a tiny model under the name of the real one."""
+    """The entry as it stands, its files from a mirror:
+    a tiny model under the name of the real one.
+    """
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
@@ -144,7 +150,9 @@ def test_a_wording(study):
 
 
 def labelled(program, study, name, output, *arguments):
-    """The items that a program of docs/label.md makes, labelled by one person, as data in the layout of the release."""
+    """The items that a program of docs/label.md makes, labelled by one person,
+    as data in the layout of the release.
+    """
 
     def run(module, *given):
         program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder).checked()
@@ -161,7 +169,9 @@ def labelled(program, study, name, output, *arguments):
 
 
 def test_instances_of_ones_own(study, program):
-    """Sample dialogs, cleaned as one's own, become instances; those are labelled, and what learns from the dialogs is measured on them."""
+    """Sample dialogs, cleaned as one's own, become instances; those are labelled, and what
+    learns from the dialogs is measured on them.
+    """
     talks = [
         {
             "dialog": [

@@ -1,4 +1,6 @@
-"""Reading the Snakefile changes nothing on disk: a dry run, lint and summaries leave a fresh checkout as it was."""
+"""Reading the Snakefile changes nothing on disk: a dry run,
+lint and summaries leave a fresh checkout as it was.
+"""
 
 import pytest
 
@@ -6,7 +8,9 @@ from tests.workflow.conftest import Study, checkout
 
 
 def entries(study: Study) -> dict[str, bytes | str]:
-    """Every file and link of a folder with its content, without what Snakemake writes in .snakemake/ and Python in __pycache__/."""
+    """Every file and link of a folder with its content, without what Snakemake writes in
+    .snakemake/ and Python in __pycache__/.
+    """
     found = {}
     for path in study.folder.rglob("*"):
         if "__pycache__" in path.parts or (

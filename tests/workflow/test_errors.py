@@ -1,4 +1,6 @@
-"""Wrong input through the workflow: one clear sentence, a failed exit, nothing half-written, finished work kept."""
+"""Wrong input through the workflow: one clear sentence, a failed exit, nothing half-written,
+finished work kept.
+"""
 
 import hashlib
 import os
@@ -30,7 +32,9 @@ def fails(study, *arguments, **environment) -> str:
 
 @pytest.fixture
 def upstream(study, finished):
-    """The zip that the source `mini` is fetched from, this study's own copy; its fetched files are gone."""
+    """The zip that the source `mini` is fetched from, this study's own copy;
+    its fetched files are gone.
+    """
     archive = study / "captions.zip"
     archive.write_bytes((finished.folder.parent / "upstream/captions.zip").read_bytes())
     study.change(
@@ -64,9 +68,8 @@ def test_malformed_json_names_the_video(study):
     file = study / "results/fetch/mini/train.json"
     text = file.read_text()
     half = len(text) // 2
-    file.write_text(
-        text[:half] + " " * (len(text) - half)
-    )  # as long as before: what is shorter is fetched again
+    # as long as before: what is shorter is fetched again
+    file.write_text(text[:half] + " " * (len(text) - half))
     (study / "results/clean/mini/manifest.json").unlink()
     said = fails(study, "clean")
     assert "train.json" in said and "v_" in said and "Traceback" not in said
@@ -81,7 +84,9 @@ def test_an_empty_split(study):
 
 
 def test_no_space_on_the_device(study):
-    """results/build lies on a full device: the message says so, and the same command ends well once there is room."""
+    """results/build lies on a full device: the message says so,
+    and the same command ends well once there is room.
+    """
     place = study / "results/build/strided_sop/mini"
     for file in place.rglob("*.parquet"):
         file.unlink()
@@ -103,7 +108,10 @@ def test_no_space_on_the_device(study):
 
 
 def test_what_is_missing_is_said_before_work_begins(study, upstream):
-    """A dry run says it: a mirror, a model's folder, a local file. What nothing uses stops nobody."""
+    """A dry run says it: a mirror, a model's folder, a local file.
+
+    What nothing uses stops nobody.
+    """
     study.snakemake("--dry-run", TIMESTRIDE_MIRROR=str(study / "no-mirror")).refused(
         "no-mirror is not there"
     )

@@ -1,4 +1,6 @@
-"""The lock on the working folder: a killed Snakemake needs no --unlock; two commands at once do not disturb each other."""
+"""The lock on the working folder: a killed Snakemake needs no --unlock;
+two commands at once do not disturb each other.
+"""
 
 import os
 import signal
@@ -145,7 +147,8 @@ def test_a_program_ends_with_its_snakemake(tmp_path):
     """The owner is killed alone, the shell between it and the program lives on."""
     program = (
         "import time; from scripts.running.program import execute, parser\n"
-        "execute(lambda given: (print('begun', flush=True), time.sleep(60)), parser('x').parse_args([]))"
+        "execute(lambda given: (print('begun', flush=True), time.sleep(60)), "
+        "parser('x').parse_args([]))"
     )
     owner = (
         "import subprocess, sys; from scripts.running.owner import name_owner; name_owner()\n"

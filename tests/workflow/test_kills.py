@@ -1,4 +1,6 @@
-"""Killed at random, the workflow ends as an undisturbed one does: the short form of benchmarks/kills.py."""
+"""Killed at random, the workflow ends as an undisturbed one does:
+the short form of benchmarks/kills.py.
+"""
 
 import re
 import subprocess
@@ -40,7 +42,8 @@ def folders(tmp_path):
         (results / "logs/log").write_text(name)
         (results / "train/sop/run/history.parquet").write_bytes(b"PAR1")
         (results / "index.html").write_text(
-            f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, bf16</td><dd class="measured">{len(name)} h</dd>'
+            f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, '
+            f'bf16</td><dd class="measured">{len(name)} h</dd>'
         )
         write_json(
             results / "train/sop/controls.manifest.json",

@@ -1,4 +1,6 @@
-"""presets/probe.yaml through the workflow, on sample sources: one command for any model, and what it refuses."""
+"""presets/probe.yaml through the workflow, on sample sources: one command for any model,
+and what it refuses.
+"""
 
 import json
 import shutil
@@ -36,7 +38,9 @@ experiments:
 
 
 def write_model(study: Study, name: str) -> None:
-    """A model of random weights under the words of tiny_bert or tiny_gpt, as save_pretrained writes it, in my/<name>."""
+    """A model of random weights under the words of tiny_bert or tiny_gpt,
+    as save_pretrained writes it, in my/<name>.
+    """
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
@@ -66,7 +70,9 @@ def probed(study: Study, *settings: str) -> dict[str, list[str]]:
 
 
 def test_one_command_for_each_kind(probe):
-    """An encoder is fine-tuned and asked, a decoder asked; the words of the command line are taken as what they mean."""
+    """An encoder is fine-tuned and asked, a decoder asked;
+    the words of the command line are taken as what they mean.
+    """
     jobs = probed(probe, "model=./my/tiny_bert", "limit=20")
     runs = jobs["train_run"]
     assert len(jobs["fetch_model"]) == 1
@@ -130,7 +136,10 @@ def test_weights_that_the_disk_cannot_hold(probe):
 
 
 def test_a_decoder_from_the_command_line_to_the_page(probe):
-    """What it was asked is on the page, in each wording, and what was left out, with its reason. Two studies stand for all."""
+    """What it was asked is on the page, in each wording, and what was left out, with its reason.
+
+    Two studies stand for all.
+    """
     two = {
         "run": ["probe_sop", "probe_mctaco"],
         "experiments": {

@@ -1,4 +1,6 @@
-"""A finished study is kept in docs/record/ by one target; its linked figures have the points of its numbers."""
+"""A finished study is kept in docs/record/ by one target;
+its linked figures have the points of its numbers.
+"""
 
 import gzip
 import subprocess

@@ -1,4 +1,6 @@
-"""The rehearsal of a study: a step of each kind of run, told before anything is fetched; what is missing and what does not fit."""
+"""The rehearsal of a study: a step of each kind of run, told before anything is fetched; what is
+missing and what does not fit.
+"""
 
 import resource
 import subprocess
@@ -24,7 +26,9 @@ TINY = yaml.safe_load("""
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Study:
-    """A checkout with a mirror of one model of the hub, of which there are the configuration and the name of the weights alone."""
+    """A checkout with a mirror of one model of the hub, of which there are the configuration and
+    the name of the weights alone.
+    """
     study = checkout(tmp_path_factory.mktemp("project"))
     place = study.folder / "mirror/huggingface.co/some/bert/resolve/main"
     place.mkdir(parents=True)

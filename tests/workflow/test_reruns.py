@@ -45,7 +45,9 @@ MAIN = "def main(given: argparse.Namespace) -> None:\n"
 
 
 def test_a_merged_and_a_moved_module(study):
-    """scripts/data/keyed.py goes into another module, and scripts/measure/tally.py into another folder, under another name."""
+    """scripts/data/keyed.py goes into another module, and scripts/measure/tally.py into another
+    folder, under another name.
+    """
     keyed, choice = study / "scripts/data/keyed.py", study / "scripts/train/epochs.py"
     choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
     keyed.unlink()
@@ -57,7 +59,9 @@ def test_a_merged_and_a_moved_module(study):
 
 
 def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
-    """resources/earlier_identities.json says which code of an earlier release is the same as today's."""
+    """resources/earlier_identities.json says which code of an earlier release
+    is the same as today's.
+    """
     before = steps_taken(study)
     ask = [
         sys.executable,
@@ -178,7 +182,9 @@ def steps_taken(study) -> dict[str, float]:
 
 
 def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
-    """The tables carry the licence and the cleaner's hash, so they are written anew; their content is the same, so nothing is trained."""
+    """The tables carry the licence and the cleaner's hash, so they are written anew; their
+    content is the same, so nothing is trained.
+    """
     before = steps_taken(study)
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
     jobs = study.jobs()
@@ -201,7 +207,9 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
 
 
 def test_another_study_and_back(study):
-    """Studies of other names share what is expensive and stand beside each other: neither costs the other a job."""
+    """Studies of other names share what is expensive and stand beside each other:
+    neither costs the other a job.
+    """
     (study / "presets/other.yaml").write_text("name: other-1\nrun: [other_sop]\n")
     jobs = study.jobs("--configfile", "presets/other.yaml")
     assert families(jobs) == {"evaluate", "publish"}
@@ -213,7 +221,9 @@ def test_another_study_and_back(study):
 
 
 def test_the_card_tells_the_datasets_that_another_configuration_left(study):
-    """Written anew when one comes or goes; a configuration that plans fewer of them rewrites nothing."""
+    """Written anew when one comes or goes; a configuration that plans fewer
+    of them rewrites nothing.
+    """
     place = study / "results/build/strided_sop/mini"
     shutil.copytree(place / "stride-0", place / "stride-90")
     assert study.jobs() == {"build_card": ["Describing the datasets of strided_sop"]}
@@ -226,7 +236,9 @@ def test_the_card_tells_the_datasets_that_another_configuration_left(study):
 
 
 def test_lost_files_come_back(study):
-    """A table that is gone or was cut is written again where it is asked for, although its rule's output is a manifest."""
+    """A table that is gone or was cut is written again where it is asked for, although its
+    rule's output is a manifest.
+    """
     lost, short = (
         study / "results/build/strided_sop/mini/stride-0/val_1.parquet",
         study / "results/clean/sample_howto100m/videos.parquet",

@@ -1,7 +1,9 @@
-"""Which fields of resources/ run which rules again (resource_fields.yaml), told by dry runs of studies that ran nothing.
+"""Which fields of resources/ run which rules again (resource_fields.yaml), told by dry runs of
+studies that ran nothing.
 
-A study whose files are all there, as `snakemake --touch` records them, answers as one that was computed would: what reruns
-is decided by parameters, times and code. (test_reruns.py asks the same of a study that was computed.)
+A study whose files are all there, as `snakemake --touch` records them, answers as one that was
+computed would: what reruns is decided by parameters, times and code. (test_reruns.py asks the same
+of a study that was computed.)
 """
 
 from pathlib import Path
@@ -29,7 +31,8 @@ OF_DATA = TRAINED | {"train_controls"}
 CARD = {"build_card"}
 BUILT = OF_DATA | CARD | {"build_dataset"}
 CLEANED = BUILT | {"clean_corpus"}
-# Of TimeDial: a model of an MLM stage is a run, and expressions of time are looked for in what was cleaned.
+# Of TimeDial: a model of an MLM stage is a run, and expressions of time are looked for in what was
+# cleaned.
 ALL_RUNS = TRAINED | {"train_model"}
 DIALOGS = CLEANED | {"build_temporal_spans", "train_model"}
 
@@ -58,7 +61,9 @@ class Touched(Study):
         return set(self.listed(said)) if done.returncode == 0 else REFUSED
 
     def touch_all(self) -> None:
-        """Write what every rule would, without content where nobody reads it, and let Snakemake record it."""
+        """Write what every rule would, without content where nobody reads it,
+        and let Snakemake record it.
+        """
         files = [
             line.split("\t")[0] for line in self.snakemake("--summary").stdout.splitlines()[1:]
         ]
@@ -66,9 +71,8 @@ class Touched(Study):
         for file in files:
             (self / file).parent.mkdir(parents=True, exist_ok=True)
             (self / file).write_text('{"files": {}}')
-        write_table(
-            METRICS.empty_table(), self / self.metrics, METRICS, {}
-        )  # at the end the best of them are told
+        # at the end the best of them are told
+        write_table(METRICS.empty_table(), self / self.metrics, METRICS, {})
         done = self.snakemake("--cores", "1", "--touch", "--forceall")
         assert done.returncode == 0 and self.jobs() == {}, done.stdout + done.stderr
 
@@ -92,7 +96,9 @@ def touched(request, tmp_path_factory):
 
 
 def put(entry, field: str, value) -> None:
-    """Set a field; `downloads.0.urls` leads into lists and mappings, and a key may hold dots itself."""
+    """Set a field; `downloads.0.urls` leads into lists and mappings,
+    and a key may hold dots itself.
+    """
     first, _, rest = field.partition(".")
     if isinstance(entry, list):
         put(entry[int(first)], rest, value)

@@ -1,4 +1,6 @@
-"""The rules themselves: their graph, lint, what reaches a shell, and studies made elsewhere than in the project's folder."""
+"""The rules themselves: their graph, lint, what reaches a shell,
+and studies made elsewhere than in the project's folder.
+"""
 
 import re
 import shutil
@@ -63,7 +65,9 @@ def test_lint_finds_nothing(project, tmp_path):
 
 @pytest.fixture(scope="module")
 def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
-    """A study made by `-s … --directory …`, called from a third folder, and what its first run said."""
+    """A study made by `-s … --directory …`, called from a third folder,
+    and what its first run said.
+    """
     place = tmp_path_factory.mktemp("elsewhere") / "m y 'ö' $x"
     place.mkdir()
     write_yaml(place / "tiny.yaml", SMALL)
@@ -95,7 +99,9 @@ def test_elsewhere_than_in_the_projects_folder(project, elsewhere):
 
 
 def test_as_a_module(project, tmp_path):
-    """Another workflow takes the rules under names of its own; `config:` is laid over the defaults."""
+    """Another workflow takes the rules under names of its own;
+    `config:` is laid over the defaults.
+    """
     (tmp_path / "Snakefile").write_text(f"""
 module timestride:
     snakefile: {str(project / "Snakefile")!r}
@@ -217,7 +223,8 @@ def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
     broken.edit(
         "scripts/clean/activitynet.py",
         "def main(given: argparse.Namespace) -> None:\n",
-        "def main(given: argparse.Namespace) -> None:\n    raise UserError('this went wrong, do that')\n",
+        "def main(given: argparse.Namespace) -> None:\n"
+        "    raise UserError('this went wrong, do that')\n",
     )
     done = study.snakemake("-s", broken / "Snakefile", "--cores", "2", "--configfile", "tiny.yaml")
     told = done.stdout + done.stderr

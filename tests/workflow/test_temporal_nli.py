@@ -11,7 +11,9 @@ from tests.conftest import ROOT
 
 @pytest.fixture(scope="module")
 def nli_model(tmp_path_factory, program):
-    """A tiny model that says that it knows the labels of NLI, in the order of roberta-large-mnli."""
+    """A tiny model that says that it knows the labels of NLI,
+    in the order of roberta-large-mnli.
+    """
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
@@ -30,7 +32,9 @@ def nli_model(tmp_path_factory, program):
 
 @pytest.fixture
 def nli(study, nli_model):
-    """One small challenge set, all three methods, beside a model that cannot be measured as it is."""
+    """One small challenge set, all three methods, beside a model
+    that cannot be measured as it is.
+    """
     shutil.copytree(nli_model, study / "models/nli")
     entry = {"folder": "models/nli", "licence": "MIT"}
     study.change("resources/models.yaml", lambda models: models.update(nli=entry))

@@ -20,10 +20,9 @@ from tests.training import arguments, pairs
 from tests.rows import rows_of
 
 
-VIDEOS = {
-    "train": 60,
-    "val_1": 20,
-}  # of eight pairs each: seconds of learning, so that a run can be killed between its first step and its last
+# of eight pairs each: seconds of learning, so that a run can be killed between its first step
+# and its last
+VIDEOS = {"train": 60, "val_1": 20}
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +186,9 @@ def test_a_second_process_waits_for_the_first(prepared, tmp_path):
 
 
 def test_two_processes_agree_with_one(train, tmp_path):
-    """The gradient is that of the whole batch, so only rounding differs (no dropout: its masks depend on the shares)."""
+    """The gradient is that of the whole batch, so only rounding differs (no dropout: its masks
+    depend on the shares).
+    """
     train(tmp_path / "one", {"dropout": 0.0})
     train(tmp_path / "two", {"dropout": 0.0}, devices=2)
     assert read_json(tmp_path / "two/run.json")["hardware"]["processes"] == 2
@@ -244,7 +245,9 @@ def labelled(prepared, tmp_path_factory):
 
 
 def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
-    """Method direct: the scores are the model's own, mapped by the names of its labels, and nothing is learnt."""
+    """Method direct: the scores are the model's own, mapped by the names of its labels,
+    and nothing is learnt.
+    """
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -284,7 +287,9 @@ def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
 
 
 def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
-    """With text_b alone the order can still be learnt here; the whole training split is learnt from."""
+    """With text_b alone the order can still be learnt here;
+    the whole training split is learnt from.
+    """
     train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
     facts = read_json(tmp_path / "run.json")
     assert (facts["train_examples"], facts["held_out_examples"]) == (
@@ -296,7 +301,9 @@ def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_
 
 
 def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
-    """A model of two labels meets a study of three: the two that it does not tell apart count as one."""
+    """A model of two labels meets a study of three:
+    the two that it does not tell apart count as one.
+    """
     three = yaml.safe_load("""
         labels: [swapped, in_order, unsaid]
         merged_labels:
@@ -340,7 +347,8 @@ def test_an_orphan_ends(prepared, tmp_path):
     """A run does not go on without the Snakemake that started it: it saves and ends."""
     starter = (
         "import subprocess, sys, time\nfrom scripts.running.owner import name_owner\nname_owner()\n"
-        "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\ntime.sleep(600)\n"
+        "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\n"
+        "time.sleep(600)\n"
     )
     command = [
         sys.executable,
@@ -394,7 +402,8 @@ def test_nothing_of_the_users_accelerate_configuration_changes_a_number(
 ):
     (tmp_path / "home/accelerate").mkdir(parents=True)
     (tmp_path / "home/accelerate/default_config.yaml").write_text(
-        "{compute_environment: LOCAL_MACHINE, distributed_type: FSDP, mixed_precision: bf16, use_cpu: false, num_processes: 3}"
+        "{compute_environment: LOCAL_MACHINE, distributed_type: FSDP, mixed_precision: bf16, "
+        "use_cpu: false, num_processes: 3}"
     )
     train(
         tmp_path / "out",
@@ -411,7 +420,9 @@ def test_nothing_of_the_users_accelerate_configuration_changes_a_number(
 
 
 def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path):
-    """A model measured as it is gives the same scores under bf16 and fp32; learnt in bf16, they are no bf16 numbers."""
+    """A model measured as it is gives the same scores under bf16 and fp32; learnt in bf16,
+    they are no bf16 numbers.
+    """
     for precision in ("bf16", "fp32"):
         train(
             tmp_path / precision, {"precision": precision}, method={"learns": False}, model=labelled
@@ -431,9 +442,8 @@ def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path)
 def test_tokens_are_kept_for_other_runs(train, undisturbed, tmp_path):
     train(tmp_path / "first", tokens=tmp_path / "tokens")
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")}
-    assert (
-        len([path for path in kept if path.name == "labels.npy"]) == 3
-    )  # learned, held_out, val_1
+    # learned, held_out, val_1
+    assert len([path for path in kept if path.name == "labels.npy"]) == 3
     train(tmp_path / "second", {"weight_decay": 0.0}, tokens=tmp_path / "tokens")
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")} == kept
     assert same_bytes(tmp_path / "first", undisturbed)

@@ -26,7 +26,9 @@ def texts_of(kind: str) -> dict:
 def sample_arguments(
     doc: str, things: str, number: Callable, formats: Iterable[str] = ()
 ) -> argparse.ArgumentParser:
-    """The arguments of every sample: how many things (a type of number), the seed, the folder; the format where there are several."""
+    """The arguments of every sample: how many things (a type of number), the seed, the folder;
+    the format where there are several.
+    """
     options = parser(doc)
     options.add_argument(f"--{things}", type=number, required=True, metavar="N", help="how many")
     options.add_argument("--seed", type=SEED, required=True, help="of all draws")

@@ -1,15 +1,18 @@
-"""Make a page on which people answer a sample of a study's items: one HTML file that opens from disk and loads nothing.
+"""Make a page on which people answer a sample of a study's items:
+one HTML file that opens from disk and loads nothing.
 
-It asks by keyboard or mouse, saves each answer in the browser as it is given, goes on where a person stopped, and hands the answers out
-as CSV, which an experiment names as `people` (docs/people.md). Each person meets the items in an order of their own. The page holds no label of an
-item, and no id that would tell one. Units (pairs, questions with their candidates, instances) are drawn by hash and seed: the same call
-makes the same page.
+It asks by keyboard or mouse, saves each answer in the browser as it is given, goes on where a
+person stopped, and hands the answers out as CSV, which an experiment names as `people`
+(docs/people.md). Each person meets the items in an order of their own. The page holds no label of
+an item, and no id that would tell one. Units (pairs, questions with their candidates, instances)
+are drawn by hash and seed: the same call makes the same page.
 
-Reads  <dataset>/<split>.parquet of each dataset, all of one study, results/build/<study>/<source>/<dataset>; labelling.yaml of the study
+Reads  <dataset>/<split>.parquet of each dataset, all of one study,
+       results/build/<study>/<source>/<dataset>; labelling.yaml of the study
 Writes the page
 
-    python -m scripts.people.labelling.page --dataset results/build/strided_sop/activitynet/stride-* --split val_1 \\
-        --output order.html
+    python -m scripts.people.labelling.page \\
+        --dataset results/build/strided_sop/activitynet/stride-* --split val_1 --output order.html
 """
 
 import argparse
@@ -44,8 +47,9 @@ def sample_of(
 ) -> pd.DataFrame:
     """The examples of so many units of a dataset's split: unit, item, label, the columns shown.
 
-    name: the column of the examples' ids; questions: the study's entry of labelling.yaml. Units stand in the order of the draw. Raises
-    UserError where the split has fewer, for options of which none is right, and for a dataset that people are not asked about.
+    name: the column of the examples' ids; questions: the study's entry of labelling.yaml. Units
+    stand in the order of the draw. Raises UserError where the split has fewer, for options of which
+    none is right, and for a dataset that people are not asked about.
     """
     columns = dict.fromkeys(
         [
@@ -61,9 +65,11 @@ def sample_of(
     for option, condition in questions.get("only_where", {}).items():
         if not VALIDATOR(condition).is_valid(options.get(option)):
             raise UserError(
-                f"{folder}: people are asked about no dataset with {option}: {options[option]}; name one without {option}"
+                f"{folder}: people are asked about no dataset with {option}: {options[option]}; "
+                f"name one without {option}"
             )
-    # What people are to label has no labels yet (docs/label.md): of options only what stood there counts as right.
+    # What people are to label has no labels yet (docs/label.md): of options only what stood there
+    # counts as right.
     types = pa.schema(
         [(column, pa.int8() if column == "label" else pa.string()) for column in columns]
     )
@@ -113,7 +119,9 @@ def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> li
 
 
 def page_of(content: dict) -> str:
-    """The HTML of the page: what is asked stands in it as JSON, which no markup in a corpus ends."""
+    """The HTML of the page: what is asked stands in it as JSON,
+    which no markup in a corpus ends.
+    """
     content_json = json.dumps(content, ensure_ascii=False, sort_keys=True)
     content = content | {"digest": hashlib.sha256(content_json.encode()).hexdigest()[:16]}
     environment = jinja2.Environment(
@@ -132,8 +140,10 @@ def page_of(content: dict) -> str:
 
 
 def content_of(given: argparse.Namespace) -> dict:
-    """All that the page asks and says. Raises UserError for datasets of several studies, one that is named twice, a study that
-    nobody is asked about, and a file of questions that is not in order."""
+    """All that the page asks and says. Raises UserError for datasets of several studies, one that
+    is named twice, a study that nobody is asked about, and a file of questions that is not in
+    order.
+    """
     folders = [folder.resolve() for folder in given.dataset]
     studies = {folder.parent.parent.name for folder in folders}
     if len(set(folders)) < len(folders):
@@ -144,8 +154,8 @@ def content_of(given: argparse.Namespace) -> dict:
     labelled_studies = [study for study in known if beside(study, QUESTIONS)]
     if len(studies) > 1 or not studies <= set(labelled_studies):
         raise UserError(
-            f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
-            f"{', '.join(labelled_studies)}"
+            f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, "
+            f"results/build/<study>/<source>/<dataset>, of {', '.join(labelled_studies)}"
         )
     study = studies.pop()
     questions = check(

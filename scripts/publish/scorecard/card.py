@@ -1,4 +1,6 @@
-"""The scorecard as its figure and its table show it: its rows, its probes, what stands below them, and what could not be asked."""
+"""The scorecard as its figure and its table show it: its rows, its probes, what stands below
+them, and what could not be asked.
+"""
 
 import argparse
 from pathlib import Path
@@ -68,14 +70,18 @@ def read_measured(given: argparse.Namespace) -> tuple[pd.DataFrame, dict, dict]:
 
 
 def read_scorecard(given: argparse.Namespace) -> Scorecard:
-    """The scorecard of the files that a program is given. Raises UserError where no model was measured on a probe."""
+    """The scorecard of the files that a program is given.
+
+    Raises UserError where no model was measured on a probe.
+    """
     resources, sources = given.sources.parent, load(given.sources)
     models = load_systems(given.models, given.sources)
     metrics, studies, networks = read_measured(given)
     cells = cells_of(metrics, studies, sources, networks)
     if cells.empty:
         raise UserError(
-            f"{given.metrics}: no headline of a model on a whole split; run an experiment with a model"
+            f"{given.metrics}: no headline of a model on a whole split; run an experiment with a "
+            "model"
         )
     controls = best_controls(metrics, cells, studies, sources)
     cells = cells.assign(clear=is_clear(cells, controls))
@@ -98,14 +104,18 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
 
 
 def read_left_out(file: Path) -> list[dict]:
-    """What was not asked, and why: {experiment, study, model, method, reason}; nothing where no such file was handed over."""
+    """What was not asked, and why: {experiment, study, model, method, reason}; nothing where no
+    such file was handed over.
+    """
     return read_yaml(file) if file.is_file() else []
 
 
 def reasons_of(
     left_out: list[dict], studies: dict, networks: dict[str, tuple[str, float]]
 ) -> dict[tuple[str, str, str], str]:
-    """Why a model was not asked, by model, way and study; by the way NOT_ASKED for whatever way comes first."""
+    """Why a model was not asked, by model, way and study;
+    by the way NOT_ASKED for whatever way comes first.
+    """
     found: dict[tuple[str, str, str], str] = {}
     for entry in left_out:
         kind = networks.get(entry["model"], (UNKNOWN, None))[0]
@@ -120,8 +130,8 @@ def reasons_of(
 def rows_of(
     cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, str], str]
 ) -> list[dict]:
-    """The scorecard's rows: kind, parameters, model, way, title, asked (the way, and what its cells are means of); by kind and size,
-    those that the runs tell nothing of last.
+    """The scorecard's rows: kind, parameters, model, way, title, asked (the way, and what its cells
+    are means of); by kind and size, those that the runs tell nothing of last.
 
     A model that nothing could ask has a row as well, its way NOT_ASKED.
     """
@@ -141,7 +151,9 @@ def rows_of(
 
 
 def replicates(cells: pd.DataFrame) -> list[str]:
-    """`3 wordings`, `2 seeds`: what the cells of a row are means of; nothing where they are of one run each."""
+    """`3 wordings`, `2 seeds`: what the cells of a row are means of;
+    nothing where they are of one run each.
+    """
     told = []
     seeds = cells.loc[cells["wordings"].isna(), "seeds"]
     for counts, word in ((cells["wordings"].dropna(), "wording"), (seeds.dropna(), "seed")):
@@ -161,8 +173,9 @@ def option_title(probe: dict, studies: dict) -> str:
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The probes in their order: probe, PROBE, sample, n (of the cells: the most), scoring (the finest), study_title, corpus_title,
-    title and note (marks)."""
+    """The probes in their order: probe, PROBE, sample, n (of the cells: the most), scoring (the
+    finest), study_title, corpus_title, title and note (marks).
+    """
     groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
     how = dict.fromkeys(PROBE, "first") | {"sample": "any", "n": "max", "scoring": "max"}
     probes = groups.agg(how).reset_index()

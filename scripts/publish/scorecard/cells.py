@@ -1,12 +1,15 @@
-"""What the scorecard shows: of every probe, model and way of asking the study's headline, from the metrics of all studies.
+"""What the scorecard shows: of every probe, model and way of asking the study's headline,
+from the metrics of all studies.
 
-A probe is one test of a study: a corpus with one value of the option that the study names (`probe` of study.yaml), on
-the first split that the corpus is measured on. Other datasets of the study are no probes. A model that begins with other weights, or
-learns a second objective, is not the model (altered experiments, scripts/plan/comparable.py).
+A probe is one test of a study: a corpus with one value of the option that the study names (`probe`
+of study.yaml), on the first split that the corpus is measured on. Other datasets of the study are
+no probes. A model that begins with other weights, or learns a second objective, is not the model
+(altered experiments, scripts/plan/comparable.py).
 
-A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a model was asked by several methods of one
-way, the one that the study tells first (`headline_methods` of study.yaml) has the cell, for every kind of model the
-same, and not the best: that would be chosen on the test. A method's own control (`<method>_blind`) stands in its cell.
+A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a model was
+asked by several methods of one way, the one that the study tells first (`headline_methods` of
+study.yaml) has the cell, for every kind of model the same, and not the best: that would be chosen
+on the test. A method's own control (`<method>_blind`) stands in its cell.
 """
 
 from collections.abc import Iterable
@@ -24,16 +27,8 @@ from scripts.publish.selection import as_text
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PROBE = ["study", "corpus", "option", "limit"]
-SYSTEM = [
-    "study",
-    "experiment",
-    "model",
-    "method",
-    "source",
-    "dataset",
-    "split",
-    "scoring",
-]  # tells the rows of one measurement
+# tells the rows of one measurement
+SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]
 KINDS = {
     "encoder": "encoders",
     "encoder_decoder": "encoder-decoders",
@@ -53,10 +48,8 @@ OTHER_WAYS = {
     "released": "released predictions",
     "external": "from elsewhere",
 }
-LESS = {
-    "hypothesis_only",
-    "untrained",
-}  # methods that keep something from the model: no answer to what it understands
+# methods that keep something from the model: no answer to what it understands
+LESS = {"hypothesis_only", "untrained"}
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
@@ -64,14 +57,15 @@ def read_scores(file: Path) -> pd.DataFrame:
     """The metrics of whole splits, with every column that tells one measurement from another."""
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
-    texts = dict.fromkeys(
-        (*SYSTEM, "measured_on"), object
-    )  # a column that no study of this table has would be of numbers
+    # a column that no study of this table has would be of numbers
+    texts = dict.fromkeys((*SYSTEM, "measured_on"), object)
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *texts, "control"]))).astype(texts)
 
 
 def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
-    """By model its kind and the parameters of its network, as its run.json tells; (UNKNOWN, nan) where it is of an older version."""
+    """By model its kind and the parameters of its network, as its run.json tells; (UNKNOWN, nan)
+    where it is of an older version.
+    """
     found: dict[str, tuple[str, float]] = {}
     for facts in map(facts_of, files):
         kind, parameters = facts.get("kind"), facts.get("parameters")
@@ -93,7 +87,8 @@ def way_of(study: dict, method: str, kind: str) -> str:
 
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The rows of the studies' headlines on probes, with the columns PROBE and `probe`, its number in their order.
+    """The rows of the studies' headlines on probes, with the columns PROBE and `probe`,
+    its number in their order.
 
     Those of `…_above_control` and `human_…` are among them.
     """
@@ -141,7 +136,9 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
-    """What a column of PROBE is sorted by: the order of resources/, strides by size, what is not limited first."""
+    """What a column of PROBE is sorted by: the order of resources/, strides by size,
+    what is not limited first.
+    """
     if column.name == "limit":
         return column.astype(float).fillna(0)
     options = [
@@ -168,7 +165,9 @@ def rank(values: Iterable, order: Iterable) -> list[int]:
 
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """One row for each probe, model and way: of the method that the study tells first, then of the values that it prefers."""
+    """One row for each probe, model and way: of the method that the study tells first, then of
+    the values that it prefers.
+    """
     methods = [
         (name, method)
         for name, study in studies.items()
@@ -198,7 +197,9 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
 def asked_rows(
     metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
 ) -> pd.DataFrame:
-    """The rows of models on probes, in the order of the probes, then of kind and size: with kind, parameters, way and key."""
+    """The rows of models on probes, in the order of the probes, then of kind and size: with
+    kind, parameters, way and key.
+    """
     rows = probe_rows(metrics, studies, sources)
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
@@ -224,10 +225,11 @@ def cells_of(
 ) -> pd.DataFrame:
     """A row for each probe, model and way; metrics: of read_scores(); networks: of networks_of().
 
-    Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n; above, above_low,
-    above_high, control (how far above which control; missing without one); blind, blind_low, blind_high (the same model without what
-    it should read), above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many), lowest, highest (of one
-    wording); sample. All values are shares from 0 to 1.
+    Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
+    ci_high, n; above, above_low, above_high, control (how far above which control; missing without
+    one); blind, blind_low, blind_high (the same model without what it should read), above_blind,
+    above_blind_low, above_blind_high (how far above that); wordings (how many), lowest, highest (of
+    one wording); sample. All values are shares from 0 to 1.
     """
     rows = asked_rows(metrics, studies, sources, networks)
     rows = rows[~rows["method"].str.endswith(BLIND)]
@@ -254,8 +256,9 @@ def cells_of(
 
 
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
-    """Whether each cell lies clearly above every control: the interval of its distance to the best of its own conditions (context,
-    training data) holds nothing from 0 down, and its own interval lies above the best that the probe has; controls: of best_controls().
+    """Whether each cell lies clearly above every control: the interval of its distance to the best
+    of its own conditions (context, training data) holds nothing from 0 down, and its own interval
+    lies above the best that the probe has; controls: of best_controls().
     """
     best = cells["probe"].map(controls.set_index("probe")["value"])
     is_own = (
@@ -278,7 +281,9 @@ def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.Data
 def best_controls(
     metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict
 ) -> pd.DataFrame:
-    """The best control of each probe, on the datasets of its cells: probe, model, value, ci_low, ci_high."""
+    """The best control of each probe, on the datasets of its cells:
+    probe, model, value, ci_low, ci_high.
+    """
     finest = cells[
         (cells["scoring"] != "binary")
         | (cells.groupby("probe")["scoring"].transform("nunique") < 2)
@@ -295,10 +300,11 @@ def people(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
 
 
 def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """The paper's best and its people, for each probe that no sample stands for: probe, who (paper, human), row, value.
+    """The paper's best and its people, for each probe that no sample stands for:
+    probe, who (paper, human), row, value.
 
-    file: published.csv. A claim belongs to a probe where its setting names no other corpus or option; where it says
-    `source~…`, the paper's examples were others of the same kind.
+    file: published.csv. A claim belongs to a probe where its setting names no other corpus or
+    option; where it says `source~…`, the paper's examples were others of the same kind.
     """
     claims, found = published_claims(file), []
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]

@@ -2,9 +2,9 @@
 
 A row has the study's headline in per cent with its 95 % interval, and in numbers how many points it
 lies above the best control of its conditions. Filled: clearly above every control. Open: no better
-than a control. A cross is the same model without what it should read (blind). The dotted line is the
-best control of the probe. Below the models stand the best control, the best number that the paper
-prints, and people.
+than a control. A cross is the same model without what it should read (blind). The dotted line is
+the best control of the probe. Below the models stand the best control, the best number that the
+paper prints, and people.
 
 Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml,
        models.yaml, and beside them studies.yaml, published.csv and, if something was left out,
@@ -102,8 +102,9 @@ LOOKS = MARKS | dict(zip(FEET, (BEST_CONTROL, Look(style.INK, "D", "", style.PAP
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
-    """All marks: probe, row, head, name, series (one of LOOKS), value (none of a model that did not run), ci_low, ci_high, and the
-    number beside (none of a model blind)."""
+    """All marks: probe, row, head, name, series (one of LOOKS), value (none of a model that did not
+    run), ci_low, ci_high, and the number beside (none of a model blind).
+    """
     cells = {
         (cell["model"], cell["way"], cell["probe"]): cell for cell in card.cells.to_dict("records")
     }
@@ -145,7 +146,9 @@ def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
 
 
 def draw(card: Scorecard) -> Figure:
-    """The figure: the probes in lines, those of a study beside one another where they fit; in each the rows that have something there."""
+    """The figure: the probes in lines, those of a study beside one another where they fit; in
+    each the rows that have something there.
+    """
     every, lines = points_of(card), []
     by_study = itertools.groupby(card.probes, key=lambda probe: probe["study"])
     for probes in style.lines_of([list(of_study) for _, of_study in by_study], ACROSS):

@@ -1,9 +1,12 @@
-"""Tabulate the scorecard: models by probes, each cell the study's headline, how sure it is and how far it lies above the best control.
+"""Tabulate the scorecard: models by probes, each cell the study's headline, how sure it is and how
+far it lies above the best control.
 
-Rows are models, by kind and by size, and how they were asked; below them the best control, the best that the paper prints and people.
+Rows are models, by kind and by size, and how they were asked; below them the best control, the best
+that the paper prints and people.
 
-Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml and models.yaml, and beside
-       them studies.yaml, published.csv and, where something was left out, left_out.yaml
+Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml
+       and models.yaml, and beside them studies.yaml, published.csv and, where something was left
+       out, left_out.yaml
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.scorecard.table --metrics results/evaluate/default/metrics.parquet \\
@@ -25,18 +28,24 @@ from scripts.publish.table import interval, percent, signed, write
 
 NO_BETTER = "†"
 CAPTION = (
-    "Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, then how many points it lies above "
-    "the best control of its conditions (context, training data), which has no understanding of time. "
-    f"{NO_BETTER}: no better than a control (the 95 % interval of that difference, paired over the examples, holds 0 or less, or "
-    "the cell's own holds the probe's best control or less). Blind: the same model without what it should read, one of its "
-    "controls. Values over seeds or wordings are means; wordings: the lowest "
-    "and the highest of one wording. In the paper: the best number that it prints."
+    "Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, "
+    "then how many points it lies above the best control of its conditions (context, training "
+    f"data), which has no understanding of time. {NO_BETTER}: no better than a control (the 95 % "
+    "interval of that difference, paired over the examples, holds 0 or less, or the cell's own "
+    "holds the probe's best control or less). Blind: the same model without what it should read, "
+    "one of its controls. Values over seeds or wordings are means; wordings: the lowest and the "
+    "highest of one wording. In the paper: the best number that it prints."
 )
-FIRST = " Where a model was asked by several methods of one way, the first of these has the cell, whatever the kind of the model: {}."
+FIRST = (
+    " Where a model was asked by several methods of one way, the first of these has the cell, "
+    "whatever the kind of the model: {}."
+)
 
 
 def cell_text(cell: Mapping) -> str:
-    """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`; with the mark where it is no better than a control."""
+    """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`;
+    with the mark where it is no better than a control.
+    """
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
         text += f", {signed(cell['above'])}" + ("" if cell["clear"] else f" {NO_BETTER}")
@@ -48,8 +57,9 @@ def cell_text(cell: Mapping) -> str:
 
 
 def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
-    """The columns' names: study, what is probed, the corpus where the study has several, and marks; short names where these tell
-    the columns apart."""
+    """The columns' names: study, what is probed, the corpus where the study has several, and marks;
+    short names where these tell the columns apart.
+    """
     corpora = pd.DataFrame(probes).groupby("study")["corpus"].nunique()
 
     def names(name_of: Callable[[dict, str], str]) -> list[str]:

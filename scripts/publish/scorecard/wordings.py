@@ -7,9 +7,10 @@ Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resou
        models.yaml, and beside them studies.yaml and published.csv
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.publish.scorecard.wordings --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train \\
-        --runs STUDY/RUN STUDY/RUN … --output results/publish/default/figures/wordings
+    python -m scripts.publish.scorecard.wordings \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train --runs STUDY/RUN STUDY/RUN … \\
+        --output results/publish/default/figures/wordings
 """
 
 import argparse

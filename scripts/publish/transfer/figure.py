@@ -1,15 +1,19 @@
 """Draw what one training gives to another: paired differences, a panel for each probe.
 
-In each row a system on a corpus: how many points it gains by beginning with weights that were trained on something else before, less what the
-same model reaches without, by the probe's headline, on the same items with the same seeds. Marks are means over the seeds, lines 95 %
-intervals over groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it helps. Grey: the same after as much
-training on the same texts with coins for labels, what any further training gives.
+In each row a system on a corpus: how many points it gains by beginning with weights that were
+trained on something else before, less what the same model reaches without, by the probe's headline,
+on the same items with the same seeds. Marks are means over the seeds, lines 95 % intervals over
+groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it
+helps. Grey: the same after as much training on the same texts with coins for labels, what any
+further training gives.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, studies.yaml and compared.yaml beside them
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       studies.yaml and compared.yaml beside them
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.transfer.figure --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources FOLDER/sources.yaml --models FOLDER/models.yaml --output results/publish/transfer/figures/transfer
+        --sources FOLDER/sources.yaml --models FOLDER/models.yaml \\
+        --output results/publish/transfer/figures/transfer
 """
 
 import argparse
@@ -30,7 +34,10 @@ def main(given: argparse.Namespace) -> None:
         for name in ("dataset", "split"):
             several = points.groupby("source")[name].transform("nunique") > 1
             row += (", " + points[name]).where(several, "")
-        detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
+        detail = (
+            f"{', '.join(dict.fromkeys(points['corpus']))}; "
+            f"{points['metric'].iloc[0].replace('_', ' ')}"
+        )
         panels.append((probe, detail, points.assign(row=row, series=points["begun"])))
     publish(
         given,

@@ -1,4 +1,8 @@
-"""The paired differences between a system that begins with another run's weights and the same without. Not a program."""
+"""The paired differences between a system that begins with another run's weights
+and the same without.
+
+Not a program.
+"""
 
 from pathlib import Path
 
@@ -17,12 +21,16 @@ KEY = [*ROW, "split"]
 
 
 def is_coin(begun: dict) -> bool:
-    """Whether what a run begins with learnt a coin in place of the order of the same pairs: a control of any further training."""
+    """Whether what a run begins with learnt a coin in place of the order of the same pairs: a
+    control of any further training.
+    """
     return begun["data"].get("train_labels") == "coin"
 
 
 def start_title(begun: dict, studies: dict, sources: dict) -> str:
-    """What a run begins with, in words: `after sentence order of stride 4 (ActivityNet Captions)`; begun: as comparable.transfers() tells it."""
+    """What a run begins with, in words: `after sentence order of stride 4 (ActivityNet
+    Captions)`; begun: as comparable.transfers() tells it.
+    """
     study = studies[begun["study"]]
     corpus = sources.get(begun["source"], {}).get("title", begun["source"].replace("_", " "))
     stage = {"mlm": ", masked words", "clm": ", next words"}.get(begun["method"], "")
@@ -51,8 +59,9 @@ def headlines(metrics: Path, studies: dict) -> pd.DataFrame:
 
 
 def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFrame:
-    """A row for each transfer and split: KEY, probe, corpus, system, begun, is_control (see is_coin), with_value, without_value, value (their difference), ci_low, ci_high,
-    seeds, n, groups, sample, limit; shares from 0 to 1.
+    """A row for each transfer and split: KEY, probe, corpus, system, begun, is_control (see
+    is_coin), with_value, without_value, value (their difference), ci_low, ci_high, seeds, n,
+    groups, sample, limit; shares from 0 to 1.
 
     Raises UserError where the metrics hold none of them.
     """
@@ -90,6 +99,7 @@ def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFr
             )
     if not found:
         raise UserError(
-            f"{metrics}: no run beside one that begins with another run's weights; evaluate both experiments again"
+            f"{metrics}: no run beside one that begins with another run's weights; evaluate both "
+            "experiments again"
         )
     return pd.DataFrame(found)

@@ -1,10 +1,13 @@
-"""Tabulate what one training gives to another: each system with and without the weights that it begins with, and the paired difference.
+"""Tabulate what one training gives to another: each system with and without the weights that it
+begins with, and the paired difference.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, studies.yaml and compared.yaml beside them
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       studies.yaml and compared.yaml beside them
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.transfer.table --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources FOLDER/sources.yaml --models FOLDER/models.yaml --output results/publish/transfer/tables/transfer_table
+        --sources FOLDER/sources.yaml --models FOLDER/models.yaml \\
+        --output results/publish/transfer/tables/transfer_table
 """
 
 import argparse
@@ -19,13 +22,17 @@ from scripts.publish.transfer.metrics import transfers
 
 WORDS = ["Probe", "Corpus", "Dataset", "Split", "System", "Begins", "Metric"]
 CAPTION = (
-    "Transfer: a model that begins with weights trained on something else, against the same model without, on the same items with the "
-    "same seeds. Means over the seeds; the difference with its 95 % interval over paired groups and seeds."
+    "Transfer: a model that begins with weights trained on something else, against the same model "
+    "without, on the same items with the same seeds. Means over the seeds; the difference with its "
+    "95 % interval over paired groups and seeds."
 )
 
 
 def told(row: pd.Series) -> str:
-    """A difference with its interval: `by +2.1 (−0.3 to +4.5)`. A word first: a spreadsheet would take a text that begins with + for a formula."""
+    """A difference with its interval: `by +2.1 (−0.3 to +4.5)`.
+
+    A word first: a spreadsheet would take a text that begins with + for a formula.
+    """
     span = (
         "one group"
         if pd.isna(row["ci_low"])

@@ -1,18 +1,23 @@
-"""Build the endings of HellaSwag to choose from (Zellers et al. 2019), parted by the videos that they were made from.
+"""Build the endings of HellaSwag to choose from (Zellers et al. 2019),
+parted by the videos that they were made from.
 
-Half of its items continue captions of ActivityNet, of the very videos that sentence order is learnt from and measured on. So the
-videos part them: what is learnt from comes of the videos in the captions' training split, what is measured on of those in their evaluation
-splits. A model that learnt the order of captions has then seen none of the videos of what it is measured on here, nor the other way
-round. Where the release has lost the name of a video, the one is taken whose captions, two to four of them in a row (or one), are the
-context with its right ending, by their letters and digits. An item without such a video, or with several, is dropped. Items of
-wikihow are parted by the article, half and half, by hash.
+Half of its items continue captions of ActivityNet, of the very videos that sentence order is learnt
+from and measured on. So the videos part them: what is learnt from comes of the videos in the
+captions' training split, what is measured on of those in their evaluation splits. A model that
+learnt the order of captions has then seen none of the videos of what it is measured on here, nor
+the other way round. Where the release has lost the name of a video, the one is taken whose
+captions, two to four of them in a row (or one), are the context with its right ending, by their
+letters and digits. An item without such a video, or with several, is dropped. Items of wikihow are
+parted by the article, half and half, by hash.
 
-Reads  <cleaned>/*.parquet (schema endings), <captions>/<split>.parquet (schema captions)
-Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how many items were parted, or dropped, and why
+Reads  <cleaned>/*.parquet (schema endings), of --beside `captions` every split (schema captions)
+Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how many items were
+       parted, or dropped, and why
 
-    python -m scripts.studies.hellaswag.build --cleaned results/clean/hellaswag --splits train test \\
-        --beside '{"captions": {"cleaned": "results/clean/activitynet", "spans": "", "train": "train", "evaluate": ["val_1", "val_2"]}}' \\
-        --options '{"domain": "activitynet"}' --output /tmp/hellaswag
+    python -m scripts.studies.hellaswag.build --cleaned results/clean/hellaswag \\
+        --splits train test --options '{"domain": "activitynet"}' --output /tmp/hellaswag \\
+        --beside '{"captions": {"cleaned": "results/clean/activitynet", "spans": "",
+                   "train": "train", "evaluate": ["val_1", "val_2"]}}'
 """
 
 import argparse
@@ -42,7 +47,10 @@ def plain(texts: pd.Series) -> pd.Series:
 
 
 def runs_of(captions: pd.DataFrame) -> pd.DataFrame:
-    """Every run of one to four captions of a video: key (plain text), video_id, use. captions: video_id, use, text, in their order."""
+    """Every run of one to four captions of a video: key (plain text), video_id, use.
+
+    captions: video_id, use, text, in their order.
+    """
     rows = captions[["video_id", "use"]].assign(key=plain(captions["text"]))
     text, parts = rows["key"], [rows]
     for more in range(1, MOST):
@@ -52,7 +60,8 @@ def runs_of(captions: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
-    """Items with video_id and use (learnt, measured; missing where no video, or several, can be theirs), and `found`: how many were.
+    """Items with video_id and use (learnt, measured; missing where no video, or several, can be
+    theirs), and `found`: how many were.
 
     items: of each item the row of its right ending. An item that names its video is believed.
     """
@@ -78,7 +87,9 @@ def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
 
 
 def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
-    """Of each item: item_id, domain, group_id (video or article), use, and why it is dropped (empty where it is not)."""
+    """Of each item: item_id, domain, group_id (video or article),
+    use, and why it is dropped (empty where it is not).
+    """
     items = with_videos(endings[endings["label"] == 1], captions)
     of_video = items["domain"] == "activitynet"
     article = items["context"].str.partition(". ")[0]
@@ -145,7 +156,10 @@ def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame:
-    """The rows of `wanted` items, by hash; all without a number. Raises UserError where there are not so many."""
+    """The rows of `wanted` items, by hash; all without a number.
+
+    Raises UserError where there are not so many.
+    """
     names = pd.Series(rows["instance_id"].unique(), dtype=object)
     if wanted is not None and wanted > len(names):
         raise UserError(

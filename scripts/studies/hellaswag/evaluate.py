@@ -1,21 +1,27 @@
-"""Measure HellaSwag (Zellers et al. 2019): the share of items of which the right ending scores highest.
+"""Measure HellaSwag (Zellers et al. 2019): the share of items of
+which the right ending scores highest.
 
-  accuracy  of items with one right ending of four. A tie counts as wrong; of a control ties are broken at random, in expectation.
+  accuracy  of items with one right ending of four. A tie counts as wrong; of a control ties are
+            broken at random, in expectation.
 
-On predictions made elsewhere, a score of every ending, or a label right or wrong (scripts/measure/external.py). Prints per cent with
-95 % intervals:
+On predictions made elsewhere, a score of every ending, or a label right or wrong
+(scripts/measure/external.py). Prints per cent with 95 % intervals:
 
-    python -m scripts.studies.hellaswag.evaluate --predictions FILE --dataset results/build/hellaswag/hellaswag/default
+    python -m scripts.studies.hellaswag.evaluate --predictions FILE \\
+        --dataset results/build/hellaswag/hellaswag/default
 
-On the runs of an experiment, as the workflow does: the same as a share from 0 to 1, over all items (slice all) and by where they come
-from (domain=activitynet, domain=wikihow), with 95 % intervals over videos and articles. A row without seed is the mean over the
-replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over videos, articles and them.
+On the runs of an experiment, as the workflow does: the same as a share from 0 to 1, over all items
+(slice all) and by where they come from (domain=activitynet, domain=wikihow), with 95 % intervals
+over videos and articles. A row without seed is the mean over the replicates (seeds, or wordings of
+what a model is asked); its sd is over them, its interval over videos, articles and them.
 
-Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet (schema choices)
+Reads  <trained>/<run>/predictions.parquet and run.json of every run,
+       <build>/<source>/<dataset>/<split>.parquet (schema choices)
 Writes a Parquet file (schema metrics: scripts/data/tables.py)
 
-    python -m scripts.studies.hellaswag.evaluate --experiment hellaswag --runs RUN RUN … --trained results/train/hellaswag \\
-        --build results/build/hellaswag --sources resources/sources.yaml --output /tmp/metrics.parquet
+    python -m scripts.studies.hellaswag.evaluate --experiment hellaswag --runs RUN RUN … \\
+        --trained results/train/hellaswag --build results/build/hellaswag \\
+        --sources resources/sources.yaml --output /tmp/metrics.parquet
 """
 
 import argparse
@@ -49,18 +55,22 @@ ANSWERED = Answered(
 
 
 def scores_of(run: Run, split: str, endings: pd.DataFrame) -> np.ndarray:
-    """A run's (n,) scores of the endings, in their order: of being right, or of the ending itself."""
+    """A run's (n,) scores of the endings, in their order: of being right,
+    or of the ending itself.
+    """
     score = read_scores(run, split, endings["example_id"], "endings")[0][:, -1].astype(float)
     if np.isnan(score).any():
         raise UserError(
-            f"{run.folder}: the score of {endings['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
-            "learning rate or set precision: fp32, then run it again"
+            f"{run.folder}: the score of {endings['example_id'][np.isnan(score)].iloc[0]} is not a "
+            "number; lower the learning rate or set precision: fp32, then run it again"
         )
     return score
 
 
 def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tally], pd.Index]:
-    """The accuracy on each slice, by video or article, and these; right: of each replicate the (items,) share to which it is right."""
+    """The accuracy on each slice, by video or article, and these; right: of each replicate the
+    (items,) share to which it is right.
+    """
     items = endings.drop_duplicates("instance")
     group, groups = pd.factorize(items["group_id"])
     domains = items["domain"].to_numpy()

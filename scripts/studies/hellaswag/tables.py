@@ -1,7 +1,8 @@
 """The dataset of HellaSwag. Not a program.
 
-choices  the endings to choose from: example_id, instance_id (the item), group_id (its video, or its article), context (with one
-         <MASK>, at its end), candidate (the ending), label (1 right), domain, activity
+choices  the endings to choose from: example_id, instance_id (the item), group_id (its video, or its
+         article), context (with one <MASK>, at its end), candidate (the ending), label (1 right),
+         domain, activity
 """
 
 import pyarrow as pa

@@ -1,14 +1,17 @@
-"""Build the answers of MC-TACO to classify (Zhou et al. 2019, section 4): sentence and question against each answer.
+"""Build the answers of MC-TACO to classify (Zhou et al. 2019, section 4):
+sentence and question against each answer.
 
 Reads  <cleaned>/<split>.parquet (schema questions)
 Writes <output>/<split>.parquet (schema answers), in the order of the data
 
     python -m scripts.studies.mctaco.build --cleaned results/clean/mctaco --splits train test \\
-        --options '{"unit_normalization": true, "train_questions": null, "draw": 0}' --output /tmp/mctaco
+        --options '{"unit_normalization": true, "train_questions": null, "draw": 0}' \\
+        --output /tmp/mctaco
 
-With unit_normalization each answer's temporal expression goes to its most proper unit (scripts/text/unit_normalization.py).
-train_questions keeps that many questions of the first split, the one to learn from: those whose ids hash lowest, by draw;
-a larger number keeps the questions of a smaller one. limit keeps at most that many questions of the splits to measure on.
+With unit_normalization each answer's temporal expression goes to its most proper unit
+(scripts/text/unit_normalization.py). train_questions keeps that many questions of the first split,
+the one to learn from: those whose ids hash lowest, by draw; a larger number keeps the questions of
+a smaller one. limit keeps at most that many questions of the splits to measure on.
 """
 
 import argparse
@@ -49,7 +52,8 @@ def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFr
     names = pd.Series(rows["group_id"].unique(), dtype=object)
     if wanted > len(names):
         raise UserError(
-            f"{where}: train_questions is {wanted}, but there are {len(names)} questions; ask for fewer"
+            f"{where}: train_questions is {wanted}, but there are {len(names)} questions; ask for "
+            "fewer"
         )
     return rows[
         rows["group_id"].isin(names[np.argsort(keyed_hash(names, draw), kind="stable")[:wanted]])

@@ -1,36 +1,45 @@
-"""Measure MC-TACO (Zhou et al. 2019, section 4): exact match and F1 by question, as the authors score them.
+"""Measure MC-TACO (Zhou et al. 2019, section 4): exact match and F1 by question,
+as the authors score them.
 
   exact_match  the share of questions of which every candidate is judged right
-  f1           the mean over questions of the F1 of accepted candidates (precision is 1 where nothing is accepted, recall
-               is 1 where nothing is likely, F1 is 0 where both are 0)
-  consistency  of questions of duration and frequency with two accepted quantities or more ("1 hour", "9 hours"): the
-               share in which no quantity between two accepted ones is turned down
-  f1_minus_exact_match  the gap between the two: what a system gets right without getting the question right
-  …_range      each of these three where the quantities of a question of duration or frequency are judged by one range
-               (one_range())
+  f1           the mean over questions of the F1 of accepted candidates (precision is 1 where
+               nothing is accepted, recall is 1 where nothing is likely, F1 is 0 where both are 0)
+  consistency  of questions of duration and frequency with two accepted quantities or more ("1
+               hour", "9 hours"): the share in which no quantity between two accepted ones is turned
+               down
+  f1_minus_exact_match  the gap between the two: what a system gets right without getting the
+                        question right
+  …_range      each of these three where the quantities of a question of duration or frequency are
+               judged by one range (one_range())
 
-One range: Zhou et al. 2019 (section 4) found that a model "does not infer a range of true answers; it instead associates
-discrete terms and decides individual options". Range decoding asks the same model for a range: of all intervals on the scale
-of time the one under which its own judgements are most likely.
+One range: Zhou et al. 2019 (section 4) found that a model "does not infer a range of true answers;
+it instead associates discrete terms and decides individual options". Range decoding asks the same
+model for a range: of all intervals on the scale of time the one under which its own judgements are
+most likely.
 
-On predictions made elsewhere, of labels likely and unlikely (scripts/measure/external.py), or as the authors release theirs: one
-yes or no a line, in the order of the gold file. Prints per cent with 95 % intervals, overall and by category:
+On predictions made elsewhere, of labels likely and unlikely (scripts/measure/external.py), or as
+the authors release theirs: one yes or no a line, in the order of the gold file. Prints per cent
+with 95 % intervals, overall and by category:
 
-    python -m scripts.studies.mctaco.evaluate --predictions FILE --dataset results/build/mctaco/mctaco/default
+    python -m scripts.studies.mctaco.evaluate --predictions FILE \\
+        --dataset results/build/mctaco/mctaco/default
     python -m scripts.studies.mctaco.evaluate --predictions FILE --gold test_9442.tsv
 
-On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
-(its expected value) and the data's own labels (gold), with 95 % intervals over questions, for the last epoch, or the one with the
-lowest loss on held-out training questions where there are any. A row without seed is the mean over the replicates (seeds, or
-wordings of what a model is asked); its sd is over them, its interval over questions and them. What the sources name as `predictions` (released by a paper's authors) is a
-system like any other, with the method `released`. A model that was not trained (method untrained) has train_questions 0.
+On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside
+always_yes, always_no, random (its expected value) and the data's own labels (gold), with 95 %
+intervals over questions, for the last epoch, or the one with the lowest loss on held-out training
+questions where there are any. A row without seed is the mean over the replicates (seeds, or
+wordings of what a model is asked); its sd is over them, its interval over questions and them. What
+the sources name as `predictions` (released by a paper's authors) is a system like any other, with
+the method `released`. A model that was not trained (method untrained) has train_questions 0.
 
-Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet,
-       <fetched>/<source>/<file> of released predictions
+Reads  <trained>/<run>/predictions.parquet and run.json of every run,
+       <build>/<source>/<dataset>/<split>.parquet, <fetched>/<source>/<file> of released predictions
 Writes a Parquet file (schema metrics: scripts/data/tables.py)
 
-    python -m scripts.studies.mctaco.evaluate --experiment mctaco --runs RUN RUN … --trained results/train/mctaco \\
-        --build results/build/mctaco --fetched results/fetch --sources resources/sources.yaml --output /tmp/metrics.parquet
+    python -m scripts.studies.mctaco.evaluate --experiment mctaco --runs RUN RUN … \\
+        --trained results/train/mctaco --build results/build/mctaco --fetched results/fetch \\
+        --sources resources/sources.yaml --output /tmp/metrics.parquet
 """
 
 import argparse
@@ -56,10 +65,8 @@ from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema, share
 
-RANGED = [
-    "duration",
-    "frequency",
-]  # what is asked for is one range; in ordering, hours before and hours after can both be right
+# what is asked for is one range; in ordering, hours before and hours after can both be right
+RANGED = ["duration", "frequency"]
 OF_PEOPLE = ("exact_match", "f1")  # what people are measured by as well
 PRINTED = {"category=": OF_PEOPLE}  # of slices, for predictions made elsewhere
 ANSWERED = Answered(
@@ -72,7 +79,9 @@ SCHEMA = metrics_schema(
 
 
 def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.ndarray:
-    """F1 from counts: accepted candidates that are likely, accepted ones, likely ones; arrays of one shape."""
+    """F1 from counts: accepted candidates that are likely, accepted ones, likely ones;
+    arrays of one shape.
+    """
     precision = np.divide(right, accepted, out=np.ones(np.shape(right)), where=accepted > 0)
     recall = np.divide(right, likely, out=np.ones(np.shape(right)), where=likely > 0)
     both = precision + recall
@@ -82,7 +91,9 @@ def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.nda
 def by_question(
     label: np.ndarray, accepted: np.ndarray, question: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(questions,) exact match and F1; label and accepted are (n,) 0 or 1, question is (n,) integers from 0."""
+    """(questions,) exact match and F1; label and accepted are (n,) 0 or 1,
+    question is (n,) integers from 0.
+    """
     wrong = np.bincount(question, weights=label != accepted)
     counts = (
         np.bincount(question, weights=counted) for counted in (label * accepted, accepted, label)
@@ -91,13 +102,14 @@ def by_question(
 
 
 def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(questions,) the expected exact match and F1 of a fair coin for each candidate: all outcomes, not one draw."""
+    """(questions,) the expected exact match and F1 of a fair coin for each candidate:
+    all outcomes, not one draw.
+    """
     size, likely = np.bincount(question), np.bincount(question, weights=label).astype(int)
     f1 = np.zeros(len(size))
     for candidates, wanted in set(zip(size.tolist(), likely.tolist())):
-        right, other = np.indices(
-            (wanted + 1, candidates - wanted + 1)
-        )  # accepted: likely candidates, others
+        # accepted: likely candidates, others
+        right, other = np.indices((wanted + 1, candidates - wanted + 1))
         ways = np.outer(
             [math.comb(wanted, k) for k in range(wanted + 1)],
             [math.comb(candidates - wanted, k) for k in range(candidates - wanted + 1)],
@@ -108,7 +120,9 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
 
 
 def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
-    """Print the metrics of files of predictions in the form of the authors' release, in per cent."""
+    """Print the metrics of files of predictions in the form of the authors' release,
+    in per cent.
+    """
     table = read(gold)
     answers = pd.DataFrame(
         {
@@ -143,11 +157,12 @@ def rows_of(
 
 
 def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
-    """(questions,) 1 where the accepted quantities form one range, 0 where one between two of them is turned down.
+    """(questions,) 1 where the accepted quantities form one range,
+    0 where one between two of them is turned down.
 
-    accepted: (n,) 0 or 1; seconds: (n,) the candidate's quantity, NaN where it has none; question: (n,) integers from 0.
-    NaN where fewer than two different quantities are accepted: nothing can lie between them. A quantity of which one wording is
-    accepted counts as accepted.
+    accepted: (n,) 0 or 1; seconds: (n,) the candidate's quantity, NaN where it has none; question:
+    (n,) integers from 0. NaN where fewer than two different quantities are accepted: nothing can
+    lie between them. A quantity of which one wording is accepted counts as accepted.
     """
     rows = pd.DataFrame({"question": question, "seconds": seconds, "accepted": accepted}).dropna()
     rows = rows.groupby(["question", "seconds"], as_index=False)["accepted"].max()  # sorted by both
@@ -160,22 +175,27 @@ def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray)
 
 
 def quantity_of(answers: pd.Series) -> np.ndarray:
-    """(n,) seconds of each answer's quantity, of a range its middle on a log scale; NaN where it has none."""
+    """(n,) seconds of each answer's quantity, of a range its middle on a log scale;
+    NaN where it has none.
+    """
     found = quantities(answers)
     return np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))
 
 
 def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
-    """(n,) 1 where a candidate is accepted when each question has one interval of quantities, else 0.
+    """(n,) 1 where a candidate is accepted when each question has one interval of quantities,
+    else 0.
 
-    margin: (n,) log P(likely) - log P(unlikely) of each candidate; seconds: (n,) its quantity, NaN where it has none; question:
-    (n,) integers from 0. Log-seconds and seconds have the same intervals, since only the order of the quantities counts.
+    margin: (n,) log P(likely) - log P(unlikely) of each candidate; seconds: (n,) its quantity, NaN
+    where it has none; question: (n,) integers from 0. Log-seconds and seconds have the same
+    intervals, since only the order of the quantities counts.
 
-    Accepting what lies inside an interval and turning down what lies outside has the log-probability of turning down
-    everything, plus the margins inside: the best interval is the run of neighbouring quantities with the largest sum. None is
-    chosen where no sum is above zero; of equal sums, as judgements without probabilities have them, that of most
-    quantities, and of these the one of the shortest times. Candidates of equal quantity stand or fall together. A candidate
-    without a quantity keeps its own decision, likely where its margin is above zero.
+    Accepting what lies inside an interval and turning down what lies outside has the
+    log-probability of turning down everything, plus the margins inside: the best interval is the
+    run of neighbouring quantities with the largest sum. None is chosen where no sum is above zero;
+    of equal sums, as judgements without probabilities have them, that of most quantities, and of
+    these the one of the shortest times. Candidates of equal quantity stand or fall together. A
+    candidate without a quantity keeps its own decision, likely where its margin is above zero.
     """
     accepted = (np.asarray(margin) > 0).astype(int)
     rows = pd.DataFrame({"question": question, "seconds": seconds, "margin": margin}).dropna(
@@ -189,7 +209,8 @@ def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> 
         steps["question"].to_numpy(),
     )
     most = place.max() + 1
-    # until[q, k]: the sum of the margins of the first k quantities; beyond a question's last one there is nothing to take.
+    # until[q, k]: the sum of the margins of the first k quantities; beyond a question's last one
+    # there is nothing to take.
     until = np.zeros((step_question.max() + 1, most + 1))
     until[step_question, place + 1] = steps["margin"]
     until = until.cumsum(1)
@@ -215,7 +236,8 @@ def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> 
 def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> Values:
     """By metric the (replicates, questions) values; NaN where a question has none.
 
-    margins: (n,) log P(likely) - log P(unlikely) of each answer, in their order; an answer is accepted above zero.
+    margins: (n,) log P(likely) - log P(unlikely) of each answer, in their order; an answer is
+    accepted above zero.
     """
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
     ranged = np.isin(answers["category"].groupby(question).first(), RANGED)
@@ -246,7 +268,9 @@ def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
 
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
-    """(questions,) which questions belong to each slice; quantities=several: those in which one range can tell something."""
+    """(questions,) which questions belong to each slice; quantities=several: those in which one
+    range can tell something.
+    """
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
     amounts = pd.Series(quantity_of(answers["answer"])).groupby(question).nunique().to_numpy()
@@ -258,7 +282,9 @@ def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
-    """By metric the (questions,) values of answers that accept (1) or turn down (0) each candidate."""
+    """By metric the (questions,) values of answers that accept (1)
+    or turn down (0) each candidate.
+    """
     return dict(
         zip(
             OF_PEOPLE,
@@ -356,7 +382,9 @@ def released_rows(parts: list[Part], fetched: Path | None, resamples: int) -> li
 def of_released(
     answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int
 ) -> list[dict]:
-    """Every metric of released judgements of one split; predictions: their entries of the sources, folder: their files."""
+    """Every metric of released judgements of one split; predictions: their entries of the
+    sources, folder: their files.
+    """
     rows, drawn = [], resampling(answers["group_id"].unique(), resamples)
     for name, entry in predictions.items():
         file = folder / entry["file"]

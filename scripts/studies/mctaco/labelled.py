@@ -1,12 +1,15 @@
-"""Make questions in the layout of MC-TACO's release of sheets that people labelled (scripts/studies/mctaco/to_label.py).
+"""Make questions in the layout of MC-TACO's release of sheets that people labelled
+(scripts/studies/mctaco/to_label.py).
 
-One sheet is one person's; of several the majority counts, as of the paper's four annotators. An answer that nobody labelled, or that as many
-found likely as unlikely, is left out and told of. Rows that people added need the question's sentence, question and category.
+One sheet is one person's; of several the majority counts, as of the paper's four annotators. An
+answer that nobody labelled, or that as many found likely as unlikely, is left out and told of. Rows
+that people added need the question's sentence, question and category.
 
 Reads  --sheets (CSV: sentence, question, answer, category, label)
-       --answers (CSV of a page that was made from the folder --made; docs/people.md), in their place or beside them
-Writes --output (sentence, question, answer, yes or no, category; tab-separated without header), which the cleaner of MC-TACO reads
-       (scripts/clean/mctaco.py; docs/label.md has the entry)
+       --answers (CSV of a page that was made from the folder --made; docs/people.md), in their
+       place or beside them
+Writes --output (sentence, question, answer, yes or no, category; tab-separated without header),
+       which the cleaner of MC-TACO reads (scripts/clean/mctaco.py; docs/label.md has the entry)
 
     python -m scripts.studies.mctaco.labelled --sheets anna.csv ben.csv --output test_9442.tsv
 """

@@ -2,13 +2,14 @@
 
 scripts/publish/shortcuts.py says what the columns tell.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json, <build>/<source>/<dataset>/<split>.parquet,
-       resources/sources.yaml for titles
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
+       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
     python -m scripts.studies.mctaco.shortcuts --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
-        --build results/build/mctaco --runs RUN RUN … --output results/publish/default/tables/mctaco_shortcuts
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --train results/train/mctaco --build results/build/mctaco --runs RUN RUN … \\
+        --output results/publish/default/tables/mctaco_shortcuts
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """The dataset of MC-TACO. Not a program.
 
-answers  the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
-         answer, unit-normalised where asked), label, category, answer (as it stands in the data)
+answers  the questions to classify: example_id, group_id (the question), text_a (sentence and
+         question), text_b (the answer, unit-normalised where asked), label, category, answer (as it
+         stands in the data)
 """
 
 import pyarrow as pa

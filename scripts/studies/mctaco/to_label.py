@@ -1,17 +1,24 @@
-"""Make new questions in the form of MC-TACO with many candidate answers, for people to label (Zhou et al. 2019, section 3).
+"""Make new questions in the form of MC-TACO with many candidate answers,
+for people to label (Zhou et al. 2019, section 3).
 
-The seed answers of questions of one's own grow to candidates as scripts/people/candidates.py says: by rules, a masked language model
-(--model) and retrieval. All of them, the seeds too, are unlabelled.
+The seed answers of questions of one's own grow to candidates as scripts/people/candidates.py says:
+by rules, a masked language model (--model) and retrieval. All of them, the seeds too, are
+unlabelled.
 
-Reads  --questions (.tsv with a header line, .jsonl or .parquet; columns sentence, question, answer, category; a row a seed. category is
-       duration, ordering, typical_time, frequency or stationarity, or as the release writes it: Event Duration)
-Writes <output>/test.parquet   schema of the datasets of MC-TACO; label is missing, so that nothing can be measured on it yet
-       <output>/labels.csv     the same to write in: sentence, question, answer, category, origin (seed, rule, infill, retrieval), label. People
-                               write likely or unlikely as label, and may add rows with answers of their own
+Reads  --questions (.tsv with a header line, .jsonl or .parquet; columns sentence, question, answer,
+       category; a row a seed. category is duration, ordering, typical_time, frequency or
+       stationarity, or as the release writes it: Event Duration)
+Writes <output>/test.parquet   schema of the datasets of MC-TACO; label is missing, so that nothing
+                               can be measured on it yet
+       <output>/labels.csv     the same to write in: sentence, question, answer, category, origin
+                               (seed, rule, infill, retrieval), label. People write likely or
+                               unlikely as label, and may add rows with answers of their own
 
-    python -m scripts.studies.mctaco.to_label --questions questions.tsv --output results/to_label/mctaco/my_questions/new
+    python -m scripts.studies.mctaco.to_label --questions questions.tsv \\
+        --output results/to_label/mctaco/my_questions/new
 
-scripts/studies/mctaco/labelled.py makes data of the labelled sheet, and docs/label.md says how to measure on them.
+scripts/studies/mctaco/labelled.py makes data of the labelled sheet, and docs/label.md says how to
+measure on them.
 """
 
 import argparse
@@ -26,13 +33,15 @@ from scripts.running.program import UserError, cut, execute, log
 from scripts.studies.mctaco.tables import ANSWERS
 
 QUESTION_COLUMNS = ["sentence", "question"]
-CATEGORY = CATEGORIES | {
-    name: name for name in CATEGORIES.values()
-}  # by the name that people write
+# by the name that people write
+CATEGORY = CATEGORIES | {name: name for name in CATEGORIES.values()}
 
 
 def categories_of(questions: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """The category of each question: sentence, question, category. Raises UserError for one that is none, and for a question of two."""
+    """The category of each question: sentence, question, category.
+
+    Raises UserError for one that is none, and for a question of two.
+    """
     table = questions.assign(category=questions["category"].map(CATEGORY))[
         [*QUESTION_COLUMNS, "category"]
     ].drop_duplicates()
@@ -44,7 +53,8 @@ def categories_of(questions: pd.DataFrame, file: Path) -> pd.DataFrame:
         )
     if (twice := table.duplicated(QUESTION_COLUMNS)).any():
         raise UserError(
-            f"{file}: the question {cut(table.loc[twice, 'question'].iloc[0])} has two categories; give all its answers one"
+            f"{file}: the question {cut(table.loc[twice, 'question'].iloc[0])} has two categories; "
+            "give all its answers one"
         )
     return table
 

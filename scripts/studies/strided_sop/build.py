@@ -1,30 +1,41 @@
 """Build a strided sentence order dataset from cleaned captions (Jain et al. 2020, section 2).
 
-Videos with fewer than five sentences are left out, and the first and the last sentence of each video. For stride n
-every span of n + 2 consecutive sentences gives one pair, its first and its last sentence; a coin by hash of the
-pair decides whether they stand in the order of the video (label 1) or swapped (label 0).
+Videos with fewer than five sentences are left out, and the first and the last sentence of each
+video. For stride n every span of n + 2 consecutive sentences gives one pair, its first and its last
+sentence; a coin by hash of the pair decides whether they stand in the order of the video (label 1)
+or swapped (label 0).
 
-Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema captions)
+Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema
+       captions)
 Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' order and position
 
-    python -m scripts.studies.strided_sop.build --cleaned results/clean/activitynet --splits train val_1 val_2 \\
-        --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' --output /tmp/stride-2
+    python -m scripts.studies.strided_sop.build --cleaned results/clean/activitynet \\
+        --splits train val_1 val_2 \\
+        --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' \\
+        --output /tmp/stride-2
 
-The first split is the one to learn from; size_matched (a stride) cuts it, and only it, to as many pairs as that
-stride has. max_videos keeps that many videos of each split, those with the lowest hash of their id. same_videos (a stride,
-this one or a larger one) keeps in every split only the videos that have a pair of that stride, too: so strides are compared
-on the same videos. hard keeps, of the splits to measure on, only the pairs that a cross-fitted bag of words does not get
-right (scripts/studies/strided_sop/hard_pairs.py); what is learnt from stays as it is. On hard pairs a model of words alone is below 50 %.
-limit keeps at most that many of the pairs to measure on, by hash of the video and of the place of the first sentence: so strides
-are compared on nearly the same pairs. context makes the units that are put in order windows of captions (scripts/studies/strided_sop/parts.py):
-{"seconds": n} or {"sentences": k}; sentences, strides and positions above are then counted in windows.
-stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with the lowest hash. train_stride: the stride, or the strides,
-of the split to learn from, where it is not that of those to measure on; --learn-from: another corpus for that split. predict: the label
-is then not the order but the stride, or 2 · stride + order.
-span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/studies/strided_sop/tallies.py puts them in order), of the videos
-that have so many, and learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their place. order_by: permutations
-makes a row of each order of the k units instead (scripts/studies/strided_sop/orders.py); size_matched then cuts spans. train_labels: coin gives the pairs to
-learn from a coin as their label, for a control that reads as much and learns nothing of their order.
+The first split is the one to learn from; size_matched (a stride) cuts it, and only it, to as many
+pairs as that stride has. max_videos keeps that many videos of each split, those with the lowest
+hash of their id. same_videos (a stride, this one or a larger one) keeps in every split only the
+videos that have a pair of that stride, too: so strides are compared on the same videos. hard keeps,
+of the splits to measure on, only the pairs that a cross-fitted bag of words does not get right
+(scripts/studies/strided_sop/hard_pairs.py); what is learnt from stays as it is. On hard pairs a
+model of words alone is below 50 %. limit keeps at most that many of the pairs to measure on, by
+hash of the video and of the place of the first sentence: so strides are compared on nearly the same
+pairs. context makes the units that are put in order windows of captions
+(scripts/studies/strided_sop/parts.py): {"seconds": n} or {"sentences": k}; sentences, strides and
+positions above are then counted in windows.
+stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with the lowest hash.
+train_stride: the stride, or the strides, of the split to learn from, where it is not that of those
+to measure on; --learn-from: another corpus for that split. predict: the label is then not the order
+but the stride, or 2 · stride + order.
+span: k measures on all pairs of k units, `stride` sentences skipped between neighbours
+(scripts/studies/strided_sop/tallies.py puts them in order), of the videos that have so many, and
+learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their
+place. order_by: permutations makes a row of each order of the k units instead
+(scripts/studies/strided_sop/orders.py); size_matched then cuts spans. train_labels: coin gives the
+pairs to learn from a coin as their label, for a control that reads as much and learns nothing of
+their order.
 Beside each pair stands what it can be told apart by (scripts/studies/strided_sop/pairs.py).
 """
 
@@ -60,11 +71,8 @@ SIZE = 2  # the draw of pairs, apart from the other draws from the same key
 HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # of a hash, by which pairs are counted
 PERMUTATIONS = "permutations"  # of the option order_by
-LATER = {
-    "order_by": "pairs",
-    "wrong_orders": 1,
-    "train_labels": "order",
-}  # options of which files do not tell at their defaults, as those before them
+# options of which files do not tell at their defaults, as those before them
+LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order"}
 
 
 def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -78,7 +86,9 @@ def all_of(pairs: pa.Table) -> np.ndarray:
 
 
 def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
-    """(n,) whether each pair stays when the size is cut; highest: by stride the highest hash that stays."""
+    """(n,) whether each pair stays when the size is cut;
+    highest: by stride the highest hash that stays.
+    """
     strides = sorted(highest)
     limits = np.array([highest[stride] for stride in strides], np.uint64)
     return (
@@ -90,7 +100,9 @@ def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
 def hashes_of_pairs(
     part: Part, stride: int, matched: int, options: dict
 ) -> Iterator[tuple[np.ndarray, int]]:
-    """The size hashes of all pairs of a split of one stride, and how many the stride `matched` has, table by table."""
+    """The size hashes of all pairs of a split of one stride,
+    and how many the stride `matched` has, table by table.
+    """
     for captions in units_of(part, options):
         rows = pa.array(spans(captions, stride, part.same_videos)[0])
         video_id, position = (
@@ -103,8 +115,8 @@ def hashes_of_pairs(
 
 
 def size_limit(part: Part, stride: int, matched: int, share: int, options: dict) -> np.uint64:
-    """The highest hash of a pair of a stride that stays, so that as many do as the stride `matched` has, divided by `share` and
-    rounded up. Raises UserError for none.
+    """The highest hash of a pair of a stride that stays, so that as many do as the stride `matched`
+    has, divided by `share` and rounded up. Raises UserError for none.
 
     Pairs are counted by the first bits of their hashes, so that only those near the limit are held.
     """
@@ -119,8 +131,8 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
             else "size_matched names"
         )
         raise UserError(
-            f"{part.split}.parquet: {setting} stride {matched}, which has no pairs in {part.cleaned} split {part.split}; name a "
-            "smaller stride"
+            f"{part.split}.parquet: {setting} stride {matched}, which has no pairs in "
+            f"{part.cleaned} split {part.split}; name a smaller stride"
         )
     wanted, up_to = -(-wanted // share), np.cumsum(counted)
     if wanted >= up_to[-1]:
@@ -134,8 +146,9 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
 
 
 def cut_to_size(part: Part, matched: int | None, options: dict) -> Keep:
-    """Which pairs of a split stay, as a function: of several strides as many of each as the largest has, or together as many as the
-    stride `matched`."""
+    """Which pairs of a split stay, as a function: of several strides as many of each as the largest
+    has, or together as many as the stride `matched`.
+    """
     if matched is None and len(part.strides) == 1:
         return all_of
     size, share = (part.strides[-1], 1) if matched is None else (matched, len(part.strides))
@@ -146,8 +159,9 @@ def cut_to_size(part: Part, matched: int | None, options: dict) -> Keep:
 
 
 def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
-    """The hash by which pairs to measure on are cut: the same for pairs of any stride that begin at one place; in a mixture another
-    for each."""
+    """The hash by which pairs to measure on are cut: the same for pairs of any stride that begin at
+    one place; in a mixture another for each.
+    """
     numbers = [
         pairs[name].to_numpy() for name in ("first_position", *(["stride"] if mixed else []))
     ]
@@ -155,7 +169,9 @@ def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
 
 
 def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
-    """(n,) whether each pair is in a span of `length` units, `step` places from one to the next, whose hash is not above `highest`."""
+    """(n,) whether each pair is in a span of `length` units, `step` places from one to the next,
+    whose hash is not above `highest`.
+    """
     first, sentences = (
         pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences")
     )
@@ -174,14 +190,14 @@ def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -
 
 
 def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[Keep, dict]:
-    """Which pairs of a split to measure on are kept when those that `keep` tells, or their spans, are cut to the option limit, as a
-    function, and what the provenance says of it."""
+    """Which pairs of a split to measure on are kept when those that `keep` tells, or their spans,
+    are cut to the option limit, as a function, and what the provenance says of it.
+    """
     length, limit = options["span"], options["limit"]
     if limit is None:
         return keep, {}
-    counted = (
-        part if length is None else part._replace(strides=part.strides[-1:])
-    )  # one pair a span
+    # one pair a span
+    counted = part if length is None else part._replace(strides=part.strides[-1:])
     mixed = len(counted.strides) > 1
     hashes = np.concatenate(
         [place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(counted, options)]
@@ -200,24 +216,24 @@ def none_left(part: Part, options: dict, all_pairs: int) -> UserError:
     cleaned, split = part.cleaned, part.split
     if all_pairs:
         return UserError(
-            f"{split}.parquet: no pair is left: the bag of words gets all {all_pairs} pairs of {cleaned} split "
-            f"{split} right; set hard: false, or use a larger source"
+            f"{split}.parquet: no pair is left: the bag of words gets all {all_pairs} pairs of "
+            f"{cleaned} split {split} right; set hard: false, or use a larger source"
         )
     stride, same_videos = part.strides[-1], part.same_videos
     reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
     return UserError(
         f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
         f"{fewest_sentences(stride if same_videos is None else same_videos)} "
-        f"{'windows' if options['context'] else 'sentences'} or more, which {reach} needs; use a smaller stride"
-        f"{', shorter windows' * bool(options['context'])} or another source"
+        f"{'windows' if options['context'] else 'sentences'} or more, which {reach} needs; use a "
+        f"smaller stride{', shorter windows' * bool(options['context'])} or another source"
     )
 
 
 def build_split(
     part: Part, options: dict, keep: Keep, cut: dict, output: Path, learnt: bool
 ) -> dict:
-    """Write the pairs of one split that are to be kept, or the orders of the spans that are, shard by shard; returns its counts. Raises
-    UserError for none.
+    """Write the pairs of one split that are to be kept, or the orders of the spans that are, shard
+    by shard; returns its counts. Raises UserError for none.
 
     cut: what the provenance says besides. learnt: whether it is the split to learn from.
     """
@@ -254,10 +270,8 @@ def build_split(
 
 def hard_of(parts: list[Part], options: dict) -> Keep:
     """Which of a table of pairs are hard (n,), as a function."""
-    from scripts.studies.strided_sop.hard_pairs import (
-        are_hard,
-        learnt_weights,
-    )  # scikit-learn, which takes a second to load
+    # scikit-learn, which takes a second to load
+    from scripts.studies.strided_sop.hard_pairs import are_hard, learnt_weights
 
     weights = learnt_weights(pairs for part in parts for pairs in pairs_of(part, options))
     return partial(are_hard, weights=weights)
@@ -269,14 +283,18 @@ def both(first: Keep, second: Keep) -> Keep:
 
 
 def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
-    """The strides of the pairs to learn from, and of those to measure on. Raises UserError where same_videos does not reach them."""
+    """The strides of the pairs to learn from, and of those to measure on.
+
+    Raises UserError where same_videos does not reach them.
+    """
     measured = strides_of(options["stride"])
     if options["span"] is not None:
         measured = [gap * (options["stride"] + 1) - 1 for gap in range(1, options["span"])]
     if options["order_by"] == PERMUTATIONS:
         if options["span"] is None or options["train_stride"] is not None:
             raise UserError(
-                "order_by: permutations puts whole spans in order, from what whole spans tell; set span, and leave train_stride out"
+                "order_by: permutations puts whole spans in order, from what whole spans tell; set "
+                "span, and leave train_stride out"
             )
         orders.check_length(options["span"])
         measured = measured[-1:]  # a span is told by the pair of its first and last unit
@@ -291,8 +309,9 @@ def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
         largest := max(*measured, *learnt)
     ):
         raise UserError(
-            f"same_videos is {options['same_videos']}, but videos that reach it may have no pair of stride "
-            f"{largest}; set same_videos to the largest stride that you compare, or to null"
+            f"same_videos is {options['same_videos']}, but videos that reach it may have no pair "
+            f"of stride {largest}; set same_videos to the largest stride that you compare, or to "
+            "null"
         )
     return learnt, measured
 

@@ -1,25 +1,31 @@
-"""Measure an experiment of strided sentence order prediction (Jain et al. 2020, section 3 and figure 3).
+"""Measure an experiment of strided sentence order prediction (Jain et al. 2020, section 3 and
+figure 3).
 
 Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
-  human_accuracy of people's answers (--people), where there are any, and more beside it: scripts/measure/people.py
-Where the stride is told (the option predict) or spans are put in order (the option span): scripts/studies/strided_sop/tallies.py.
-The accuracy stands on all pairs (slice all) and on slices of them (overlap=none, position=first_third, …:
-scripts/studies/strided_sop/slices.py says which); the n of each partition's slices add up to that of all. Intervals are 95 %
-intervals over videos. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is
-over them, its interval over videos and them.
+  human_accuracy of people's answers (--people), where there are any, and more beside it:
+                 scripts/measure/people.py
+Where the stride is told (the option predict) or spans are put in order (the option span):
+scripts/studies/strided_sop/tallies.py. The accuracy stands on all pairs (slice all) and on slices
+of them (overlap=none, position=first_third, …: scripts/studies/strided_sop/slices.py says which);
+the n of each partition's slices add up to that of all. Intervals are 95 % intervals over videos. A
+row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its
+sd is over them, its interval over videos and them.
 
-Reads  <trained>/<run>/predictions.parquet and run.json of every run, and <build>/<source>/<dataset>/<split>.parquet of the
-       splits measured on (schema strided pairs)
+Reads  <trained>/<run>/predictions.parquet and run.json of every run, and
+       <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema strided pairs)
 Writes a Parquet file (schema metrics: scripts/data/tables.py)
 
     python -m scripts.studies.strided_sop.evaluate --experiment activitynet_sop --runs RUN RUN … \\
-        --trained results/train/strided_sop --build results/build/strided_sop --sources resources/sources.yaml --output /tmp/metrics.parquet
+        --trained results/train/strided_sop --build results/build/strided_sop \\
+        --sources resources/sources.yaml --output /tmp/metrics.parquet
 
-Predictions made elsewhere (scripts/measure/external.py), labels swapped and in_order; prints per cent:
+Predictions made elsewhere (scripts/measure/external.py), labels swapped and in_order; prints per
+cent:
 
-    python -m scripts.studies.strided_sop.evaluate --predictions FILE --dataset results/build/strided_sop/activitynet/stride-0 --split val_1
+    python -m scripts.studies.strided_sop.evaluate --predictions FILE \\
+        --dataset results/build/strided_sop/activitynet/stride-0 --split val_1
 """
 
 import argparse
@@ -81,7 +87,10 @@ SCHEMA = metrics_schema(
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
-    """The pairs of a split (schema PAIRS), with example_id and group_id. Raises UserError where there are none."""
+    """The pairs of a split (schema PAIRS), with example_id and group_id.
+
+    Raises UserError where there are none.
+    """
     pairs = read_complete(file, PAIRS, ["category"]).to_pandas()
     if pairs.empty:
         raise UserError(f"{file}: no pairs; the log of its build says why")
@@ -89,9 +98,11 @@ def read_pairs(file: Path) -> pd.DataFrame:
 
 
 def judged(run: Run, split: str) -> pd.DataFrame:
-    """A run's predictions on a split: metric, example_id, group_id, label, right (0, 1; half of a tie).
+    """A run's predictions on a split: metric, example_id, group_id, label, right (0, 1; half of a
+    tie).
 
-    A control that sees no cue in a pair scores both orders alike: by expectation it is half right, not right by the labels' order.
+    A control that sees no cue in a pair scores both orders alike: by expectation it is half right,
+    not right by the labels' order.
     """
     table = read_predictions(
         run.folder, ["split", "selection", "example_id", "group_id", "label", "score"]
@@ -113,7 +124,9 @@ def judged(run: Run, split: str) -> pd.DataFrame:
 def tallies_of(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, metric: str
 ) -> Found:
-    """The tallies of one system, and the videos; judgements: of each replicate, on the pairs in their order."""
+    """The tallies of one system, and the videos; judgements: of each replicate,
+    on the pairs in their order.
+    """
     options = part.options
     if predict := options.get("predict"):
         return stride_tallies(
@@ -135,8 +148,8 @@ def system_rows(
     for run, of_run in zip(runs, by_metric):
         if not of_run or of_run.keys() != by_metric[0].keys():
             raise UserError(
-                f"{run.folder}: its predictions are not on the splits that are measured, or not on those of the other "
-                "replicates; run it again"
+                f"{run.folder}: its predictions are not on the splits that are measured, or not on "
+                "those of the other replicates; run it again"
             )
     for metric in [name for name in by_metric[0] if plain or name == "accuracy"]:
         ordered = []
@@ -144,7 +157,8 @@ def system_rows(
             of_metric = of_run[metric].set_index("example_id")
             if set(of_metric.index) != set(pairs["pair_id"]):
                 raise UserError(
-                    f"{run.folder}: its predictions are not of the pairs that were built; run it again"
+                    f"{run.folder}: its predictions are not of the pairs that were built; run it "
+                    "again"
                 )
             ordered.append(of_metric.loc[pairs["pair_id"]])
         tallies, videos = tallies_of(ordered, pairs, part, metric)
@@ -186,12 +200,16 @@ def rows_of(
 
 
 def order_by(options: dict) -> str | None:
-    """What puts the units of a dataset's spans in order: scores of their pairs, or of their permutations; None where it has no spans."""
+    """What puts the units of a dataset's spans in order: scores of their pairs, or of their
+    permutations; None where it has no spans.
+    """
     return options.get("order_by", "pairs") if options.get("span") else None
 
 
 def objectives_of(training: dict) -> str | None:
-    """`sop 1, mlm 0.5`: the objectives of a run and their weights; None where it learns its own alone."""
+    """`sop 1, mlm 0.5`: the objectives of a run and their weights;
+    None where it learns its own alone.
+    """
     weights = training.get("objectives")
     try:
         return (
@@ -222,7 +240,9 @@ def context_of(options: dict) -> str | None:
 
 
 def columns_of(options: dict) -> dict:
-    """The options of a dataset as columns of metrics; the stride is missing where pairs of several are mixed."""
+    """The options of a dataset as columns of metrics;
+    the stride is missing where pairs of several are mixed.
+    """
     stride, trained = options["stride"], options.get("train_stride")
     mixed = isinstance(stride, str)
     train_stride = trained if trained is not None else stride if mixed else None

@@ -1,9 +1,11 @@
-"""Which strided pairs words alone do not put in order: a cross-fitted bag of words gets them wrong, or cannot decide.
+"""Which strided pairs words alone do not put in order: a cross-fitted bag of words gets them wrong,
+or cannot decide.
 
-Not a program. Five bags of words (scripts/text/bag_of_words.py) learn from the pairs of all splits, each without a fifth of
-the videos, and each pair is judged by the one that saw nothing of its video. All splits, since so every split is judged by
-as much as can be had, and two splits that share videos (ActivityNet's val_1 and val_2) by none that saw the video. What is
-hard follows from the corpus and the stride alone: not from the coin that swaps pairs, nor from size_matched.
+Not a program. Five bags of words (scripts/text/bag_of_words.py) learn from the pairs of all splits,
+each without a fifth of the videos, and each pair is judged by the one that saw nothing of its
+video. All splits, since so every split is judged by as much as can be had, and two splits that
+share videos (ActivityNet's val_1 and val_2) by none that saw the video. What is hard follows from
+the corpus and the stride alone: not from the coin that swaps pairs, nor from size_matched.
 """
 
 from collections.abc import Iterable
@@ -34,7 +36,9 @@ def features_of(pairs: pa.Table) -> tuple[csr_matrix, np.ndarray]:
 
 
 def learnt_weights(tables: Iterable[pa.Table]) -> np.ndarray:
-    """The weights of each fold's bag of words, from at most MOST of the pairs, those with the lowest hash of their id."""
+    """The weights of each fold's bag of words, from at most MOST of the pairs,
+    those with the lowest hash of their id.
+    """
     sample = pa.table(
         {name: pa.array([], pa.int8() if name == "label" else pa.string()) for name in READ}
     )

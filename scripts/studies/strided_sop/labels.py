@@ -1,12 +1,17 @@
-"""What the labels of a dataset are called, where scripts/data/labels.py finds it. Standard library only."""
+"""What the labels of a dataset are called, where scripts/data/labels.py finds it.
+
+Standard library only.
+"""
 
 from scripts.studies.strided_sop.strides import strides_of
 
 
 def labels_of(labels: list[str], options: dict) -> list[str]:
-    """The labels of a dataset, in the order of their numbers; labels: those of the order, which are told where nothing else is.
+    """The labels of a dataset, in the order of their numbers; labels: those of the order, which are
+    told where nothing else is.
 
-    The stride: its own number. Order and stride: 2 · stride + order. options: those of the dataset; other studies predict nothing else.
+    The stride: its own number. Order and stride: 2 · stride + order. options: those of the dataset;
+    other studies predict nothing else.
     """
     predict = options.get("predict")
     if not predict:

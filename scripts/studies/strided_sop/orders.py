@@ -1,10 +1,13 @@
-"""The orders of the units of a span, as candidates of which one is right (the option order_by: permutations of strided sentence order).
+"""The orders of the units of a span, as candidates of which one is right (the option order_by:
+permutations of strided sentence order).
 
-Not a program. A row is one order: `units` has them in it, one a line, for models that read all at once; label 1 says that it is that of the
-video. To learn from there are the right order and some others (the option wrong_orders), drawn by hash; to measure on all k! of them. text_a and text_b
-are for the controls: with each unit as often in the one as others follow it, and in the other as often as others stand before it, so that
-what a bag of words tells of the order is the sum of what it tells of all pairs, as it is where spans are put in order by their pairs.
-Other columns are those of the pair of the first and the last unit.
+Not a program. A row is one order: `units` has them in it, one a line, for models that read all at
+once; label 1 says that it is that of the video. To learn from there are the right order and some
+others (the option wrong_orders), drawn by hash; to measure on all k! of them. text_a and text_b are
+for the controls: with each unit as often in the one as others follow it, and in the other as often
+as others stand before it, so that what a bag of words tells of the order is the sum of what it
+tells of all pairs, as it is where spans are put in order by their pairs. Other columns are those of
+the pair of the first and the last unit.
 """
 
 import math
@@ -30,15 +33,16 @@ def check_length(length: int) -> None:
     """Raises UserError for spans with more orders than are scored."""
     if length > MOST_UNITS:
         raise UserError(
-            f"{length} units have {math.factorial(length)} orders, too many to score each of them; set span to {MOST_UNITS} or less, or "
-            "order_by to pairs"
+            f"{length} units have {math.factorial(length)} orders, too many to score each of them; "
+            f"set span to {MOST_UNITS} or less, or order_by to pairs"
         )
 
 
 def chosen_orders(
     pairs: pa.Table, orders: int, label_seed: int, wrong: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The span of each candidate, as a row of `pairs`, and its order, a number below `orders`; 0 is the right one.
+    """The span of each candidate, as a row of `pairs`, and its order, a number below `orders`;
+    0 is the right one.
 
     wrong: how many other orders there are of each span, those with the lowest hash; None: all.
     """
@@ -60,13 +64,15 @@ def lines(texts: pa.Array, rows: np.ndarray) -> pa.Array:
 def with_units(
     pairs: pa.Table, texts: pa.Array, rows: np.ndarray, span: np.ndarray, order: np.ndarray
 ) -> pa.Table:
-    """The candidates (CANDIDATES): `order[i]` of the units of `span[i]`. pairs: one a span, with the row of each unit (spans, k) among the texts."""
+    """The candidates (CANDIDATES): `order[i]` of the units of `span[i]`.
+
+    pairs: one a span, with the row of each unit (spans, k) among the texts.
+    """
     length = rows.shape[1]
     every = np.array(list(permutations(range(length))))
     shown = np.take_along_axis(rows[span], every[order], axis=1)
-    before = np.repeat(
-        np.arange(length), np.arange(length)
-    )  # unit i as often as others stand before it
+    # unit i as often as others stand before it
+    before = np.repeat(np.arange(length), np.arange(length))
     first, second = (
         lines(texts, shown[:, length - 1 - before[::-1]]),
         lines(texts, shown[:, before]),
@@ -90,7 +96,10 @@ def with_units(
 def orders_of(
     part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None
 ) -> Iterator[pa.Table]:
-    """The candidates of a split, table by table. keep: which spans, told by the pairs of their first and last unit; wrong: see chosen_orders()."""
+    """The candidates of a split, table by table.
+
+    keep: which spans, told by the pairs of their first and last unit; wrong: see chosen_orders().
+    """
     categories, [stride], length, step = (
         categories_of(part.cleaned),
         part.strides,

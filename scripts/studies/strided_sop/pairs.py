@@ -1,4 +1,5 @@
-"""The strided pairs of a table of captions, and what a pair is told apart by: overlap, place, lengths, category.
+"""The strided pairs of a table of captions, and what a pair is told apart by:
+overlap, place, lengths, category.
 
 Not a program.
 """
@@ -11,14 +12,15 @@ from scripts.data.keyed import keyed_hash
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
-LABEL, COIN = (
-    1,
-    9,
-)  # the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the other draws from the same key
+# the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the
+# other draws from the same key
+LABEL, COIN = (1, 9)
 
 
 def fewest_sentences(stride: int) -> int:
-    """How many sentences a video has at least that has a pair of this stride: its span, the first and the last one."""
+    """How many sentences a video has at least that has a pair of this stride: its span,
+    the first and the last one.
+    """
     return max(FEWEST_SENTENCES, stride + 4)
 
 
@@ -34,8 +36,8 @@ def spans(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the first and the last sentence of every span of stride + 2 inner sentences.
 
-    `captions` is sorted by video and position; positions of a video run from 0. same_videos: a stride that the video must
-    have a pair of, too.
+    `captions` is sorted by video and position; positions of a video run from 0. same_videos: a
+    stride that the video must have a pair of, too.
     """
     video, sentences = sentences_of(captions)
     position = captions["position"].to_numpy()
@@ -47,8 +49,9 @@ def spans(
 
 
 def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """(n,) how much of the shorter clip of each pair lies in the other one, from 0 to 1; a clip without length that lies
-    inside has 1. Where a start is after its end the two change places."""
+    """(n,) how much of the shorter clip of each pair lies in the other one, from 0 to 1; a clip
+    without length that lies inside has 1. Where a start is after its end the two change places.
+    """
     times = np.stack([captions["start_s"].to_numpy(), captions["end_s"].to_numpy()])
     start, end = times.min(0), times.max(0)
     begin, until = np.maximum(start[first], start[last]), np.minimum(end[first], end[last])
@@ -74,8 +77,9 @@ def pair_table(
     same_videos: int | None = None,
     categories: pa.Table | None = None,
 ) -> pa.Table:
-    """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); categories: video_id and category_1, where some are
-    known."""
+    """Every pair of a table of captions (schema strided pairs); same_videos: see spans();
+    categories: video_id and category_1, where some are known.
+    """
     first, last = spans(captions, stride, same_videos)
     first_rows, last_rows = captions.take(first), captions.take(last)
     sentences = sentences_of(captions)[1][first]
@@ -141,7 +145,9 @@ def with_label(pairs: pa.Table, label: pa.Array | pa.ChunkedArray) -> pa.Table:
 
 
 def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
-    """Pairs with what is to be told of them as their label: the order (None), the stride, or 2 · stride + order (order_and_stride)."""
+    """Pairs with what is to be told of them as their label: the order (None), the stride, or 2 ·
+    stride + order (order_and_stride).
+    """
     if predict is None:
         return pairs
     stride = pairs["stride"]

@@ -1,14 +1,17 @@
-"""Tabulate the shortcuts of a study: cues that stand in one of the two sentences, and say that this one comes second.
+"""Tabulate the shortcuts of a study: cues that stand in one of the two sentences,
+and say that this one comes second.
 
 scripts/publish/shortcuts.py says what the columns tell.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json, <build>/<source>/<dataset>/<split>.parquet,
-       resources/sources.yaml for titles
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
+       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.strided_sop.shortcuts --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --build results/build/strided_sop --runs RUN RUN … --output results/publish/default/tables/strided_sop_shortcuts
+    python -m scripts.studies.strided_sop.shortcuts \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/strided_sop \\
+        --build results/build/strided_sop --runs RUN RUN … \\
+        --output results/publish/default/tables/strided_sop_shortcuts
 """
 
 import argparse
@@ -24,16 +27,24 @@ from scripts.studies.strided_sop.strides import tells_of_pairs
 ORDER = {
     "begins with a pronoun": r"^\W*(?:he|she|it|they|his|her|their|its)\b",
     "then, next, after": r"\b(?:then|next|after|afterwards|later)\b",
-    "finally, last, end, credits": r"\b(?:finally|lastly|last|end|ends|ending|eventually|credits|finish\w*)\b",
+    "finally, last, end, credits": (
+        r"\b(?:finally|lastly|last|end|ends|ending"
+        r"|eventually|credits|finish\w*)\b"
+    ),
     "again, another, continue, still": r"\b(?:again|another|continues?|still|more)\b",
-    "first, begin, start, intro, title": r"\b(?:first|begins?|starts?|intro\w*|titles?|logo|opening|appears?)\b",
+    "first, begin, start, intro, title": (
+        r"\b(?:first|begins?|starts?|intro\w*|titles?"
+        r"|logo|opening|appears?)\b"
+    ),
     "a man, a woman, a person": r"\b(?:a|an) (?:man|woman|person|girl|boy|group|lady|guy)\b",
     "begins with the": r"^\W*the\b",
 }
 
 
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
-    """Cues that stand in one of two sentences; what they say: 1, the second text comes second, or 0."""
+    """Cues that stand in one of two sentences; what they say: 1, the second text comes second,
+    or 0.
+    """
     cues = {}
     for name, pattern in ORDER.items():
         first, second = (

@@ -1,8 +1,10 @@
-"""The slices of strided pairs: what about a pair, other than its order, could decide how hard it is.
+"""The slices of strided pairs: what about a pair, other than its order,
+could decide how hard it is.
 
 Not a program. Each of these parts all pairs of a split, so the n of its slices add up to all:
 
-  overlap      of the two clips in time: none, partial, contained (the shorter clip lies wholly inside the other one)
+  overlap      of the two clips in time: none, partial, contained (the shorter clip lies wholly
+               inside the other one)
   same_start   whether both start at the same second; then their order is only that of the file
   position     of the middle of the pair in the video: first_third, middle_third, last_third
   sentences    of the video: 5-6, 7-9, 10-19, 20-99, 100+
@@ -43,7 +45,9 @@ def parted(values: pd.Series, limits: dict[str, float]) -> np.ndarray:
 
 
 def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Of each pair (columns READ) its part of every partition: one column each, indexed by pair_id."""
+    """Of each pair (columns READ) its part of every partition: one column each,
+    indexed by pair_id.
+    """
     parts = {
         "overlap": np.select(
             [pairs["overlap"] <= 0, pairs["overlap"] < 1], ["none", "partial"], "contained"
@@ -61,7 +65,9 @@ def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def slices_of(parts: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By the slice's name which rows are in it: all, then `overlap=none` and so on, those that hold a pair."""
+    """By the slice's name which rows are in it: all, then `overlap=none` and so on,
+    those that hold a pair.
+    """
     slices = {"all": np.ones(len(parts), bool)}
     for name in parts:
         present = set(parts[name])

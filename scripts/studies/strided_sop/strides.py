@@ -11,11 +11,14 @@ def strides_of(stride: int | str) -> list[int]:
     """The strides of pairs: one, or 0 to n. Raises UserError for what is neither."""
     if not isinstance(stride, int) and not re.fullmatch(UP_TO + "[1-9][0-9]?", str(stride)):
         raise UserError(
-            f"the stride is {shown(stride)}, neither a whole number nor {UP_TO}<n>; build the dataset and run its models again"
+            f"the stride is {shown(stride)}, neither a whole number nor {UP_TO}<n>; build the "
+            "dataset and run its models again"
         )
     return [stride] if isinstance(stride, int) else list(range(int(stride.removeprefix(UP_TO)) + 1))
 
 
 def tells_of_pairs(options: dict) -> bool:
-    """Whether what is told on a dataset is the order of its pairs; not where it is the stride, or whole orders of more units."""
+    """Whether what is told on a dataset is the order of its pairs; not where it is the stride,
+    or whole orders of more units.
+    """
     return not options.get("predict") and options.get("order_by") != "permutations"

@@ -1,26 +1,33 @@
-"""From the scores of a system on one split to its tallies: how well the order of pairs, their stride, or the order of whole spans is told.
+"""From the scores of a system on one split to its tallies: how well the order of pairs, their
+stride, or the order of whole spans is told.
 
-Not a program. judgements: of each replicate a table of the examples of the dataset, in its order, with label and scores (log-probabilities of the
-labels) or right. Labels, strides and orders that tie share an example.
+Not a program. judgements: of each replicate a table of the examples of the dataset, in its order,
+with label and scores (log-probabilities of the labels) or right. Labels, strides and orders that
+tie share an example.
 
 Order of pairs (order_tallies)
-  accuracy, peak_accuracy  the share of pairs whose order is told; on all pairs and, of accuracy, on slices of them (slices.py)
+  accuracy, peak_accuracy  the share of pairs whose order is told; on all pairs and, of accuracy, on
+                           slices of them (slices.py)
 
-Stride of pairs, alone or with the order (stride_tallies). Predicted is the label with the highest score; of order and stride together each is
-summed over the other first.
-  stride_accuracy  the share of pairs whose stride is told; of n strides 1/n by chance, since there are as many pairs of each
+Stride of pairs, alone or with the order (stride_tallies). Predicted is the label with the highest
+score; of order and stride together each is summed over the other first.
+  stride_accuracy  the share of pairs whose stride is told; of n strides 1/n by chance, since there
+                   are as many pairs of each
   stride_error     the mean of |predicted - stride|, as a share of the largest stride
-  confusion        slice `stride=2; predicted=3`: the share of all pairs of that stride for which that one is told
+  confusion        slice `stride=2; predicted=3`: the share of all pairs of that stride for which
+                   that one is told
   order_accuracy   with the order: the share of pairs whose order is told, and on slices `stride=2`
   both_accuracy    with the order: of pairs where both are told, by the highest of all labels
 
-Order of spans of k units. Told is that of the k! (k <= 6) with the highest score. A model of pairs (pair_span_tallies) scores each pair of units: the
-log-odds that the one comes before the other; the score of an order is their sum. A model that reads all units at once (span_tallies) scores
-each order.
+Order of spans of k units. Told is that of the k! (k <= 6) with the highest score. A model of pairs
+(pair_span_tallies) scores each pair of units: the log-odds that the one comes before the other; the
+score of an order is their sum. A model that reads all units at once (span_tallies) scores each
+order.
   exact_order      the share of spans whose every unit is in its place; 1/k! by chance
-  concordance      the share of pairs of units that stand in the order of the video, (τ + 1) / 2 of Kendall's τ; and on slices `distance=d`, those of
-                   units d places apart
-  pair_accuracy    of a model of pairs, slices `distance=d` and all: the same of the pairs by themselves, before an order is found
+  concordance      the share of pairs of units that stand in the order of the video, (τ + 1) / 2 of
+                   Kendall's τ; and on slices `distance=d`, those of units d places apart
+  pair_accuracy    of a model of pairs, slices `distance=d` and all: the same of the pairs by
+                   themselves, before an order is found
 """
 
 from itertools import combinations, permutations
@@ -36,9 +43,8 @@ from scripts.studies.strided_sop.slices import parts_of, slices_of
 
 PART = 20_000  # spans whose orders are scored at a time
 TIE = 1e-9  # scores of orders that differ by less tie
-Found = tuple[
-    list[Tally], pd.Index
-]  # the tallies of a system, and the videos that their groups are
+# the tallies of a system, and the videos that their groups are
+Found = tuple[list[Tally], pd.Index]
 
 
 class Videos:
@@ -55,7 +61,11 @@ class Videos:
         inside: np.ndarray | None = None,
         each: int = 1,
     ) -> Tally:
-        """The tally of a share. values: of each replicate (n,), sums over so many things `each`; inside: (n,) which examples a slice has."""
+        """The tally of a share.
+
+        values: of each replicate (n,), sums over so many things `each`; inside: (n,) which examples
+        a slice has.
+        """
         inside = np.ones(len(self.number), bool) if inside is None else inside
         return Tally(
             where,
@@ -133,8 +143,9 @@ def stride_tallies(
 
 
 def orders(length: int) -> np.ndarray:
-    """(k!, k(k-1)/2) of each order of k units whether it has the first of each pair of combinations(range(k), 2) before the second; the right
-    order first."""
+    """(k!, k(k-1)/2) of each order of k units whether it has the first of each pair of
+    combinations(range(k), 2) before the second; the right order first.
+    """
     places = np.argsort(list(permutations(range(length))), axis=1)
     return np.stack(
         [places[:, first] < places[:, last] for first, last in combinations(range(length), 2)],
@@ -143,8 +154,9 @@ def orders(length: int) -> np.ndarray:
 
 
 def order_outcomes(scores: np.ndarray, length: int) -> np.ndarray:
-    """(n, 1 + k(k-1)/2) whether the order that is told is the right one, and of each pair whether it stands right there; of orders that tie the
-    mean. scores: (n, k!), in the order of orders()."""
+    """(n, 1 + k(k-1)/2) whether the order that is told is the right one, and of each pair whether
+    it stands right there; of orders that tie the mean. scores: (n, k!), in the order of orders().
+    """
     has = orders(length)
     values = np.column_stack([np.arange(len(has)) == 0, has]).astype(float)
     best = scores >= scores.max(1, keepdims=True) - TIE
@@ -152,8 +164,9 @@ def order_outcomes(scores: np.ndarray, length: int) -> np.ndarray:
 
 
 def order_outcomes_by_pairs(odds: np.ndarray, length: int) -> np.ndarray:
-    """What order_outcomes() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2) log-odds that the first unit of a pair comes before the
-    second."""
+    """What order_outcomes() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2)
+    log-odds that the first unit of a pair comes before the second.
+    """
     signs = np.where(orders(length), 1.0, -1.0).T
     parts = [
         order_outcomes(odds[start : start + PART] @ signs, length)
@@ -163,7 +176,9 @@ def order_outcomes_by_pairs(odds: np.ndarray, length: int) -> np.ndarray:
 
 
 def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
-    """The tallies of a metric of the pairs of spans, (n, k(k-1)/2) values: of all, and by how far apart the units of a pair stand."""
+    """The tallies of a metric of the pairs of spans, (n, k(k-1)/2) values: of all, and by how
+    far apart the units of a pair stand.
+    """
     distance = np.array([last - first for first, last in combinations(range(length), 2)])
     slices = {"all": distance > 0} | {
         f"distance={gap}": distance == gap for gap in range(1, length)
@@ -185,8 +200,10 @@ def whole_spans(outcomes: list[np.ndarray], length: int, videos: Videos) -> list
 
 
 def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the pairs of each span (n, k(k-1)/2), in the order of combinations(range(k), 2), and the rows of the pairs that they begin
-    with (n,). pairs: video_id, first_position, stride; a span is there where all its pairs are. step: places from one unit to the next."""
+    """The rows of the pairs of each span (n, k(k-1)/2), in the order of combinations(range(k), 2),
+    and the rows of the pairs that they begin with (n,). pairs: video_id, first_position, stride; a
+    span is there where all its pairs are. step: places from one unit to the next.
+    """
     place = pd.MultiIndex.from_frame(pairs[["video_id", "first_position", "stride"]])
     starts = np.flatnonzero(pairs["stride"].to_numpy() == (length - 1) * step - 1)
     begun = pairs.iloc[starts]
@@ -211,7 +228,10 @@ def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, n
 def pair_span_tallies(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, length: int, step: int
 ) -> Found:
-    """Of the order of spans, by scores of their pairs. label: 1 where the unit was shown first that comes first in the video."""
+    """Of the order of spans, by scores of their pairs.
+
+    label: 1 where the unit was shown first that comes first in the video.
+    """
     rows, starts = spans_of(pairs, length, step)
     videos = Videos(pairs["video_id"].iloc[starts])
     signs = [np.where(one["label"] == 1, 1, -1) for one in judgements]
@@ -224,8 +244,10 @@ def pair_span_tallies(
 
 
 def rows_by_order(candidates: pd.DataFrame, length: int, where: Path) -> np.ndarray:
-    """(n, k!) the row of each order of each span, in the order of permutations(range(k)). candidates: pair_id (which ends in the order),
-    video_id, first_position. Raises UserError where a span lacks an order."""
+    """(n, k!) the row of each order of each span, in the order of permutations(range(k)).
+    candidates: pair_id (which ends in the order), video_id, first_position. Raises UserError where
+    a span lacks an order.
+    """
     named = {
         "".join(map(str, order)): place for place, order in enumerate(permutations(range(length)))
     }
@@ -235,7 +257,8 @@ def rows_by_order(candidates: pd.DataFrame, length: int, where: Path) -> np.ndar
     rows[span[order.notna()], order.dropna().astype(int)] = np.flatnonzero(order.notna())
     if (rows < 0).any() or rows.size != len(candidates):
         raise UserError(
-            f"{where}: its spans do not have all {factorial(length)} orders of {length} units, each once; build the dataset again"
+            f"{where}: its spans do not have all {factorial(length)} orders of {length} units, "
+            "each once; build the dataset again"
         )
     return rows
 

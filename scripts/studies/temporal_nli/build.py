@@ -1,23 +1,31 @@
-"""Build a temporal NLI challenge set (Thukral et al. 2021, section 3): generated from event templates, or as released.
+"""Build a temporal NLI challenge set (Thukral et al. 2021, section 3): generated from event
+templates, or as released.
 
-temp_order     "They got married in March." / "They got married before July.": two times, before or after
-temp_duration  "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted for 5 hours.": is the duration right?
-cross_unit     "The store will close in 2 hours." / "The store will close before 40 minutes.": durations in adjacent units
+temp_order     "They got married in March." / "They got married before July.": two times, before or
+               after
+temp_duration  "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted for 5 hours.": is the
+               duration right?
+cross_unit     "The store will close in 2 hours." / "The store will close before 40 minutes.":
+               durations in adjacent units
 
-How pairs are labelled and drawn: scripts/studies/temporal_nli/sets.py. The templates of the test split are new; held_out names
-what is new there besides (scripts/studies/temporal_nli/parts.py): the pairs that have it leave train and dev, and the column
-part tells which pairs of the test split have it (unseen) or not (seen). limit keeps at most that many of its pairs, by hash.
+How pairs are labelled and drawn: scripts/studies/temporal_nli/sets.py. The templates of the test
+split are new; held_out names what is new there besides (scripts/studies/temporal_nli/parts.py): the
+pairs that have it leave train and dev, and the column part tells which pairs of the test split have
+it (unseen) or not (seen). limit keeps at most that many of its pairs, by hash.
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
-Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates taken out of train
+Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates
+       taken out of train
 
-Every draw follows from a hash of its place in the set and generation_seed alone, so the same options give the same
-sentences on every machine. A pair that a set already has is drawn again. --options are explained in
-study.yaml.
+Every draw follows from a hash of its place in the set and generation_seed alone, so the same
+options give the same sentences on every machine. A pair that a set already has is drawn again.
+--options are explained in study.yaml.
 
-    python -m scripts.studies.temporal_nli.build --cleaned results/clean/event_templates --splits train test \\
-        --options '{"challenge_set": "temp_order", "train_templates": null, "test_templates": null, "iterations": 5,
-                    "generation_seed": 0, "dev_fraction": 0.1, "held_out": "template"}' --output /tmp/temp_order
+    python -m scripts.studies.temporal_nli.build --cleaned results/clean/event_templates \\
+        --splits train test --options '{"challenge_set": "temp_order", "train_templates": null,
+                                        "test_templates": null, "iterations": 5,
+                                        "generation_seed": 0, "dev_fraction": 0.1,
+                                        "held_out": "template"}' --output /tmp/temp_order
 """
 
 import argparse
@@ -39,7 +47,9 @@ from scripts.studies.temporal_nli.tables import NLI, VARIED
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
-    """One split of a set, in the columns of the schema nli (and late), from a table of templates."""
+    """One split of a set, in the columns of the schema nli (and late),
+    from a table of templates.
+    """
     name = options["challenge_set"]
     rows = SETS[name](
         templates.sort_values("template"), options["iterations"], options["generation_seed"]
@@ -50,7 +60,10 @@ def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFram
 
 
 def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
-    """All names, or the `wanted` whose hash is lowest. Raises UserError when there are not so many."""
+    """All names, or the `wanted` whose hash is lowest.
+
+    Raises UserError when there are not so many.
+    """
     known = pd.Series(names.unique(), dtype=object)
     if wanted is None:
         return set(known)
@@ -62,8 +75,9 @@ def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
 
 
 def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
-    """The pairs of one split, of at most `train_templates` templates where it is train, else `test_templates`, with what holds
-    them out."""
+    """The pairs of one split, of at most `train_templates` templates where it is train, else
+    `test_templates`, with what holds them out.
+    """
     most = "train_templates" if split == "train" else "test_templates"
     file = cleaned / f"{split}.parquet"
     is_generated = "challenge_set" not in schema_of(file).names
@@ -85,12 +99,14 @@ def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
 
 
 def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
-    """Which rows belong to the templates that are dev: the share of all templates whose hash is lowest, one at least."""
+    """Which rows belong to the templates that are dev:
+    the share of all templates whose hash is lowest, one at least.
+    """
     templates = rows["group_id"].nunique()
     if templates < 2:
         raise UserError(
-            f"{where}: {templates} template(s) give pairs, but dev is held out of train by template, so two "
-            "are needed; ask for more templates"
+            f"{where}: {templates} template(s) give pairs, but dev is held out of train by "
+            "template, so two are needed; ask for more templates"
         )
     return rows["group_id"].isin(
         fewer(rows["group_id"], max(1, round(fraction * templates)), where)
@@ -98,13 +114,17 @@ def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
 
 
 def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, folder: Path) -> None:
-    """Write every split to a folder. Raises UserError for one that is measured on and has no pair."""
+    """Write every split to a folder.
+
+    Raises UserError for one that is measured on and has no pair.
+    """
     options, first = given.options, given.splits[0]
     for split, rows in tables.items():
         source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
         if split in given.splits[1:] and not len(rows):
             raise UserError(
-                f"{source}: no pairs of {options['challenge_set']}; add templates that have such units"
+                f"{source}: no pairs of {options['challenge_set']}; add templates that have such "
+                "units"
             )
         limit = options["limit"] if split in given.splits[1:] else None
         rows, cut = limited(rows, "example_id", limit, "pairs", f"{given.output} {split}")
@@ -142,7 +162,8 @@ def main(given: argparse.Namespace) -> None:
     known = learnt if kind == TEMPLATE else learnt[~unseen(learnt, kind)]
     if known.empty and len(learnt):
         raise UserError(
-            f"{where}: held_out: {kind} leaves no pair of {options['challenge_set']} to learn from; ask for more templates"
+            f"{where}: held_out: {kind} leaves no pair of {options['challenge_set']} to learn "
+            "from; ask for more templates"
         )
     if known.empty:  # set III of the release has no training file
         log.info(

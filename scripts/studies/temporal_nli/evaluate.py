@@ -1,27 +1,36 @@
-"""Measure an experiment of temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure 1).
+"""Measure an experiment of temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure
+1).
 
-Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the lowest loss on dev (templates held out of train):
-  accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise, hypothesis, …)
+Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the lowest loss on dev
+(templates held out of train):
+  accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise,
+                         hypothesis, …)
   says_entailment        the share of pairs that are taken for entailment
-  confusion              the share of pairs with this label and this prediction (of two labels where a model knows two)
-Slices are by the size of the difference and of T2 as well (distance, hypothesis_size), by part (seen or unseen, by what the dataset
-holds out), and, where whole templates are held out alone, by withheld: the pairs that another dataset holds out, which a model that
-learnt from all can be measured on.
-Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two labels has binary
-scoring only). The majority baseline predicts the most frequent label of the evaluation split. Intervals are 95 %
-intervals over templates. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd
-is over them, its interval over templates and them.
+  confusion              the share of pairs with this label and this prediction (of two labels where
+                         a model knows two)
+Slices are by the size of the difference and of T2 as well (distance, hypothesis_size), by part
+(seen or unseen, by what the dataset holds out), and, where whole templates are held out alone, by
+withheld: the pairs that another dataset holds out, which a model that learnt from all can be
+measured on.
+Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two
+labels has binary scoring only). The majority baseline predicts the most frequent label of the
+evaluation split. Intervals are 95 % intervals over templates. A row without seed is the mean over
+the replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over
+templates and them.
 
-Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
+Reads  <trained>/<run>/predictions.parquet and run.json of every run,
+       <build>/<source>/<dataset>/<split>.parquet
 Writes a Parquet file (schema metrics: scripts/data/tables.py)
 
-    python -m scripts.studies.temporal_nli.evaluate --experiment nli --runs RUN RUN … --trained results/train/temporal_nli \\
-        --build results/build/temporal_nli --sources resources/sources.yaml --output /tmp/metrics.parquet
+    python -m scripts.studies.temporal_nli.evaluate --experiment nli --runs RUN RUN … \\
+        --trained results/train/temporal_nli --build results/build/temporal_nli \\
+        --sources resources/sources.yaml --output /tmp/metrics.parquet
 
-Predictions made elsewhere (scripts/measure/external.py), labels entailment, neutral and contradiction, or entailment and
-not_entailment; prints per cent:
+Predictions made elsewhere (scripts/measure/external.py), labels entailment, neutral and
+contradiction, or entailment and not_entailment; prints per cent:
 
-    python -m scripts.studies.temporal_nli.evaluate --predictions FILE --dataset results/build/temporal_nli/event_templates/temp_order
+    python -m scripts.studies.temporal_nli.evaluate --predictions FILE \\
+        --dataset results/build/temporal_nli/event_templates/temp_order
 """
 
 import argparse
@@ -46,10 +55,8 @@ from scripts.measure.tally import Metric, Replicate, Tally, metric_rows, metrics
 
 LABELS = ["entailment", "neutral", "contradiction"]
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
-MERGED = {
-    "ternary": np.arange(3),
-    "binary": np.array([0, 1, 1]),
-}  # by scoring the place of each label among its names
+# by scoring the place of each label among its names
+MERGED = {"ternary": np.arange(3), "binary": np.array([0, 1, 1])}
 ANSWERED = Answered(
     "temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values())
 )
@@ -95,11 +102,15 @@ SCHEMA = metrics_schema(dict.fromkeys(["held_out", "challenge_set", "scoring"], 
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
-    """A split of a dataset. Raises UserError where it has no pairs, or pairs of several challenge sets."""
+    """A split of a dataset.
+
+    Raises UserError where it has no pairs, or pairs of several challenge sets.
+    """
     pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
     if len(sets := set(pairs["challenge_set"])) != 1 or not sets <= set(SLICES):
         raise UserError(
-            f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build the dataset again"
+            f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build "
+            "the dataset again"
         )
     return pairs
 
@@ -110,7 +121,10 @@ def accuracy(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def weighted_f1(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) from (…, labels, predicted) counts: the F1 of each label, weighted by how often it occurs."""
+    """(…)
+
+    from (…, labels, predicted) counts: the F1 of each label, weighted by how often it occurs.
+    """
     support, predicted = confusion.sum(-1), confusion.sum(-2)
     right = np.diagonal(confusion, axis1=-2, axis2=-1)
     both = support + predicted
@@ -133,7 +147,9 @@ METRICS: dict[str, Metric] = {
 def confusions(
     label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int
 ) -> np.ndarray:
-    """(groups, labels, labels) counts by group, label and prediction; all three are (n,) integers from 0."""
+    """(groups, labels, labels) counts by group, label and prediction;
+    all three are (n,) integers from 0.
+    """
     cell = (group * labels + label) * labels + predicted
     return np.bincount(cell, minlength=groups * labels**2).reshape(groups, labels, labels)
 
@@ -141,7 +157,8 @@ def confusions(
 def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, np.ndarray]:
     """Which rows belong to each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …
 
-    held_out: what the dataset holds out; `withheld=list`, … stand where that is whole templates alone.
+    held_out: what the dataset holds out; `withheld=list`, … stand where that is whole templates
+    alone.
     """
     parts = {"all": np.arange(len(pairs))}
     for columns in map(str.split, SLICES[challenge_set]):
@@ -161,7 +178,9 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
 def predictions_of(
     pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]]
 ) -> dict[tuple, list[np.ndarray]]:
-    """By model, method and scoring: each run's predictions, in the order of the pairs; the majority baseline first."""
+    """By model, method and scoring: each run's predictions, in the order of the pairs;
+    the majority baseline first.
+    """
     found = {
         ("majority", "majority", scoring): [
             np.full(len(pairs), np.bincount(merged[pairs["label"]]).argmax())
@@ -246,7 +265,9 @@ def rows_of(
 
 
 def of_people(merged: np.ndarray, part: pd.DataFrame, chosen: np.ndarray) -> Values:
-    """Whether people chose the right label of each pair; merged: by label the one that it counts as."""
+    """Whether people chose the right label of each pair;
+    merged: by label the one that it counts as.
+    """
     return {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)}
 
 
@@ -257,8 +278,9 @@ def people_on(
     people: pd.DataFrame | None,
     resamples: int,
 ) -> list[dict]:
-    """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of(); replicates: by
-    model and method."""
+    """What people reached on a split, and every system on the same pairs, under each scoring;
+    found: of predictions_of(); replicates: by model and method.
+    """
     if people is None:
         return []
     rows, by_unit = [], pairs.assign(unit=pairs["example_id"])

@@ -1,15 +1,19 @@
-"""What a temporal NLI pair is held out as, and the sizes of its difference and durations (Thukral et al. 2021, section 5).
+"""What a temporal NLI pair is held out as, and the sizes of its difference
+and durations (Thukral et al. 2021, section 5).
 
-Not a program. A set whose templates alone are new in its test split can be learnt by heart: each list, spelling, unit and
-form stands in the training pairs. So a dataset may hold out one kind more (the option held_out): no pair that has it is left
-to learn from, and the pairs of the test split are seen or unseen by it. Both are of new templates.
+Not a program. A set whose templates alone are new in its test split can be learnt by heart: each
+list, spelling, unit and form stands in the training pairs. So a dataset may hold out one kind more
+(the option held_out): no pair that has it is left to learn from, and the pairs of the test split
+are seen or unseen by it. Both are of new templates.
 
   list      set I, II: weekdays, as the only list of their names
   spelling  set I, II: hours of 24, and abbreviated months, alone or beside the other spelling
   unit      set II: durations in days; set III: days beside hours, days beside months
-  range     set I, II: times of the last third of their list (16:00 and later; Friday, Saturday; September to December; 1968
-            to 2000; of a date each of its parts); set III: T1 from 8 to 10. One such time makes a pair unseen
-  form      set I: time first in both sentences; set II: two clauses; set III: time first in either sentence
+  range     set I, II: times of the last third of their list (16:00 and later; Friday, Saturday;
+            September to December; 1968 to 2000; of a date each of its parts); set III: T1 from 8
+            to 10. One such time makes a pair unseen
+  form      set I: time first in both sentences; set II: two clauses; set III: time first in either
+            sentence
 """
 
 import numpy as np
@@ -21,14 +25,14 @@ from scripts.running.program import UserError
 TEMPLATE = "template"
 KINDS = ["list", "spelling", "unit", "range", "form"]
 WITHOUT_MEANING = {
-    (
-        "temp_order",
-        "unit",
-    ): "the times of temp_order come from lists and are not counted in units; hold out list, spelling, range or form",
-    (
-        "cross_unit",
-        "list",
-    ): "the durations of cross_unit are counted and come from no list; hold out unit, range or form",
+    ("temp_order", "unit"): (
+        "the times of temp_order come from lists and are not counted in units; hold out list, "
+        "spelling, range or form"
+    ),
+    ("cross_unit", "list"): (
+        "the durations of cross_unit are counted and come from no list; hold out unit, range or "
+        "form"
+    ),
     (
         "cross_unit",
         "spelling",
@@ -38,7 +42,8 @@ WEEKDAY, DAY_LISTS, DAY_PAIRS = ["weekday"], ["weekday", "month_day"], ["hours_d
 OTHER_SPELLING = r"^hour_24$|_both$|_abbreviated$"
 SEEN, UNSEEN = "seen", "unseen"
 
-# The difference of two times: a share of the list; in set III in the higher unit. Of each bin its name and upper end.
+# The difference of two times: a share of the list; in set III in the higher unit. Of each bin its
+# name and upper end.
 SHARES = {"same": 0, "to_eighth": 1 / 8, "to_quarter": 1 / 4, "to_half": 1 / 2, "over_half": np.inf}
 AMOUNTS = {"same": 0, "to_1": 1, "to_2": 2, "to_3": 3, "over_3": np.inf}
 SIZES = {"to_3": 3, "to_6": 6, "to_9": 9, "over_9": np.inf}  # of T2, in the higher unit
@@ -46,7 +51,9 @@ ROUNDING = 1e-9
 
 
 def late(choice: pd.Series, position: np.ndarray) -> np.ndarray:
-    """(n,) whether the time at a position of each row's list, or a part of it where it is a date, is of the last third."""
+    """(n,) whether the time at a position of each row's list, or a part of it where it is a
+    date, is of the last third.
+    """
     kind = choice.str.extract(r"^(date_dmy|date)")[0].fillna("").to_numpy()
     month_of = np.where(kind == "date_dmy", position // len(DAYS), position)
     year, month = month_of // 12, month_of % 12
@@ -61,9 +68,11 @@ def late_magnitude(magnitude: np.ndarray, most: int) -> np.ndarray:
 
 
 def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By kind which pairs of one set have what it holds out; a kind without meaning there is left out.
+    """By kind which pairs of one set have what it holds out;
+    a kind without meaning there is left out.
 
-    rows: the columns of the schema nli and, of generated sets, late: whether a time is of the last third.
+    rows: the columns of the schema nli and, of generated sets, late: whether a time is of the last
+    third.
     """
     challenge_set, choice = (
         rows["challenge_set"].iloc[0],
@@ -88,7 +97,9 @@ def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
-    """The name of the first bin whose upper end is not below each value; missing for a missing value."""
+    """The name of the first bin whose upper end is not below each value;
+    missing for a missing value.
+    """
     # A missing value is sorted behind all.
     place = np.searchsorted(list(ends.values()), values.to_numpy(float) - ROUNDING)
     return np.array([*ends, None], dtype=object)[place]
@@ -103,7 +114,9 @@ def second_size(rows: pd.DataFrame) -> pd.Series:
 
 
 def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
-    """The pairs of one set with distance, hypothesis_size, and withheld (the kinds that hold a pair out, spaces between)."""
+    """The pairs of one set with distance, hypothesis_size, and withheld (the kinds that hold a
+    pair out, spaces between).
+    """
     if rows.empty:
         return rows.assign(distance=None, hypothesis_size=None, withheld="")
     counted = rows["challenge_set"].iloc[0] == "cross_unit"
@@ -118,20 +131,24 @@ def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def check(challenge_set: str, kind: str, generated: bool) -> None:
-    """Raises UserError for a kind that a set does not have, or that cannot be told of a released set."""
+    """Raises UserError for a kind that a set does not have,
+    or that cannot be told of a released set.
+    """
     if (challenge_set, kind) in WITHOUT_MEANING:
         raise UserError(
             f"held_out: {kind} has no meaning here: {WITHOUT_MEANING[challenge_set, kind]}"
         )
     if kind == "range" and not generated:
         raise UserError(
-            "held_out: range needs the places of the times in their lists, which a released set does not tell; "
-            "write source: generated"
+            "held_out: range needs the places of the times in their lists, which a released set "
+            "does not tell; write source: generated"
         )
 
 
 def unseen(rows: pd.DataFrame, kind: str) -> pd.Series:
-    """Which pairs of with_parts() are held out by a kind; of templates all, since each split has its own."""
+    """Which pairs of with_parts() are held out by a kind; of templates all,
+    since each split has its own.
+    """
     return (
         pd.Series(True, rows.index)
         if kind == TEMPLATE

@@ -1,10 +1,13 @@
-"""The three challenge sets of temporal NLI (Thukral et al. 2021, section 3), generated from event templates.
+"""The three challenge sets of temporal NLI (Thukral et al. 2021, section 3),
+generated from event templates.
 
-Not a program. Labels of sets I and III: entailment when the premise's time (or interval) lies inside the hypothesis's
-interval, contradiction when it lies outside, neutral otherwise; of set II: entailment when the stated duration holds. Times
-of one pair lie in the same cycle (the same day, week, …), at most half of it apart, unless next_cycle says otherwise.
+Not a program. Labels of sets I and III: entailment when the premise's time (or interval) lies
+inside the hypothesis's interval, contradiction when it lies outside, neutral otherwise; of set II:
+entailment when the stated duration holds. Times of one pair lie in the same cycle (the same day,
+week, …), at most half of it apart, unless next_cycle says otherwise.
 
-Every draw follows from a hash of its place in the set and the seed alone. A pair that a set already has is drawn again.
+Every draw follows from a hash of its place in the set and the seed alone. A pair that a set already
+has is drawn again.
 """
 
 from collections.abc import Callable
@@ -38,7 +41,8 @@ FIXED, INTERVAL = "fixed", "interval"
 MAGNITUDES = range(1, 11)  # T1 of set III, in the higher unit
 DIFFERENCE_RANGE = 5  # of T2 from T1, in the higher unit
 
-HYPOTHESES = {  # set II: claimed duration as (factor, plus), worded "less than" or not, and whether it holds
+# set II: claimed duration as (factor, plus), worded "less than" or not, and whether it holds
+HYPOTHESES = {
     "equal_gold": (1, 0, "", ENTAILMENT),
     "equal_gold_plus_1": (1, 1, "", CONTRADICTION),
     "equal_gold_times_10": (10, 0, "", CONTRADICTION),
@@ -59,7 +63,9 @@ def cross(table: pd.DataFrame, **columns: list) -> pd.DataFrame:
 def drawn(
     table: pd.DataFrame, key: list[str], what: int, seed: int, below: np.ndarray | int
 ) -> np.ndarray:
-    """An integer from 0 to `below` - 1 for each row, by hash of the row's key, its round, `what` and the seed."""
+    """An integer from 0 to `below` - 1 for each row, by hash of the row's key, its round,
+    `what` and the seed.
+    """
     text = table[key[0]]
     for name in key[1:]:
         text = text + ":" + table[name].astype(str)
@@ -71,10 +77,12 @@ def drawn(
 def without_repeats(
     cells: pd.DataFrame, fill: Callable[[pd.DataFrame], pd.DataFrame], iterations: int
 ) -> pd.DataFrame:
-    """`fill(cells)` drawn anew, for the rows that it marks as unfit and for repeated texts, until none is left.
+    """`fill(cells)` drawn anew, for the rows that it marks as unfit and for repeated texts,
+    until none is left.
 
-    fill takes cells with a column `round` and returns one row or more for each cell, in order, with the columns cell
-    (the cell's row number), fit, text_a, text_b. A cell with one bad row is drawn again whole.
+    fill takes cells with a column `round` and returns one row or more for each cell, in order, with
+    the columns cell (the cell's row number), fit, text_a, text_b. A cell with one bad row is drawn
+    again whole.
     """
     if cells.empty:  # no template has such units
         return cells
@@ -92,22 +100,23 @@ def without_repeats(
         )
     worst = pairs.loc[bad].iloc[0]
     raise UserError(
-        f"{worst['group_id']}: {worst['choice']} has no further pair of sentences that differs from the "
-        f"others; lower iterations (now {iterations})"
+        f"{worst['group_id']}: {worst['choice']} has no further pair of sentences that differs "
+        f"from the others; lower iterations (now {iterations})"
     )
 
 
 def inside(
     before: np.ndarray, premise_type: np.ndarray, premise_before: np.ndarray, difference: np.ndarray
 ) -> np.ndarray:
-    """The labels of sets I and III, for the hypothesis `before T2` (else `after T2`); difference is T1 - T2.
+    """The labels of sets I and III, for the hypothesis `before T2` (else `after T2`);
+    difference is T1 - T2.
 
-    A fixed T1 is inside when strictly before (after) T2. An interval that opens the same way is inside when T1 is not
-    beyond T2, one that opens the other way is disjoint when T1 is not short of it; all else is neutral.
+    A fixed T1 is inside when strictly before (after) T2. An interval that opens the same way is
+    inside when T1 is not beyond T2, one that opens the other way is disjoint when T1 is not short
+    of it; all else is neutral.
     """
-    beyond = np.where(
-        before, difference, -difference
-    )  # how far T1 lies outside the hypothesis's interval
+    # how far T1 lies outside the hypothesis's interval
+    beyond = np.where(before, difference, -difference)
     fixed = np.where(beyond < 0, ENTAILMENT, CONTRADICTION)
     same_way = np.where(beyond <= 0, ENTAILMENT, NEUTRAL)
     other_way = np.where(beyond >= 0, CONTRADICTION, NEUTRAL)
@@ -134,7 +143,9 @@ def sides(templates: pd.DataFrame) -> pd.DataFrame:
 
 
 def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Set I: for each side and list, `iterations` draws for each premise (fixed, interval) and position."""
+    """Set I: for each side and list, `iterations` draws for each premise (fixed, interval)
+    and position.
+    """
     cells = sides(templates)
     cells = cells.merge(choices(cells["unit"], ["date_dmy", "date_my"]), on="unit")
     cells = cross(
@@ -168,9 +179,8 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
         )
         pairs["difference"] = np.abs(first - second) / size
         pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
-        near = (pairs["difference"] <= 0.5) | (
-            pairs["unit"] == "year"
-        )  # farther ones might lie in the next cycle
+        # farther ones might lie in the next cycle
+        near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year")
         pairs["fit"] = near & (pairs["text_a"] != pairs["text_b"])
         return pairs
 
@@ -178,7 +188,9 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
 
 
 def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Set II: for each duration unit and list, `iterations` premises for each cycle and form, six hypotheses each."""
+    """Set II: for each duration unit and list, `iterations` premises for each cycle and form,
+    six hypotheses each.
+    """
     lasting = pd.DataFrame(
         {
             "group_id": templates["template"],
@@ -249,7 +261,9 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
 
 
 def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Set III: for each adjacent pair of units and each T1, every form of premise and hypothesis, T2 below and above."""
+    """Set III: for each adjacent pair of units and each T1, every form of premise and
+    hypothesis, T2 below and above.
+    """
     ahead = sides(templates)
     ahead = ahead[ahead["tense"] == "future"].groupby(
         ["group_id", "tense", "forward", "fronted"], sort=False
@@ -280,7 +294,8 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     )
     ratio = (high.map(SECONDS) / low.map(SECONDS)).to_numpy()
     magnitude = crossed["magnitude"].to_numpy()
-    # T2 as near as it is usual to say keeps away from T1 ("1 month" and "30 days" are the same to most people).
+    # T2 as near as it is usual to say keeps away from T1 ("1 month" and "30 days" are the same to
+    # most people).
     same = np.rint(magnitude * ratio).astype(np.int64)
     least = np.maximum(1, np.rint((magnitude - DIFFERENCE_RANGE) * ratio).astype(np.int64))
     most = np.rint((magnitude + DIFFERENCE_RANGE) * ratio).astype(np.int64)

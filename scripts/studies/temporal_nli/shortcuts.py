@@ -2,13 +2,15 @@
 
 scripts/publish/shortcuts.py says what the columns tell.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json, <build>/<source>/<dataset>/<split>.parquet,
-       resources/sources.yaml for titles
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
+       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.temporal_nli.shortcuts --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/default/tables/temporal_nli_shortcuts
+    python -m scripts.studies.temporal_nli.shortcuts \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/temporal_nli \\
+        --build results/build/temporal_nli --runs RUN RUN … \\
+        --output results/publish/default/tables/temporal_nli_shortcuts
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""The times and durations of temporal NLI (Thukral et al. 2021, table 1), and how sentences say them.
+"""The times and durations of temporal NLI (Thukral et al. 2021, table 1),
+and how sentences say them.
 
 Not a program.
 """
@@ -17,7 +18,7 @@ HOURS_12 = [
 HOURS_24 = [f"{hour:02}:00" for hour in range(24)]
 WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 DAYS = [
-    f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10 if day % 100 not in (11, 12, 13) else 0, 'th') }"
+    f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10 if day % 100 not in (11, 12, 13) else 0, 'th') }"  # noqa: E501
     for day in range(1, 29)
 ]
 MONTHS = [
@@ -37,8 +38,9 @@ MONTHS = [
 SHORT_MONTHS = [month[:3] for month in MONTHS]
 YEARS = [str(year) for year in range(1900, 2001)]
 
-# The ways to choose two times: the unit, how many times the list has, the two spellings (one of them for each sentence
-# of a pair, a coin says which), the parts of a date, the preposition of a fixed time, whether time runs in a cycle.
+# The ways to choose two times: the unit, how many times the list has, the two spellings (one of
+# them for each sentence of a pair, a coin says which), the parts of a date, the preposition of a
+# fixed time, whether time runs in a cycle.
 LISTS = {
     "hour_12": ("hours", 24, (HOURS_12, HOURS_12), "at"),
     "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),

@@ -1,36 +1,45 @@
-"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of a dialog, masked.
+"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4):
+every temporal expression of a dialog, masked.
 
-The dialogs that the challenge was made from leave, exact and near (scripts/studies/timedial/leakage.py), then those that share runs
-of words with an instance or its answer (scripts/text/word_overlap.py), then those that occur before. Instances that share half
-as much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). With contaminated, only those leave
-that occur before, so as to tell what having read the challenge's dialogs is worth. Every span of those that stay
-gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things of these: its section
-4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand masks. negatives_from
-chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them from the dialog,
-rounded up). From a pool, the candidate that stands in its dialog is right, nearly always in training, seldom on the challenge.
+The dialogs that the challenge was made from leave, exact and near
+(scripts/studies/timedial/leakage.py), then those that share runs of words with an instance or its
+answer (scripts/text/word_overlap.py), then those that occur before. Instances that share half as
+much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). With
+contaminated, only those leave that occur before, so as to tell what having read the challenge's
+dialogs is worth. Every span of those that stay gives one instance: its own text is right, and
+`negatives` candidates are wrong. The paper says two things of these: its section 4.1.1 takes them
+"from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand masks.
+negatives_from chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool);
+mixed (half of them from the dialog, rounded up). From a pool, the candidate that stands in its
+dialog is right, nearly always in training, seldom on the challenge.
 
-The pool holds each different text of the split's spans once, so a text that is frequent is not drawn more often, and the more
-frequent candidate tends to be the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes
-that hint away. What is held out is drawn for from the texts that are learnt from besides its own, which may be too few of a
-kind. A candidate never equals the right one or another candidate in value ("two weeks", "14 days"), and is written as its place
-asks: with a capital at the start of a sentence, as in the midst of one elsewhere, so that writing does not tell right from
-wrong. Drawn candidates may still fit by chance; the paper leaves them, too.
+The pool holds each different text of the split's spans once, so a text that is frequent is not
+drawn more often, and the more frequent candidate tends to be the right one. With negatives_by:
+occurrence a text is drawn as often as it occurs, which takes that hint away. What is held out is
+drawn for from the texts that are learnt from besides its own, which may be too few of a kind. A
+candidate never equals the right one or another candidate in value ("two weeks", "14 days"), and is
+written as its place asks: with a capital at the start of a sentence, as in the midst of one
+elsewhere, so that writing does not tell right from wrong. Drawn candidates may still fit by chance;
+the paper leaves them, too.
 
-Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two --splits,
-       <challenge>/<split>.parquet (schema challenge), <challenge-spans>/<split>.parquet (spans) of the --measured splits
-Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema cloze), leakage.csv: for each split
-       of the dialogs what left and why, in turn, what stayed, and of what was built: mask_instances, candidates, pool
-       (different texts) and right_by_frequency (the share of instances that the most frequent candidate gets right)
+Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two
+       --splits; of --beside `challenge` both of the splits to evaluate (schemas challenge, spans)
+Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cloze),
+       leakage.csv: for each split of the dialogs what left and why, in turn, what stayed, and of
+       what was built: mask_instances, candidates, pool (different texts) and right_by_frequency
+       (the share of instances that the most frequent candidate gets right)
 
-    python -m scripts.studies.timedial.build --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
-        --splits train validation --beside '{"challenge": {"cleaned": "results/clean/timedial", "train": null,
-                    "spans": "results/build/temporal_spans/timedial", "evaluate": ["test", "extras"]}}' \\
-        --options '{"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind",
-                    "negatives_by": "text", "negative_seed": 0, "max_dialogs": null, "contaminated": false}' --output /tmp/timedial
+    python -m scripts.studies.timedial.build --cleaned results/clean/dailydialog \\
+        --spans results/build/temporal_spans/dailydialog --splits train validation \\
+        --beside '{"challenge": {"cleaned": "results/clean/timedial", "train": null,
+                   "spans": "results/build/temporal_spans/timedial",
+                   "evaluate": ["test", "extras"]}}' \\
+        --options '{"context_scope": "local", "negatives_from": "dialog"}' --output /tmp/timedial
 
-max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those with a span, whose ids
-hash lowest: a larger number keeps the dialogs of a smaller one, and their candidates, since the pool is not cut. limit keeps at
-most that many instances of each split of the challenge, and changes nothing of what is learnt from.
+max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those
+with a span, whose ids hash lowest: a larger number keeps the dialogs of a smaller one, and their
+candidates, since the pool is not cut. limit keeps at most that many instances of each split of the
+challenge, and changes nothing of what is learnt from.
 """
 
 import argparse
@@ -62,14 +71,17 @@ SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
 
-DIALOG = 2  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/pool.py has the other)
+# of the draws from one key, so that no choice predicts another (scripts/studies/timedial/pool.py
+# has the other)
+DIALOG = 2
 
 
 def reasons_to_leave(
     dialogs: pd.DataFrame, instance_turns: pd.DataFrame, shares: pd.DataFrame, contaminated: bool
 ) -> np.ndarray:
-    """Why each dialog leaves, by its number; empty text for those that stay. instance_turns: of challenge_turns(), shares: of overlaps();
-    contaminated: the challenge is no reason."""
+    """Why each dialog leaves, by its number; empty text for those that stay. instance_turns: of
+    challenge_turns(), shares: of overlaps(); contaminated: the challenge is no reason.
+    """
     reasons = np.where(
         dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE
     ).astype(object)
@@ -85,7 +97,9 @@ def reasons_to_leave(
 
 
 def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | None) -> np.ndarray:
-    """Reasons to leave, also for dialogs without a span, and for all but the `most` of the rest whose ids hash lowest."""
+    """Reasons to leave, also for dialogs without a span,
+    and for all but the `most` of the rest whose ids hash lowest.
+    """
     spanless = np.bincount(spans["dialog"], minlength=len(reasons)) == 0
     reasons = np.where((reasons == "") & spanless, NO_SPAN, reasons)
     if most is not None:
@@ -97,7 +111,9 @@ def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | No
 
 
 def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
-    """How often the right candidate is the one whose text (lower case) is the most frequent; ties count in part."""
+    """How often the right candidate is the one whose text (lower case) is the most frequent;
+    ties count in part.
+    """
     count = built["candidate"].str.lower().map(texts.value_counts())
     best = built[count == count.groupby(built["instance_id"]).transform("max")]
     return float(best.groupby("instance_id")["label"].mean().mean())
@@ -106,7 +122,8 @@ def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
 def funnel(
     reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts: pd.Series
 ) -> pd.DataFrame:
-    """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it.
+    """The rows of leakage.csv for one split: the dialogs that left for each reason,
+    and what was kept after it.
 
     texts: of the spans to draw from, in lower case.
     """
@@ -146,16 +163,18 @@ def build_split(
     where: str,
     learnt: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The dataset of one split (schema cloze), its funnel(), and the spans left, for the pool of another split.
+    """The dataset of one split (schema cloze), its funnel(), and the spans left,
+    for the pool of another split.
 
-    dialogs: of ordered(). spans: of spans_in_dialogs(). reasons: of reasons_to_leave(). most: dialogs to keep. learnt: spans whose texts
-    are in the pool, too. Raises UserError when no span is left, or too small a pool.
+    dialogs: of ordered(). spans: of spans_in_dialogs(). reasons: of reasons_to_leave(). most:
+    dialogs to keep. learnt: spans whose texts are in the pool, too. Raises UserError when no span
+    is left, or too small a pool.
     """
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
         raise UserError(
-            f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
-            "challenge or occur before; use another source of dialogs"
+            f"{where}: no temporal expression is left: the dialogs have none, or all that do are "
+            "sources of the challenge or occur before; use another source of dialogs"
         )
     by_kind = options["negatives_of"] == "same_kind"
     pooled = pd.concat([left, learnt], ignore_index=True)
@@ -167,8 +186,9 @@ def build_split(
             (f" of kind {small['kind'].iloc[0]}", ", or any_kind,") if by_kind else ("", "")
         )
         raise UserError(
-            f"{where}: {options['negatives']} wrong candidates for each span need as many other values{kind}, but there "
-            f"are only {small['meanings'].iloc[0] - 1}; ask for fewer negatives{alternative} or give more dialogs"
+            f"{where}: {options['negatives']} wrong candidates for each span need as many other "
+            f"values{kind}, but there are only {small['meanings'].iloc[0] - 1}; ask for fewer "
+            f"negatives{alternative} or give more dialogs"
         )
     reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
     stay = reasons[left["dialog"]] == ""
@@ -200,7 +220,8 @@ def build(given: argparse.Namespace, output: Path) -> None:
     }
     if not any(map(len, measured.values())):
         raise UserError(
-            f"{asks.cleaned}: no instance in {' or '.join(asks.evaluate)}.parquet; clean the challenge again"
+            f"{asks.cleaned}: no instance in {' or '.join(asks.evaluate)}.parquet; clean the "
+            "challenge again"
         )
 
     def write(built: pd.DataFrame, name: str, file: Path, limit: dict) -> None:
@@ -265,8 +286,8 @@ def main(given: argparse.Namespace) -> None:
     evaluate = source_beside(given, "challenge").evaluate
     if not set(LEARNT).isdisjoint(evaluate):
         raise UserError(
-            f"--beside: challenge.evaluate: {' '.join(evaluate)}: {' and '.join(LEARNT)} are the names of what is learnt "
-            "from and held out; rename the challenge's split"
+            f"--beside: challenge.evaluate: {' '.join(evaluate)}: {' and '.join(LEARNT)} are the "
+            "names of what is learnt from and held out; rename the challenge's split"
         )
     with whole_set(given.output) as folder:
         build(given, folder)

@@ -1,10 +1,14 @@
-"""Wrong options for masked temporal expressions by the three rules of Qin et al. 2021 (section 3.2), as proposals for people.
+"""Wrong options for masked temporal expressions by the three rules of Qin et al. 2021 (section
+3.2), as proposals for people.
 
-Not a program. The paper's raters chose by these rules what stands in a dialog, and judged it; here they only say what is offered:
+Not a program. The paper's raters chose by these rules what stands in a dialog, and judged it; here
+they only say what is offered:
   phrase      another expression of the dialog, of the same kind (rule 1, phrase matching)
-  numeral     the masked expression with another numeral of the dialog in the place of its first (rule 2, numeral matching)
-  open_ended  the raters' own judgment in the paper (rule 3); here its numbers, units and temporal words changed at random, as MC-TACO's
-              candidates are (scripts/people/candidates_perturbation.py)
+  numeral     the masked expression with another numeral of the dialog in the place of its first
+              (rule 2, numeral matching)
+  open_ended  the raters' own judgment in the paper (rule 3); here its numbers, units and temporal
+              words changed at random, as MC-TACO's candidates are
+              (scripts/people/candidates_perturbation.py)
 None means what the masked expression or an earlier proposal means ("two weeks", "14 days").
 """
 
@@ -31,17 +35,15 @@ COUNTING = (
 )
 YEARS = (1000, 2100)
 ATTEMPTS = 4  # perturbations for each that is wanted: enough to meet nearly every one of few
-MOST = {
-    "time": 12,
-    "date": 31,
-    "age": 99,
-    "duration": 99,
-    "set": 99,
-}  # by kind, of a numeral that is no year
+# by kind, of a numeral that is no year
+MOST = {"time": 12, "date": 31, "age": 99, "duration": 99, "set": 99}
 
 
 def phrases(masks: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
-    """Rule 1: mask (its row), candidate. masks and spans: of one split, with dialog, kind, value, text and initial."""
+    """Rule 1: mask (its row), candidate.
+
+    masks and spans: of one split, with dialog, kind, value, text and initial.
+    """
     said = spans.assign(candidate=spans["text"].str.lower().map(words_as_written(spans)))[
         ["dialog", "kind", "value", "candidate"]
     ]
@@ -51,7 +53,9 @@ def phrases(masks: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_numerals(texts: pd.Series) -> pd.DataFrame:
-    """The numerals in texts: row (of the text), numeral (lower case), sort (year, digits, ordinal or word) and size."""
+    """The numerals in texts: row (of the text), numeral (lower case), sort (year, digits,
+    ordinal or word) and size.
+    """
     found = [
         (row, match.group().lower())
         for row, text in enumerate(texts)
@@ -73,8 +77,9 @@ def read_numerals(texts: pd.Series) -> pd.DataFrame:
 def numerals(masks: pd.DataFrame, turns: pd.DataFrame) -> pd.DataFrame:
     """Rule 2: mask, candidate. turns: dialog and text of all turns.
 
-    A numeral takes the place of one of its sort (a year, digits, an ordinal, a word) that it may stand for: up to 12 in a time, 31 in a date,
-    else 99, and one for many only where nothing is counted.
+    A numeral takes the place of one of its sort (a year, digits, an ordinal, a word) that it may
+    stand for: up to 12 in a time, 31 in a date, else 99, and one for many only where nothing is
+    counted.
     """
     dialog_turns = turns[turns["dialog"].isin(masks["dialog"])].reset_index(drop=True)
     said, mask_numerals = (
@@ -123,9 +128,11 @@ def distractors(
     per_rule: int,
     seed: int,
 ) -> pd.DataFrame:
-    """At most per_rule options of each rule for each mask: mask (its row), candidate, rule; by mask, rules in the paper's order.
+    """At most per_rule options of each rule for each mask: mask (its row), candidate, rule; by
+    mask, rules in the paper's order.
 
-    masks, spans: instance_id (masks alone), dialog, kind, value, text, initial (whether it begins a sentence). turns: dialog, text.
+    masks, spans: instance_id (masks alone), dialog, kind, value, text, initial (whether it begins a
+    sentence). turns: dialog, text.
     """
     by_rule = [
         table.assign(

@@ -1,36 +1,47 @@
-"""Measure TimeDial (Qin et al. 2021, section 5): 2-best accuracy, and how often a wrong option outranks a right one.
+"""Measure TimeDial (Qin et al. 2021, section 5): 2-best accuracy,
+and how often a wrong option outranks a right one.
 
-  two_best_accuracy  of instances with two right options and two wrong ones (the paper's set): the share in which both
-                     right ones score above both wrong ones. A tie counts as wrong: a model that cannot tell a wrong
-                     option from a right one has not chosen.
-  one_best_accuracy  the same of instances with one right option (the released extras, which the paper leaves out)
-  wrong_above_right  of the wrong options made by one rule (phrase, numeral, open_ended; all: of every rule) the share
-                     that scores as high as at least one right option of its instance, or higher (figure 2: `ranking
-                     those negative options over the true correct options`; n: the wrong options)
+  two_best_accuracy  of instances with two right options and two wrong ones (the paper's set): the
+                     share in which both right ones score above both wrong ones. A tie counts as
+                     wrong: a model that cannot tell a wrong option from a right one has not chosen.
+  one_best_accuracy  the same of instances with one right option (the released extras, which the
+                     paper leaves out)
+  wrong_above_right  of the wrong options made by one rule (phrase, numeral, open_ended; all: of
+                     every rule) the share that scores as high as at least one right option of its
+                     instance, or higher (figure 2: `ranking those negative options over the true
+                     correct options`; n: the wrong options)
 
-On predictions made elsewhere, a score of every candidate, or a label right or wrong (scripts/measure/external.py), or beside the
-released gold file one JSON object a line with the score of every option of one instance, higher is better; options
-are compared without the spaces around them. Prints per cent with 95 % intervals over instances:
+On predictions made elsewhere, a score of every candidate, or a label right or wrong
+(scripts/measure/external.py), or beside the released gold file one JSON object a line with the
+score of every option of one instance, higher is better; options are compared without the spaces
+around them. Prints per cent with 95 % intervals over instances:
 
-    python -m scripts.studies.timedial.evaluate --predictions FILE --dataset results/build/timedial/dailydialog/default
+    python -m scripts.studies.timedial.evaluate --predictions FILE \\
+        --dataset results/build/timedial/dailydialog/default
     python -m scripts.studies.timedial.evaluate --predictions FILE --gold test.json
-    {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9, "12 days": -7.0}}
+    {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9,
+                         "12 days": -7.0}}
 
-On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by kind of
-the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog (turns=7-10), with and
-without the instances that a dialog of the training corpus still shares words with (leak=near, leak=none), and for
-wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row without seed is the
-mean over the replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over instances and them.
-Ties of a control are broken at random, in expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
+On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all
+instances (slice all), by kind of the masked span (kind=date), by whether it holds a numeral
+(has_numeral=true), by length of the dialog (turns=7-10), with and without the instances that a
+dialog of the training corpus still shares words with (leak=near, leak=none), and for
+wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs.
+A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked);
+its sd is over them, its interval over instances and them. Ties of a control are broken at random,
+in expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of one right
+of three.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run;
        <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema cloze)
-Writes a Parquet file (schema metrics: scripts/data/tables.py); `source` is what the runs learnt from, `measured_on`
-       whose instances they were measured on, `domain` in, out, zero_shot (of what did not learn), few_shot (of what was shown
-       a few examples), or external (of predictions made elsewhere)
+Writes a Parquet file (schema metrics: scripts/data/tables.py); `source` is what the runs learnt
+       from, `measured_on` whose instances they were measured on, `domain` in, out, zero_shot (of
+       what did not learn), few_shot (of what was shown a few examples), or external (of predictions
+       made elsewhere)
 
-    python -m scripts.studies.timedial.evaluate --experiment timedial --runs RUN RUN … --trained results/train/timedial \\
-        --build results/build/timedial --sources resources/sources.yaml --output /tmp/metrics.parquet
+    python -m scripts.studies.timedial.evaluate --experiment timedial --runs RUN RUN … \\
+        --trained results/train/timedial --build results/build/timedial \\
+        --sources resources/sources.yaml --output /tmp/metrics.parquet
 """
 
 import argparse
@@ -83,8 +94,8 @@ def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, 
     score = scores[:, -1].astype(float)
     if np.isnan(score).any():
         raise UserError(
-            f"{run.folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
-            "learning rate or set precision: fp32, then run it again"
+            f"{run.folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a "
+            "number; lower the learning rate or set precision: fp32, then run it again"
         )
     return score, selection != "direct"
 
@@ -94,9 +105,8 @@ def rows_of(
 ) -> list[dict]:
     """The rows of one split; people: what people answered."""
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
-    drawn = resampling(
-        options.drop_duplicates("instance")["instance_id"], resamples
-    )  # instances are numbered as they come
+    # instances are numbered as they come
+    drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
     metric, found = ACCURACY[int(label[instance == 0].sum())], {}
     for (model, method), runs in part.systems.items():
         scored = [scores_of(run, part.split, options) for run in runs]
@@ -114,9 +124,8 @@ def rows_of(
             "domain": domain_of(part) if learns else untrained_domain,
             "train_examples": runs[0].facts["train_examples"] if learns else None,
         }
-        how = (
-            outranked_by_chance if method == "control" else outranked
-        )  # what ranks by little ties often, and not by its doing
+        # what ranks by little ties often, and not by its doing
+        how = outranked_by_chance if method == "control" else outranked
         outcomes = [how(score, label, instance) for score, _ in scored]
         found[model, method] = System(
             {metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs)
@@ -145,7 +154,10 @@ def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
 
 
 def domain_of(part: Part) -> str:
-    """Whether what was learnt from is of the domain of what is measured: in, or out. Raises UserError where its entry does not say."""
+    """Whether what was learnt from is of the domain of what is measured: in, or out.
+
+    Raises UserError where its entry does not say.
+    """
     if part.options.get("contaminated"):
         return "contaminated"
     if (domain := part.entry.get("domain")) not in ("in", "out"):
@@ -157,7 +169,9 @@ def domain_of(part: Part) -> str:
 
 
 def read_options(file: Path) -> pd.DataFrame:
-    """The options of a split (schema cloze), with `instance`, the number of theirs; a set may come without extras."""
+    """The options of a split (schema cloze), with `instance`, the number of theirs;
+    a set may come without extras.
+    """
     options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
     return options if options.empty else checked(options, file)
 
@@ -166,7 +180,9 @@ STUDY = Study(ANSWERED, SCHEMA, read_options, rows_of, unit="instance_id", print
 
 
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
-    """Print the metrics of files of scores for the options of the released gold file, in per cent."""
+    """Print the metrics of files of scores for the options of the released gold file,
+    in per cent.
+    """
     gold = read_gold(gold_file)
     for file in predictions:
         scored = gold.assign(score=read_scores_file(file, gold))

@@ -1,4 +1,5 @@
-"""Masked spans as instances (schema cloze): dialogs in order, spans in their place, contexts with one mask.
+"""Masked spans as instances (schema cloze): dialogs in order, spans in their place,
+contexts with one mask.
 
 Not a program.
 """
@@ -18,14 +19,16 @@ from scripts.text.restored_dialogs import restored_turns
 
 SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
 NUMERAL = (
-    r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)"
-    r"teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen|half)\b"
+    r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif"
+    r"|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
+    r"|thousand|dozen|half)\b"
 )
 AROUND = {"target": 0, "local": 1, "full": 1_000_000}  # turns seen on each side of the masked one
 
 
 def ordered(file: Path) -> pd.DataFrame:
-    """Turns by dialog (train:2 before train:10) and place, with the number of their dialog from 0 (`dialog`).
+    """Turns by dialog (train:2 before train:10) and place,
+    with the number of their dialog from 0 (`dialog`).
 
     Raises UserError where they cannot be masked.
     """
@@ -34,8 +37,9 @@ def ordered(file: Path) -> pd.DataFrame:
         wrong = dialogs[dialogs["text"].str.contains(sign, regex=False)]
         if len(wrong):
             raise UserError(
-                f"{file}: turn {wrong['turn'].iloc[0]} of dialog {wrong['dialog_id'].iloc[0]} holds {name}, "
-                "which datasets use as a mark; take it out of the corpus and clean it again"
+                f"{file}: turn {wrong['turn'].iloc[0]} of dialog {wrong['dialog_id'].iloc[0]} "
+                f"holds {name}, which datasets use as a mark; take it out of the corpus and clean "
+                "it again"
             )
     dialogs = dialogs.assign(digits=dialogs["dialog_id"].str.len()).sort_values(
         ["digits", "dialog_id", "turn"], ignore_index=True
@@ -44,29 +48,30 @@ def ordered(file: Path) -> pd.DataFrame:
     gaps = dialogs[dialogs["turn"] != dialogs.groupby("dialog").cumcount()]
     if len(gaps):
         raise UserError(
-            f"{file}: the turns of dialog {gaps['dialog_id'].iloc[0]} are not numbered 0, 1, 2, …, each once; "
-            "clean the corpus again"
+            f"{file}: the turns of dialog {gaps['dialog_id'].iloc[0]} are not numbered 0, 1, 2, …, "
+            "each once; clean the corpus again"
         )
     return dialogs
 
 
 def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
-    """Spans in the order of the dialogs, with: instance_id, dialog (its number), length (its turns), row (of the span's turn in
-    `dialogs`), before and after (the rest of that turn's text), initial (whether it begins a sentence).
+    """Spans in the order of the dialogs, with: instance_id, dialog (its number), length (its
+    turns), row (of the span's turn in `dialogs`), before and after (the rest of that turn's text),
+    initial (whether it begins a sentence).
 
     dialogs: of ordered(). Raises UserError when the spans are not those of these dialogs.
     """
     spans = read_complete(file, SPANS).to_pandas()
     first = np.flatnonzero(dialogs["turn"] == 0)
     dialog = pd.Index(dialogs["dialog_id"].to_numpy()[first]).get_indexer(spans["dialog_id"])
-    length = np.append(
-        np.bincount(dialogs["dialog"]), 0
-    )  # no turn of a dialog that is not found, -1
+    # no turn of a dialog that is not found, -1
+    length = np.append(np.bincount(dialogs["dialog"]), 0)
     lost = spans[(dialog < 0) | (spans["turn"] < 0) | (spans["turn"] >= length[dialog])]
     if len(lost):
         raise UserError(
-            f"{file}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which "
-            "is not among the cleaned dialogs; find the spans again"
+            f"{file}: a span lies in turn {lost['turn'].iloc[0]} of dialog "
+            f"{lost['dialog_id'].iloc[0]}, which is not among the cleaned dialogs; find the spans "
+            "again"
         )
     spans = spans.assign(dialog=dialog, row=first[dialog] + spans["turn"], length=length[dialog])
     spans = spans.sort_values(["row", "start", "end"], ignore_index=True)
@@ -81,8 +86,9 @@ def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
     if len(wrong):
         one = wrong.iloc[0]
         raise UserError(
-            f"{file}: the span {one['text']!r} from character {one['start']} of turn {one['turn']} of dialog "
-            f"{one['dialog_id']} is not what stands there, or there twice; find the spans again"
+            f"{file}: the span {one['text']!r} from character {one['start']} of turn {one['turn']} "
+            f"of dialog {one['dialog_id']} is not what stands there, or there twice; find the "
+            "spans again"
         )
     before = [text[:start] for text, start in zip(texts, starts)]
     return spans.assign(
@@ -98,7 +104,8 @@ def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
 def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: str) -> list[str]:
     """The text of each instance: the lines in scope, its masked line in place.
 
-    lines: of all dialogs, one after the other. masks: row (of its line), turn (its place in the dialog), length (of the dialog).
+    lines: of all dialogs, one after the other. masks: row (of its line), turn (its place in the
+    dialog), length (of the dialog).
     """
     most = AROUND[scope]
     return [
@@ -114,7 +121,9 @@ def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: st
 
 
 def numbered(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the schema cloze: an example id is that of the instance with the candidate's number."""
+    """Rows of the schema cloze: an example id is that of the instance
+    with the candidate's number.
+    """
     number = rows.groupby("instance_id").cumcount().astype(str)
     return rows.assign(example_id=rows["instance_id"] + ":" + number)[CLOZE.names]
 
@@ -122,7 +131,8 @@ def numbered(rows: pd.DataFrame) -> pd.DataFrame:
 def cloze(
     masks: pd.DataFrame, dialogs: pd.DataFrame, offered: pd.DataFrame, scope: str
 ) -> pd.DataFrame:
-    """The instances of the spans of spans_in_dialogs() (schema cloze): of each its own text, right, then what is offered.
+    """The instances of the spans of spans_in_dialogs() (schema cloze): of each its own text,
+    right, then what is offered.
 
     offered: mask (a row of masks), candidate, rule, label. It is written as its place asks.
     """
@@ -155,9 +165,10 @@ def cloze(
 def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
     """kind and has_numeral of what each instance masks. Index: instance_id.
 
-    It is the span, of those found in the dialog with the original option in place, that lies where the mask is, or of
-    those that overlap it the one that does so most. Where there is none, the kind is `other`, and a digit or a number word
-    in the option tells of a numeral. Raises UserError for an instance without exactly one original option.
+    It is the span, of those found in the dialog with the original option in place, that lies where
+    the mask is, or of those that overlap it the one that does so most. Where there is none, the
+    kind is `other`, and a digit or a number word in the option tells of a numeral. Raises UserError
+    for an instance without exactly one original option.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")[
         ["dialog_id", "turn", "mask_start", "mask_end"]
@@ -183,7 +194,10 @@ def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
 def challenge_cloze(
     challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, near: set[str], where: str
 ) -> pd.DataFrame:
-    """The instances of a challenge split (schema cloze). near: those that share words with a dialog to learn from."""
+    """The instances of a challenge split (schema cloze).
+
+    near: those that share words with a dialog to learn from.
+    """
     if challenge.empty:  # a split of a challenge may be
         return pd.DataFrame(columns=CLOZE.names)
     instance_turns = challenge_turns(challenge, where)

@@ -1,14 +1,19 @@
-"""Make a challenge in the layout of TimeDial's release of sheets that people labelled (scripts/studies/timedial/to_label.py).
+"""Make a challenge in the layout of TimeDial's release of sheets that people labelled
+(scripts/studies/timedial/to_label.py).
 
-One sheet is one person's; of several the majority counts. An option that nobody labelled, or that as many found right as wrong, is left out.
-An instance needs its original found right, and two wrong options: the first two by the paper's order of rules (phrase, numeral, then
-open-ended, which is also the rule of an option that people added without naming one). correct2 is the first other option found right, in the
-order of the sheet; an instance without one is an extra (`none`), as in the release. The others are dropped, and counted.
+One sheet is one person's; of several the majority counts. An option that nobody labelled, or that
+as many found right as wrong, is left out. An instance needs its original found right, and two wrong
+options: the first two by the paper's order of rules (phrase, numeral, then open-ended, which is
+also the rule of an option that people added without naming one). correct2 is the first other option
+found right, in the order of the sheet; an instance without one is an extra (`none`), as in the
+release. The others are dropped, and counted.
 
 Reads  --sheets (CSV: instance_id, dialog, option, rule, label)
-       --answers (CSV of a page that was made from the folder --made; docs/people.md), in their place or beside them
-Writes --output (test.json: a list of {id, conversation, correct1, correct2, incorrect1, incorrect1_rule, …}), which the cleaner of
-       TimeDial reads (scripts/clean/timedial.py; docs/label.md has the entry)
+       --answers (CSV of a page that was made from the folder --made; docs/people.md), in their
+       place or beside them
+Writes --output (test.json: a list of {id, conversation, correct1, correct2, incorrect1,
+       incorrect1_rule, …}), which the cleaner of TimeDial reads (scripts/clean/timedial.py;
+       docs/label.md has the entry)
 
     python -m scripts.studies.timedial.labelled --sheets anna.csv ben.csv --output test.json
 """
@@ -27,9 +32,8 @@ from scripts.studies.timedial.leakage import MASK
 from scripts.studies.timedial.to_label import COLUMNS, ORIGINAL
 
 RELEASED = {rule: name for name, rule in RULES.items()}
-WRONG = [
-    name for name, label in OPTIONS.items() if label == 0
-]  # what an instance needs, beside its original
+# what an instance needs, beside its original
+WRONG = [name for name, label in OPTIONS.items() if label == 0]
 
 
 def checked(rows: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +106,8 @@ def chosen(options: pd.DataFrame) -> pd.DataFrame:
         table[name], table[f"{name}_rule"] = of_place["option"], of_place["rule"].map(RELEASED)
     count, few = options["instance_id"].nunique(), table[WRONG[-1]].isna()
     log.info(
-        "%d instances; dropped: %d whose original was not found right, %d with fewer than %d wrong options",
+        "%d instances; dropped: %d whose original was not found right, %d with fewer than %d wrong "
+        "options",
         count,
         count - len(table),
         few.sum(),
@@ -119,8 +124,8 @@ def main(given: argparse.Namespace) -> None:
     table = chosen(labels_given(given, FORM))
     if table.empty:
         raise UserError(
-            f"{', '.join(map(str, [*given.sheets, *given.answers]))}: no instance has its original found right and "
-            f"{len(WRONG)} options found wrong; label more"
+            f"{', '.join(map(str, [*given.sheets, *given.answers]))}: no instance has its original "
+            f"found right and {len(WRONG)} options found wrong; label more"
         )
     with whole(given.output) as place:
         place.write_text(

@@ -1,9 +1,10 @@
-"""Find the dialogs that a challenge was made from, exactly or nearly (scripts/studies/timedial/build.py drops them).
+"""Find the dialogs that a challenge was made from, exactly or nearly
+(scripts/studies/timedial/build.py drops them).
 
-Not a program. All challenge instances of TimeDial come from DailyDialog, so a model that learns from the whole corpus has
-read what it is measured on. Turns are compared by the letters and digits of their lower case, which spacing, quotation
-marks and case do not change. Dialogs are joined by their turns: the work grows with the number of turns, not with
-the number of pairs of dialogs.
+Not a program. All challenge instances of TimeDial come from DailyDialog, so a model that learns
+from the whole corpus has read what it is measured on. Turns are compared by the letters and digits
+of their lower case, which spacing, quotation marks and case do not change. Dialogs are joined by
+their turns: the work grows with the number of turns, not with the number of pairs of dialogs.
 """
 
 import numpy as np
@@ -15,7 +16,8 @@ from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
 
 MASK = "<MASK>"
-LONG = 20  # letters and digits, about five words: shorter turns ("That's right .") are said in many dialogs
+# letters and digits, about five words: shorter turns ("That's right .") are said in many dialogs
+LONG = 20
 NEAR = 0.5  # the share of long turns in common, of the dialog that has fewer of them
 
 
@@ -29,23 +31,25 @@ def normalized(texts: pd.Series) -> pd.Series:
 
 
 def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The turns of every instance: instance_id, dialog (its number), turn, line (as it stands), text (without its speaker),
-    key (that normalized), masked.
+    """The turns of every instance: instance_id, dialog (its number), turn, line (as it stands),
+    text (without its speaker), key (that normalized), masked.
 
-    `challenge` is of the schema challenge. Raises UserError for an instance without exactly one mask or with two dialogs.
+    `challenge` is of the schema challenge. Raises UserError for an instance without exactly one
+    mask or with two dialogs.
     """
     dialogs = challenge[["instance_id", "dialog"]].drop_duplicates()
     twice = dialogs.loc[dialogs["instance_id"].duplicated(), "instance_id"]
     if len(twice):
         raise UserError(
-            f"{where}: instance {twice.iloc[0]} has rows with different dialogs; clean the challenge again"
+            f"{where}: instance {twice.iloc[0]} has rows with different dialogs; clean the "
+            "challenge again"
         )
     masks = dialogs["dialog"].str.count(MASK)
     if (masks != 1).any():
         wrong = masks.idxmax() if masks.max() > 1 else masks.idxmin()
         raise UserError(
-            f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not "
-            "one; mend it at its source and clean the challenge again"
+            f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} "
+            f"{MASK}, not one; mend it at its source and clean the challenge again"
         )
     lines = (
         dialogs.assign(line=dialogs["dialog"].str.split("\n"))
@@ -63,8 +67,9 @@ def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
-    """Turns, one dialog after the other, with `code` (the number of their words among the known ones, -1 elsewhere), the
-    `length` of their dialog, and `others`: a hash of all its other turns in their places.
+    """Turns, one dialog after the other, with `code` (the number of their words among the known
+    ones, -1 elsewhere), the `length` of their dialog, and `others`: a hash of all its other turns
+    in their places.
 
     The hash of a dialog is the sum of its turns' hashes, so leaving one turn out is a subtraction.
     turns: dialog (a number from 0), turn, key (the text normalized).
@@ -80,9 +85,11 @@ def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
 
 
 def exact_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
-    """The numbers of the dialogs all of whose turns are an instance's; in the masked turn, what stands around the mask.
+    """The numbers of the dialogs all of whose turns are an instance's; in the masked turn,
+    what stands around the mask.
 
-    Both tables are of with_others(); instance_turns has text and masked of challenge_turns() besides.
+    Both tables are of with_others(); instance_turns has text and masked of challenge_turns()
+    besides.
     """
     masked = instance_turns[instance_turns["masked"]]
     around = masked["text"].str.split(MASK, regex=False)
@@ -98,10 +105,11 @@ def exact_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarr
 
 
 def near_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
-    """The numbers of the dialogs that share half of the long turns, or more, with one instance: half of their own or of its.
+    """The numbers of the dialogs that share half of the long turns, or more, with one instance:
+    half of their own or of its.
 
-    The masked turn of an instance counts for nothing, a turn said twice counts once. A dialog without a long turn is near to
-    none. Tables as for exact_sources().
+    The masked turn of an instance counts for nothing, a turn said twice counts once. A dialog
+    without a long turn is near to none. Tables as for exact_sources().
     """
     theirs = instance_turns[
         (instance_turns["key"].str.len() >= LONG) & ~instance_turns["masked"]
@@ -118,7 +126,8 @@ def near_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarra
 
 
 def sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the dialogs that instances were made from: exactly, and nearly (some of them both).
+    """The numbers of the dialogs that instances were made from:
+    exactly, and nearly (some of them both).
 
     turns: dialog (a number from 0), turn, text. instance_turns: of challenge_turns().
     """

@@ -1,4 +1,6 @@
-"""TimeDial's released file, and a file of scores for its options: read, and refused where they are not what they should be."""
+"""TimeDial's released file, and a file of scores for its options: read, and refused where they
+are not what they should be.
+"""
 
 import json
 import math
@@ -16,7 +18,9 @@ OPTIONS = (*RIGHT, "incorrect1", "incorrect2")
 
 
 def read_gold(file: Path) -> pd.DataFrame:
-    """The options of the released file: instance_id, split (test: two right ones, extras: one), option, label, rule."""
+    """The options of the released file: instance_id, split (test: two right ones, extras: one),
+    option, label, rule.
+    """
     remedy = "give TimeDial's test.json"
     data = json_of(text_of(file, remedy, remedy), str(file), remedy)
     rows = []
@@ -37,8 +41,8 @@ def read_gold(file: Path) -> pd.DataFrame:
             ]
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise UserError(
-                f"{file}: instance {number} is not one of TimeDial ({type(error).__name__}: {cut(str(error))}); give its "
-                "test.json as it was released"
+                f"{file}: instance {number} is not one of TimeDial ({type(error).__name__}: "
+                f"{cut(str(error))}); give its test.json as it was released"
             ) from None
     if not rows:
         raise UserError(f"{file}: has no instance; give TimeDial's test.json")
@@ -46,8 +50,8 @@ def read_gold(file: Path) -> pd.DataFrame:
     twice = table[table.duplicated(["instance_id", "option"])]
     if len(twice):
         raise UserError(
-            f"{file}: id {cut(twice['instance_id'].iloc[0])} has the option {shown(twice['option'].iloc[0])} twice; give "
-            "TimeDial's test.json as it was released"
+            f"{file}: id {cut(twice['instance_id'].iloc[0])} has the option "
+            f"{shown(twice['option'].iloc[0])} twice; give TimeDial's test.json as it was released"
         )
     return table
 
@@ -86,12 +90,11 @@ def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str,
             f"{where}: id {cut(name)}: {what}; score {', '.join(map(shown, wanted[name]))}"
         )
     for option, score in scores.items():
-        if (
-            type(score) not in (int, float) or not abs(score) < math.inf
-        ):  # true and NaN are no scores
+        # true and NaN are no scores
+        if type(score) not in (int, float) or not abs(score) < math.inf:
             raise UserError(
-                f"{where}: id {cut(name)}: the score of {shown(option)} is {shown(score)}, not a number; write one "
-                "that is finite"
+                f"{where}: id {cut(name)}: the score of {shown(option)} is {shown(score)}, not a "
+                "number; write one that is finite"
             )
     return name, scores
 
@@ -114,8 +117,8 @@ def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
     left = [name for name in wanted if name not in found]
     if left:
         raise UserError(
-            f"{file}: line {len(lines)} is the last, and none is of id {cut(left[0])} ({len(left)} of {len(wanted)} "
-            "ids have no line); score every instance"
+            f"{file}: line {len(lines)} is the last, and none is of id {cut(left[0])} ({len(left)} "
+            f"of {len(wanted)} ids have no line); score every instance"
         )
     return np.array(
         [found[name][option] for name, option in zip(gold["instance_id"], gold["option"])], float

@@ -1,14 +1,17 @@
-"""Tabulate the shortcuts of a study: what a candidate has in common with its dialog and with the candidates of the training data.
+"""Tabulate the shortcuts of a study: what a candidate has in common with its dialog and with the
+candidates of the training data.
 
 scripts/publish/shortcuts.py says what the columns tell.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json, <build>/<source>/<dataset>/<split>.parquet,
-       resources/sources.yaml for titles
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
+       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.timedial.shortcuts --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial \\
-        --build results/build/timedial --runs RUN RUN … --output results/publish/default/tables/timedial_shortcuts
+    python -m scripts.studies.timedial.shortcuts \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/timedial \\
+        --build results/build/timedial --runs RUN RUN … \\
+        --output results/publish/default/tables/timedial_shortcuts
 """
 
 import argparse
@@ -23,7 +26,9 @@ from scripts.text.text_features import frequency, in_context, normal_words, shar
 
 
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
-    """What a candidate has in common with its dialog and with the right candidates of the training data, but itself; it says: right."""
+    """What a candidate has in common with its dialog and with the right candidates of the
+    training data, but itself; it says: right.
+    """
     often = frequency(table, train.loc[train["label"] == 1, "second"]) - (
         table["label"] == 1
     ).to_numpy() * (table is train)

@@ -1,19 +1,26 @@
-"""Make new instances in the form of TimeDial's challenge out of dialogs, for people to label (Qin et al. 2021, section 3).
+"""Make new instances in the form of TimeDial's challenge out of dialogs,
+for people to label (Qin et al. 2021, section 3).
 
-Of the dialogs with more than three temporal expressions each expression that has a numeral is masked, one an instance. What stood
-there is right; what might be wrong is proposed by the paper's three rules (scripts/studies/timedial/distractors.py), and nobody has judged it yet.
-A dialog that has the same words as another is taken once.
+Of the dialogs with more than three temporal expressions each expression that has a numeral is
+masked, one an instance. What stood there is right; what might be wrong is proposed by the paper's
+three rules (scripts/studies/timedial/distractors.py), and nobody has judged it yet. A dialog that
+has the same words as another is taken once.
 
 Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans)
-Writes <output>/test.parquet   schema of the datasets of TimeDial; label is 1 for what stood there, missing for what is proposed, so that
-                               nothing can be measured on it before it is labelled
-       <output>/labels.csv     the same to write in: instance_id, dialog, option, rule (original, phrase, numeral, open_ended), label. People write
-                               right or wrong as label, and may add rows with options of their own (of the same instance_id)
+Writes <output>/test.parquet   schema of the datasets of TimeDial; label is 1 for what stood there,
+                               missing for what is proposed, so that nothing can be measured on it
+                               before it is labelled
+       <output>/labels.csv     the same to write in: instance_id, dialog, option, rule (original,
+                               phrase, numeral, open_ended), label. People write right or wrong as
+                               label, and may add rows with options of their own (of the same
+                               instance_id)
 
-    python -m scripts.studies.timedial.to_label --cleaned results/clean/my_dialogs --spans results/build/temporal_spans/my_dialogs \\
-        --splits train validation --instances 100 --output results/to_label/timedial/my_dialogs/new
+    python -m scripts.studies.timedial.to_label --cleaned results/clean/my_dialogs \\
+        --spans results/build/temporal_spans/my_dialogs --splits train validation --instances 100 \\
+        --output results/to_label/timedial/my_dialogs/new
 
-scripts/studies/timedial/labelled.py makes a challenge of the labelled sheet, and docs/label.md says how to measure on it.
+scripts/studies/timedial/labelled.py makes a challenge of the labelled sheet, and docs/label.md says
+how to measure on it.
 """
 
 import argparse
@@ -40,8 +47,9 @@ COLUMNS = ["instance_id", "dialog", "option", "rule", "label"]  # of the sheet
 def read_split(
     given: argparse.Namespace, split: str
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Of one split's dialogs, without those that repeat another: turns, spans, and the spans to mask, which have a numeral and
-    stand in dialogs with enough spans; dialog is their number."""
+    """Of one split's dialogs, without those that repeat another: turns, spans, and the spans to
+    mask, which have a numeral and stand in dialogs with enough spans; dialog is their number.
+    """
     turns = ordered(given.cleaned / f"{split}.parquet")
     spans = spans_in_dialogs(given.spans / f"{split}.parquet", turns)
     spans = spans[
@@ -50,7 +58,8 @@ def read_split(
     many = spans[spans.groupby("dialog")["dialog"].transform("size") > MORE_THAN]
     masks = many[many["has_numeral"]]
     log.info(
-        "%s %s: %d dialogs, %d of them with more than %d temporal expressions, %d expressions with a numeral in those",
+        "%s %s: %d dialogs, %d of them with more than %d temporal expressions, %d expressions with "
+        "a numeral in those",
         given.cleaned,
         split,
         turns["dialog"].nunique(),
@@ -67,11 +76,13 @@ def main(given: argparse.Namespace) -> None:
     ids = pd.concat([masks["instance_id"] for *_, masks in parts], ignore_index=True)
     if ids.empty:
         raise UserError(
-            f"{given.cleaned}: no dialog has more than {MORE_THAN} temporal expressions and a numeral in one; give other dialogs"
+            f"{given.cleaned}: no dialog has more than {MORE_THAN} temporal expressions and a "
+            "numeral in one; give other dialogs"
         )
     if (twice := ids.duplicated()).any():
         raise UserError(
-            f"{given.cleaned}: the expression {ids[twice].iloc[0]} stands in two of the splits; name one of them"
+            f"{given.cleaned}: the expression {ids[twice].iloc[0]} stands in two of the splits; "
+            "name one of them"
         )
     taken = ids.iloc[np.argsort(keyed_hash(ids, given.seed), kind="stable")[: given.instances]]
     for turns, spans, masks in parts:

@@ -1,8 +1,9 @@
 """How likely a decoder finds the scored part of texts, what they begin with alike read once.
 
-Texts of one group share `shared` tokens: these are read once for the group, into a key-value cache, which is then repeated for
-each text, and what is left of the texts is read on. The beginnings are padded on the left, the rest on the right, so no padding
-stands inside a text: positions are told, and a sliding window sees as far as without padding.
+Texts of one group share `shared` tokens: these are read once for the group, into a key-value cache,
+which is then repeated for each text, and what is left of the texts is read on. The beginnings are
+padded on the left, the rest on the right, so no padding stands inside a text: positions are told,
+and a sliding window sees as far as without padding.
 """
 
 import inspect
@@ -31,14 +32,13 @@ def read(
 ):
     """What a decoder's body says of some columns of texts.
 
-    columns: (rows, width) numbers of the columns, which are positions; inside: where these are of the text; seen: (rows, what is in
-    the cache and these) where there is text.
+    columns: (rows, width) numbers of the columns, which are positions; inside: where these are of
+    the text; seen: (rows, what is in the cache and these) where there is text.
     """
     columns = columns.clamp(0, ids.shape[1] - 1)
     given = {"input_ids": ids.gather(1, columns) * inside, "attention_mask": seen.long()}
-    if (
-        "position_ids" in inspect.signature(body.forward).parameters
-    ):  # without it places are told apart by attention_mask alone
+    # without it places are told apart by attention_mask alone
+    if "position_ids" in inspect.signature(body.forward).parameters:
         given["position_ids"] = columns * inside
     return body(
         **given,
@@ -53,10 +53,12 @@ def read(
 def parts_of(
     rest: np.ndarray, shared: np.ndarray, choices: np.ndarray, tokens: int
 ) -> list[np.ndarray]:
-    """The rows in parts of at most `tokens` tokens to read, padding included, and one group at least.
+    """The rows in parts of at most `tokens` tokens to read, padding included,
+    and one group at least.
 
-    shared, rest: (rows,) how many tokens of each text its group shares, and what is left of it. Groups with like rests stand together:
-    in a batch of texts of like lengths, what they share is then of like length as well.
+    shared, rest: (rows,) how many tokens of each text its group shares, and what is left of it.
+    Groups with like rests stand together: in a batch of texts of like lengths, what they share is
+    then of like length as well.
     """
     _, group = np.unique(choices, return_inverse=True)
     longest = np.zeros(group.max() + 1, np.int64)
@@ -78,7 +80,9 @@ def parts_of(
 def scored_likelihoods(
     network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
 ) -> torch.Tensor:
-    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, each given all before it."""
+    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
+    each given all before it.
+    """
     shared, choices = (batch[name].cpu().numpy() for name in ("shared", "choices"))
     rest = batch["attention_mask"].sum(1).cpu().numpy() - shared[:, 0]
     found = torch.zeros(len(rest), device=batch["input_ids"].device)
@@ -106,9 +110,8 @@ def of_part(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
     columns = shared + torch.arange(int((length - shared).max()), device=ids.device)
     inside = columns < length
     output = read(body, ids, columns, inside, torch.cat([seen, inside], 1), cache)
-    is_scored = (columns >= batch["scored_from"] - 1) & (
-        columns < batch["scored_to"] - 1
-    )  # what a token says of the one after it
+    # what a token says of the one after it
+    is_scored = (columns >= batch["scored_from"] - 1) & (columns < batch["scored_to"] - 1)
     rows, places = is_scored.nonzero(as_tuple=True)
     wanted = ids[rows, columns[rows, places] + 1]
     given = {"input_ids": ids[:1, :1], "use_cache": False}

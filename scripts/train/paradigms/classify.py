@@ -1,8 +1,10 @@
-"""The `classify` paradigm: a sequence classification head over any model, for single texts and pairs of texts.
+"""The `classify` paradigm: a sequence classification head over any model,
+for single texts and pairs of texts.
 
-An encoder's head reads its first token, an encoder-decoder's and a decoder's the last one that is no padding (a decoder sees
-what stands before). Texts are padded at the end. Where a tokenizer has no separator for pairs it is a newline, where it has
-no mask for TimeDial's contexts a blank of underscores (separate_pairs and blank in scripts/train/paradigms/paradigm.py).
+An encoder's head reads its first token, an encoder-decoder's and a decoder's the last one that is
+no padding (a decoder sees what stands before). Texts are padded at the end. Where a tokenizer has
+no separator for pairs it is a newline, where it has no mask for TimeDial's contexts a blank of
+underscores (separate_pairs and blank in scripts/train/paradigms/paradigm.py).
 """
 
 from pathlib import Path
@@ -32,10 +34,11 @@ FIELDS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 def load(model: Path, head: Head, training: dict):
-    """The tokenizer and the model, with its own head or a fresh one; a model without weights starts from scratch.
+    """The tokenizer and the model, with its own head or a fresh one;
+    a model without weights starts from scratch.
 
-    The caller seeds torch. Raises UserError when weights of the model, or of its own head, are missing or max_length is
-    too long.
+    The caller seeds torch. Raises UserError when weights of the model, or of its own head, are
+    missing or max_length is too long.
     """
     tokenizer = read_tokenizer(model)
     separate_pairs(tokenizer, model)
@@ -66,7 +69,9 @@ def load(model: Path, head: Head, training: dict):
 
 
 def log_probabilities(network: torch.nn.Module, head: Head, batch: Batch) -> torch.Tensor:
-    """(rows, labels): the log-probability of each label of the head, in the order of the study, in fp32."""
+    """(rows, labels): the log-probability of each label of the head, in the order of the study,
+    in fp32.
+    """
     logits = network(**fields_of(batch, *FIELDS)).logits
     if head.order:
         logits = logits[:, head.order]
@@ -84,7 +89,8 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
     ]  # type: list
     if None in starts or starts[0] >= starts[1]:
         raise UserError(
-            f"{model}: the tokenizer writes a pair otherwise than its texts alone; choose another model"
+            f"{model}: the tokenizer writes a pair otherwise than its texts alone; choose another "
+            "model"
         )
     cuts = [0, starts[0], starts[0] + len(first), starts[1], starts[1] + len(second), len(ids)]
     frame = list(zip(cuts[0::2], cuts[1::2]))
@@ -95,7 +101,10 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
 
 
 def fields_of_parts(tokenizer, parts: list[Ragged], kinds: list[list[int]]) -> dict[str, Ragged]:
-    """The fields of examples that are put together of parts. kinds: of each part the type of all its tokens, or that of each."""
+    """The fields of examples that are put together of parts.
+
+    kinds: of each part the type of all its tokens, or that of each.
+    """
     fields = {"input_ids": joined(*parts)}
     if "token_type_ids" in tokenizer.model_input_names:
         fields["token_type_ids"] = joined(
@@ -134,7 +143,9 @@ def tokenize_cloze(
 
 
 class Paradigm:
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a
+    paradigm is).
+    """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         self.model, self.head, self.inputs = model, Head(**job["head"]), job["inputs"]
@@ -156,7 +167,9 @@ class Paradigm:
         return table
 
     def encode(self, table: pa.Table) -> Examples:
-        """The examples of a table: of one text, of two, or of contexts with a mask and candidates for it."""
+        """The examples of a table: of one text, of two,
+        or of contexts with a mask and candidates for it.
+        """
         labels = np.array(self.head.columns)[table["label"].to_numpy()]
         if self.inputs == ["context", "candidate"]:
             return tokenize_cloze(self.tokenizer, self.model, table, labels, self.max_length)
@@ -174,7 +187,8 @@ class Paradigm:
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the rows' cross-entropies, and how many rows are right."""
         scores = self.scores(network, batch)
-        # gather has a deterministic form on GPUs; PyTorch's list says of its NLL loss that it may have none.
+        # gather has a deterministic form on GPUs; PyTorch's list says of its NLL loss that it may
+        # have none.
         loss = -scores.gather(1, batch["labels"][:, None]).sum()
         return loss, (scores.argmax(1) == batch["labels"]).sum()
 

@@ -1,7 +1,9 @@
-"""The `clm` paradigm: causal language modelling over the dialogs to learn from. It makes a model that others start from.
+"""The `clm` paradigm: causal language modelling over the dialogs to learn from.
 
-Each token of a dialog is asked for, given those before it; the first after the token that the paradigm `likelihood` begins
-texts with: the tokenizer's bos, else its eos, else none.
+It makes a model that others start from.
+
+Each token of a dialog is asked for, given those before it; the first after the token that the
+paradigm `likelihood` begins texts with: the tokenizer's bos, else its eos, else none.
 Each dialog stands once, with its own words in place of the mask, as in an MLM stage.
 """
 
@@ -38,7 +40,8 @@ def load(model: Path, training: dict):
     config = read_config(model, tokenizer, training, use_cache=False)
     if config.is_encoder_decoder or type(config) not in AutoModelForCausalLM._model_mapping:
         raise UserError(
-            f"{model}: a {config.model_type} model does not write from left to right; a CLM stage needs a decoder, as GPT-2"
+            f"{model}: a {config.model_type} model does not write from left to right; a CLM stage "
+            "needs a decoder, as GPT-2"
         )
     network, lost = read_network(AutoModelForCausalLM, model, config)
     check_whole(model, lost)
@@ -46,7 +49,8 @@ def load(model: Path, training: dict):
 
 
 class Paradigm(mlm.Paradigm):
-    """Each text gets the mean log-likelihood of its tokens and the share of them that the model would write.
+    """Each text gets the mean log-likelihood of its tokens and the share of them
+    that the model would write.
 
     scripts/train/paradigms/paradigm.py says what a paradigm is.
     """
@@ -58,7 +62,9 @@ class Paradigm(mlm.Paradigm):
     def likelihoods(
         self, network: torch.nn.Module, batch: Batch
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(rows,) mean log-likelihood of the tokens but the first, and the share of them that the model would write itself."""
+        """(rows,) mean log-likelihood of the tokens but the first, and the share of them that
+        the model would write itself.
+        """
         ids, inside = batch["input_ids"], batch["attention_mask"].bool()
         following = torch.cat([ids[:, 1:], ids[:, :1]], 1)
         is_target = torch.cat([inside[:, 1:], torch.zeros_like(inside[:, :1])], 1)

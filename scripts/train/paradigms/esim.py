@@ -1,16 +1,21 @@
-"""ESIM, a classifier of pairs of texts without a transformer (Chen et al. 2017, the sequential model).
+"""ESIM, a classifier of pairs of texts without a transformer (Chen et al. 2017, the sequential
+model).
 
-As in AllenNLP's SNLI setting, which MC-TACO took: a BiLSTM over each text, soft alignment by dot products, a BiLSTM
-over what the alignment adds, average and maximum over the words, one hidden layer. Its words are one of two kinds, by
-config.json of the model's folder:
+As in AllenNLP's SNLI setting, which MC-TACO took: a BiLSTM over each text, soft alignment by dot
+products, a BiLSTM over what the alignment adds, average and maximum over the words, one hidden
+layer. Its words are one of two kinds, by config.json of the model's folder:
 
-    {"model_type": "esim", "hidden_size": 300, "vectors": "glove.840B.300d.zip"}    word vectors, trained along
-    {"model_type": "esim", "hidden_size": 300, "encoder": true}    a frozen transformer in encoder/, ELMo's role
+    {"model_type": "esim", "hidden_size": 300, "vectors": "glove.840B.300d.zip"}    word vectors,
+        trained along
+    {"model_type": "esim", "hidden_size": 300, "encoder": true}    a frozen transformer in encoder/,
+        ELMo's role
 
-With vectors a text is lower-cased as there (`"lower_case": false` keeps its case). With an encoder, a word is a piece
-of the encoder's own tokenizer, and the encoder reads premise and hypothesis apart, as ELMo did.
+With vectors a text is lower-cased as there (`"lower_case": false` keeps its case). With an encoder,
+a word is a piece of the encoder's own tokenizer, and the encoder reads premise and hypothesis
+apart, as ELMo did.
 
-Reads  <model>/config.json and <model>/<vectors>, or <model>/encoder/ (config.json, tokenizer.json, model.safetensors)
+Reads  <model>/config.json and <model>/<vectors>, or <model>/encoder/ (config.json, tokenizer.json,
+       model.safetensors)
 """
 
 from collections.abc import Iterable
@@ -46,7 +51,9 @@ DROPOUT = 0.5
 
 
 def gathered(input_ids: torch.Tensor, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The chosen tokens of each row moved to its start, (rows, longest), and how many they are; the rest is no text."""
+    """The chosen tokens of each row moved to its start, (rows, longest), and how many they are;
+    the rest is no text.
+    """
     lengths = chosen.sum(1)
     order = torch.argsort((~chosen).long(), dim=1, stable=True)[:, : max(1, int(lengths.max()))]
     return input_ids.gather(1, order), lengths
@@ -55,7 +62,8 @@ def gathered(input_ids: torch.Tensor, chosen: torch.Tensor) -> tuple[torch.Tenso
 class Esim(torch.nn.Module):
     """Logits for pairs of texts. A text without words stands as zeros. Padding changes nothing.
 
-    words: WordVectors or FrozenEncoder. All but an encoder computes in fp32, under autocast as well.
+    words: WordVectors or FrozenEncoder. All but an encoder computes in fp32, under autocast as
+    well.
     """
 
     def __init__(
@@ -80,9 +88,8 @@ class Esim(torch.nn.Module):
                     torch.nn.init.orthogonal_(weight)
                 else:
                     torch.nn.init.zeros_(weight)
-                if name.startswith(
-                    "bias_hh"
-                ):  # the second of four gates: at first nothing is forgotten
+                # the second of four gates: at first nothing is forgotten
+                if name.startswith("bias_hh"):
                     weight.data[hidden : 2 * hidden] = 1
         for linear in (self.projection, self.hidden, self.output):
             torch.nn.init.xavier_uniform_(linear.weight)
@@ -94,7 +101,9 @@ class Esim(torch.nn.Module):
         token_type_ids: torch.Tensor | None = None,
         attention_mask: torch.Tensor | None = None,
     ) -> SequenceClassifierOutput:
-        """Scores of (rows, width) tokens: type 0 is the premise, 1 the hypothesis; .logits is (rows, labels)."""
+        """Scores of (rows, width) tokens: type 0 is the premise, 1 the hypothesis;
+        .logits is (rows, labels).
+        """
         real = (
             torch.ones_like(input_ids).bool() if attention_mask is None else attention_mask.bool()
         )
@@ -112,7 +121,9 @@ class Esim(torch.nn.Module):
         premise: tuple[torch.Tensor, torch.Tensor],
         hypothesis: tuple[torch.Tensor, torch.Tensor],
     ):
-        """(rows, labels) logits from the words of both texts, each (rows, longest, dimension) with its lengths."""
+        """(rows, labels) logits from the words of both texts,
+        each (rows, longest, dimension) with its lengths.
+        """
         (a, a_lengths), (b, b_lengths) = premise, hypothesis
         a_real, b_real = positions(a.shape[1], a_lengths), positions(b.shape[1], b_lengths)
         a, b = self.encode(self.input, a, a_lengths), self.encode(self.input, b, b_lengths)
@@ -134,7 +145,9 @@ class Esim(torch.nn.Module):
     def encode(
         self, lstm: torch.nn.LSTM, values: torch.Tensor, lengths: torch.Tensor
     ) -> torch.Tensor:
-        """Both directions over each row's real positions, zeros elsewhere; one dropout mask for all words of a row."""
+        """Both directions over each row's real positions, zeros elsewhere;
+        one dropout mask for all words of a row.
+        """
         mask = torch.nn.functional.dropout(
             torch.ones_like(values[:, :1]), self.dropout, self.training
         )
@@ -147,20 +160,26 @@ class Esim(torch.nn.Module):
         return read * (lengths > 0)[:, None, None]
 
     def enhance(self, text: torch.Tensor, aligned: torch.Tensor) -> torch.Tensor:
-        """What a text is, what the other says of it, how they differ and agree, in fewer numbers."""
+        """What a text is, what the other says of it, how they differ and agree,
+        in fewer numbers.
+        """
         return self.projection(
             torch.cat([text, aligned, text - aligned, text * aligned], -1)
         ).relu()
 
 
 def attention(alike: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-    """Each row's weights over the other text's real positions: they sum to 1, or to 0 where it has none."""
+    """Each row's weights over the other text's real positions: they sum to 1,
+    or to 0 where it has none.
+    """
     weights = torch.softmax(alike.masked_fill(~real[:, None], torch.finfo(alike.dtype).min), -1)
     return weights * real[:, None]
 
 
 def average_and_maximum(values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """(rows, 2 × dimension) from (rows, width, dimension), over the real positions; zeros where there are none."""
+    """(rows, 2 × dimension) from (rows, width, dimension), over the real positions;
+    zeros where there are none.
+    """
     real = positions(values.shape[1], lengths)[..., None]
     average = (values * real).sum(1) / lengths.clamp(min=1)[:, None]
     maximum = values.masked_fill(~real, torch.finfo(values.dtype).min).amax(1)
@@ -192,7 +211,9 @@ def read_config(model: Path) -> dict:
 
 
 def words_of(model: Path, texts: Iterable[str]) -> set[str] | None:
-    """The words of texts as the model's tokenizer splits them; None for a model over an encoder, which needs none."""
+    """The words of texts as the model's tokenizer splits them; None for a model over an encoder,
+    which needs none.
+    """
     config = read_config(model)
     if "vectors" not in config:
         return None
@@ -203,11 +224,13 @@ def words_of(model: Path, texts: Iterable[str]) -> set[str] | None:
 
 
 def load(model: Path, head: Head, training: dict, words: set[str]):
-    """The tokenizer and the network with a fresh head; training's dropout, or 0.5. The caller seeds torch.
+    """The tokenizer and the network with a fresh head; training's dropout, or 0.5.
 
-    words: those of all texts that will be read (words_of); not used for a model over an encoder. Raises UserError for a
-    wrong configuration, for vectors of none of the words, for an encoder without weights, and where max_length is too
-    long for it.
+    The caller seeds torch.
+
+    words: those of all texts that will be read (words_of); not used for a model over an encoder.
+    Raises UserError for a wrong configuration, for vectors of none of the words, for an encoder
+    without weights, and where max_length is too long for it.
     """
     config = read_config(model)
     dropout = DROPOUT if training.get("dropout") is None else training["dropout"]
@@ -215,8 +238,9 @@ def load(model: Path, head: Head, training: dict, words: set[str]):
         known, vectors = read_vectors(model / config["vectors"], words)
         if not known:
             raise UserError(
-                f"{model / config['vectors']}: has none of the {len(words)} words of the texts; name "
-                "vectors of their language, and see whether lower_case in config.json fits them"
+                f"{model / config['vectors']}: has none of the {len(words)} words of the texts; "
+                "name vectors of their language, and see whether lower_case in config.json fits "
+                "them"
             )
         tokenizer = build_tokenizer(words, config["lower_case"])
         tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))

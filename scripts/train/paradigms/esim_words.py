@@ -1,8 +1,11 @@
-"""The words that ESIM reads (scripts/train/paradigms/esim.py): vectors that are trained along, or the states of a frozen encoder.
+"""The words that ESIM reads (scripts/train/paradigms/esim.py): vectors that are trained along, or
+the states of a frozen encoder.
 
-Both take (rows, width) numbers of tokens with the length of each row, and give (rows, width, dimension) with its lengths.
+Both take (rows, width) numbers of tokens with the length of each row, and give (rows, width,
+dimension) with its lengths.
 
-Reads  <model>/encoder/ (config.json, tokenizer.json, model.safetensors); vectors are read by scripts/train/paradigms/vectors.py
+Reads  <model>/encoder/ (config.json, tokenizer.json, model.safetensors); vectors are read by
+       scripts/train/paradigms/vectors.py
 """
 
 from collections.abc import Iterable
@@ -25,8 +28,9 @@ from scripts.train.paradigms.paradigm import (
 )
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
-# Tokens as GloVe's corpora have them: abbreviations (a.m.), the number of a clock time (5 pm), other numbers (2.5,
-# 10:30) and contractions (do n't, it 's) in the Penn Treebank's way, then words, and every other sign alone.
+# Tokens as GloVe's corpora have them: abbreviations (a.m.), the number of a clock time (5 pm),
+# other numbers (2.5, 10:30) and contractions (do n't, it 's) in the Penn Treebank's way, then
+# words, and every other sign alone.
 TOKENS = (
     r"(?i)(?:[a-z]\.){2,}|\d+(?:[.,:]\d+)*(?=[ap]\.?m\b)|\d+(?:[.,:]\d+)+"
     r"|\w+?(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]"
@@ -54,7 +58,8 @@ def word_level(vocabulary: dict[str, int], lower_case: bool) -> Tokenizer:
 def build_tokenizer(words: Iterable[str], lower_case: bool = True) -> PreTrainedTokenizerFast:
     """The tokenizer of these words: [PAD], [UNK], then the words in their order by alphabet.
 
-    A pair is its premise, of type 0, and its hypothesis, of type 1, with nothing between: the types divide them.
+    A pair is its premise, of type 0, and its hypothesis, of type 1, with nothing between: the types
+    divide them.
     """
     vocabulary = {
         word: number
@@ -76,8 +81,9 @@ def build_tokenizer(words: Iterable[str], lower_case: bool = True) -> PreTrained
 def initial_vectors(tokens: list[str], known: list[str], vectors: np.ndarray) -> np.ndarray:
     """(tokens, dimension) float32: the vector of each token, zeros for the first, which pads.
 
-    A token without one draws each number from the normal distribution with mean and standard deviation of the known
-    ones, as in AllenNLP, but by a hash of the token: the same draws in every run, whatever the other tokens.
+    A token without one draws each number from the normal distribution with mean and standard
+    deviation of the known ones, as in AllenNLP, but by a hash of the token: the same draws in every
+    run, whatever the other tokens.
     """
     dimension = vectors.shape[1]
     places = {token: place for place, token in enumerate(tokens)}
@@ -116,7 +122,8 @@ class WordVectors(torch.nn.Module):
 
 
 def write_apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
-    """Make the tokenizer write a pair as two texts alone, the second of type 1, e.g. [CLS] a [SEP] [CLS] b [SEP].
+    """Make the tokenizer write a pair as two texts alone, the second of type 1,
+    e.g. [CLS] a [SEP] [CLS] b [SEP].
 
     Returns how many special tokens stand before and after a text.
     """
@@ -144,7 +151,9 @@ def write_apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
 
 
 class FrozenEncoder(torch.nn.Module):
-    """The last hidden states of a transformer that does not learn, for texts alone, without its special tokens."""
+    """The last hidden states of a transformer that does not learn, for texts alone,
+    without its special tokens.
+    """
 
     def __init__(self, encoder: torch.nn.Module, padding: int, before: int, after: int):
         super().__init__()
@@ -159,13 +168,14 @@ class FrozenEncoder(torch.nn.Module):
     def forward(
         self, input_ids: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(rows, width) pieces → (rows, width without special tokens, dimension) states, and their lengths."""
+        """(rows, width) pieces → (rows, width without special tokens, dimension) states,
+        and their lengths.
+        """
         input_ids = torch.nn.functional.pad(
             input_ids, (0, max(0, self.before + 1 - input_ids.shape[1]))
         )
-        inside = positions(
-            input_ids.shape[1], lengths.clamp(min=1)
-        )  # an encoder must have something to look at
+        # an encoder must have something to look at
+        inside = positions(input_ids.shape[1], lengths.clamp(min=1))
         with torch.no_grad():
             states = self.encoder(
                 input_ids=input_ids.masked_fill(~inside, self.padding), attention_mask=inside.long()
@@ -178,14 +188,15 @@ def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast
     """A frozen encoder and its tokenizer, which writes a pair as two texts alone."""
     if not (folder / "model.safetensors").is_file():
         raise UserError(
-            f"{folder}: has no model.safetensors, but an encoder that stays frozen needs trained weights; "
-            "name a model that has them"
+            f"{folder}: has no model.safetensors, but an encoder that stays frozen needs trained "
+            "weights; name a model that has them"
         )
     tokenizer = read_tokenizer(folder)
     config = read_config(folder, tokenizer, {"max_length": max_length})
     if config.is_encoder_decoder:
         raise UserError(
-            f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder alone"
+            f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder "
+            "alone"
         )
     encoder, missing = read_network(AutoModel, folder, config)
     check_whole(folder, [key for key in missing if "pooler" not in key], "the encoder")

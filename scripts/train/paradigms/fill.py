@@ -1,7 +1,7 @@
 """The `fill` paradigm: a masked language model fills as many masks as the candidate has tokens.
 
-A candidate's score is the mean log-likelihood of its tokens in their masks, all masked at once (Qin et al. 2021,
-section 4.1.2). It learns by raising that of the right candidates.
+A candidate's score is the mean log-likelihood of its tokens in their masks, all masked at once (Qin
+et al. 2021, section 4.1.2). It learns by raising that of the right candidates.
 """
 
 from pathlib import Path
@@ -32,8 +32,8 @@ FIELDS = ("input_ids", "attention_mask")
 def load(model: Path, training: dict, learns: bool, new_head: bool = False):
     """The tokenizer and the masked language model. The caller seeds torch.
 
-    Raises UserError for a model whose weights lack a part, the head that fills masks among them (but for new_head), and for
-    one without weights that does not learn.
+    Raises UserError for a model whose weights lack a part, the head that fills masks among them
+    (but for new_head), and for one without weights that does not learn.
     """
     tokenizer = read_tokenizer(model)
     config = read_config(model, tokenizer, training)
@@ -47,13 +47,15 @@ def load(model: Path, training: dict, learns: bool, new_head: bool = False):
         model,
         lost,
         "the encoder" if lost and lost[0].startswith(encoder) else "the head that fills masks",
-        "name a model that fills masks, or one that learns it in an MLM stage (`mlm:` in resources/models.yaml)",
+        "name a model that fills masks, or one that learns it in an MLM stage (`mlm:` in "
+        "resources/models.yaml)",
     )
     return tokenizer, network
 
 
 def of_targets(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(rows,) mean log-likelihood of each row's targets (not IGNORED), and the share of them that are the likeliest.
+    """(rows,) mean log-likelihood of each row's targets (not IGNORED),
+    and the share of them that are the likeliest.
 
     logits: (targets that are not IGNORED, vocabulary)
     """
@@ -72,14 +74,13 @@ def logits_at(
 ) -> torch.Tensor:
     """(places, vocabulary) logits where places, (rows, columns) of booleans, is true.
 
-    The head reads each place by itself, is as dear as a small encoder (a decoder's as many layers), and few places are asked for: it gets
-    these only. fields: of the batch, for the network.
+    The head reads each place by itself, is as dear as a small encoder (a decoder's as many layers),
+    and few places are asked for: it gets these only. fields: of the batch, for the network.
     """
 
     def only_these(module, given, output):
-        output["last_hidden_state"] = output["last_hidden_state"][places][
-            None
-        ]  # a decoder's head wants rows
+        # a decoder's head wants rows
+        output["last_hidden_state"] = output["last_hidden_state"][places][None]
         return output
 
     body = getattr(
@@ -93,7 +94,9 @@ def logits_at(
 
 
 class Paradigm(Choosing):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm
+    is).
+    """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         self.model, self.max_length = model, job["settings"]["training"]["max_length"]
@@ -106,7 +109,9 @@ class Paradigm(Choosing):
         return load(model, job["settings"]["training"], job["learns"])
 
     def encode(self, table: pa.Table) -> Examples:
-        """Contexts with as many masks as the candidate has tokens (input_ids), and those tokens (targets)."""
+        """Contexts with as many masks as the candidate has tokens (input_ids),
+        and those tokens (targets).
+        """
         left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
         n, mask = len(table), mask_token(self.tokenizer, self.model)
         left, right, truncated = window(
@@ -122,7 +127,9 @@ class Paradigm(Choosing):
     def likelihoods(
         self, network: torch.nn.Module, batch: Batch
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
+        """(rows,) mean log-likelihood of the targets,
+        and the share of them that the model would write itself.
+        """
         return of_targets(logits_at(network, batch["targets"] != IGNORED, batch), batch["targets"])
 
     def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
@@ -130,6 +137,8 @@ class Paradigm(Choosing):
         return self.likelihoods(network, batch)[0][:, None]
 
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Minus the sum of the rows' mean log-likelihoods, and how many candidates the model would write itself."""
+        """Minus the sum of the rows' mean log-likelihoods,
+        and how many candidates the model would write itself.
+        """
         likelihood, written = self.likelihoods(network, batch)
         return -likelihood.sum(), (written == 1).sum()

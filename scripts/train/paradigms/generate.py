@@ -1,8 +1,10 @@
-"""The `generate` paradigm: a sequence-to-sequence model writes what the mask, a sentinel, stands for.
+"""The `generate` paradigm: a sequence-to-sequence model writes what the mask, a sentinel,
+stands for.
 
-As in T5's pretraining the encoder reads the context with <extra_id_0> in the mask's place, the decoder <extra_id_0> and the
-candidate. A candidate's score is the mean log-likelihood of its tokens, so that its length does not count (Qin et al.
-2021, section 4.1.3). It learns by raising that of the right candidates.
+As in T5's pretraining the encoder reads the context with <extra_id_0> in the mask's place, the
+decoder <extra_id_0> and the candidate. A candidate's score is the mean log-likelihood of its
+tokens, so that its length does not count (Qin et al. 2021, section 4.1.3). It learns by raising
+that of the right candidates.
 """
 
 from pathlib import Path
@@ -33,8 +35,8 @@ from scripts.train.paradigms.paradigm import (
 def load(model: Path, training: dict, learns: bool):
     """The tokenizer and the model. The caller seeds torch.
 
-    Raises UserError for a tokenizer without the sentinel, for lost weights, and for a model without weights that does
-    not learn.
+    Raises UserError for a tokenizer without the sentinel, for lost weights, and for a model without
+    weights that does not learn.
     """
     tokenizer = read_tokenizer(model)
     if SENTINEL not in tokenizer.get_vocab():
@@ -44,7 +46,8 @@ def load(model: Path, training: dict, learns: bool):
     config = read_config(model, tokenizer, training)
     if not config.is_encoder_decoder:
         raise UserError(
-            f"{model}: a {config.model_type} model has no decoder; the method generate needs a model like T5"
+            f"{model}: a {config.model_type} model has no decoder; the method generate needs a "
+            "model like T5"
         )
     check_trained(model, learns)
     network, lost = read_network(AutoModelForSeq2SeqLM, model, config)
@@ -53,7 +56,9 @@ def load(model: Path, training: dict, learns: bool):
 
 
 class Paradigm(fill.Paradigm):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm
+    is).
+    """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         super().__init__(model, job, tables)
@@ -64,7 +69,9 @@ class Paradigm(fill.Paradigm):
         return load(model, job["settings"]["training"], job["learns"])
 
     def encode(self, table: pa.Table) -> Examples:
-        """Contexts with the sentinel (input_ids), and what the decoder reads and is to write (decoder_input_ids, targets)."""
+        """Contexts with the sentinel (input_ids), and what the decoder reads and is to write
+        (decoder_input_ids, targets).
+        """
         left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
         n, sentinel = len(table), self.tokenizer.convert_tokens_to_ids(SENTINEL)
         room = np.full(n, self.max_length - 1 - len(self.before + self.after))
@@ -87,7 +94,9 @@ class Paradigm(fill.Paradigm):
     def likelihoods(
         self, network: torch.nn.Module, batch: Batch
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
+        """(rows,) mean log-likelihood of the targets,
+        and the share of them that the model would write itself.
+        """
         given = {
             "attention_mask": batch["attention_mask"],
             "decoder_input_ids": batch["decoder_input_ids"],

@@ -1,6 +1,8 @@
-"""How likely a T5 finds the scored part of texts: the encoder reads the context and a sentinel, the decoder writes what that stands for.
+"""How likely a T5 finds the scored part of texts: the encoder reads the context and a sentinel, the
+decoder writes what that stands for.
 
-As in its pretraining the decoder begins with the sentinel. A context that several texts share is read once.
+As in its pretraining the decoder begins with the sentinel. A context that several texts share is
+read once.
 """
 
 import torch
@@ -16,7 +18,9 @@ SENTINEL = "<extra_id_0>"
 def contexts(
     ids: torch.Tensor, length: torch.Tensor, after: list[int], pad: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first `length` tokens of each row and then those of `after`, padded on the right; and where there is text."""
+    """The first `length` tokens of each row and then those of `after`, padded on the right;
+    and where there is text.
+    """
     columns = torch.arange(int(length.max()) + len(after), device=ids.device)
     beyond = columns - length  # ≥ 0: after the context
     ends = torch.tensor(after, device=ids.device)[beyond.clamp(0, len(after) - 1)]
@@ -28,9 +32,11 @@ def contexts(
 def scored_likelihoods(
     network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
 ) -> torch.Tensor:
-    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, written by the decoder.
+    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
+    written by the decoder.
 
-    after: the special tokens that end what the encoder reads; those that begin it stand in the rows.
+    after: the special tokens that end what the encoder reads; those that begin it stand in the
+    rows.
     """
     ids, start, end = batch["input_ids"], batch["scored_from"], batch["scored_to"]
     pad, sentinel = network.config.pad_token_id, tokenizer.convert_tokens_to_ids(SENTINEL)

@@ -1,13 +1,16 @@
-"""The `likelihood` paradigm: a language model says how likely it finds the texts of a wording; it does not learn.
+"""The `likelihood` paradigm: a language model says how likely it finds the texts of a wording;
+it does not learn.
 
-One method for every model that knows a language, by its kind: a decoder reads the text (causal.py), a T5 reads the context and
-writes the scored part (infilling.py), an encoder fills each scored token's mask (masking.py). A decoder's text begins with the
-tokenizer's bos, else its eos; where it has neither, the first token of a text has nothing before it and is not scored. Chat
-templates are not used: the wordings (prompts.yaml of the study) are all that is written.
+One method for every model that knows a language, by its kind: a decoder reads the text (causal.py),
+a T5 reads the context and writes the scored part (infilling.py), an encoder fills each scored
+token's mask (masking.py). A decoder's text begins with the tokenizer's bos, else its eos; where it
+has neither, the first token of a text has nothing before it and is not scored. Chat templates are
+not used: the wordings (prompts.yaml of the study) are all that is written.
 
-A text's score is the sum of the log-likelihoods of its scored tokens; by the prompt divided by their number (token) or by the
-bytes of what they stand for (byte), and with a domain less the score of the same part after the domain's text. Scores are computed
-in fp32 from weights in fp32; `precision: bf16` loads these in bf16.
+A text's score is the sum of the log-likelihoods of its scored tokens; by the prompt divided by
+their number (token) or by the bytes of what they stand for (byte), and with a domain less the score
+of the same part after the domain's text. Scores are computed in fp32 from weights in fp32;
+`precision: bf16` loads these in bf16.
 """
 
 from pathlib import Path
@@ -49,8 +52,9 @@ def known_kind(config, model: Path) -> str:
     kind = kind_of(config)
     if kind is None:
         raise UserError(
-            f"{model}: a {config.model_type} model (model_type in config.json) writes and fills no text that can be scored; "
-            "choose a decoder, a T5 or an encoder with a head that fills masks"
+            f"{model}: a {config.model_type} model (model_type in config.json) writes and fills no "
+            "text that can be scored; choose a decoder, a T5 or an encoder with a head that fills "
+            "masks"
         )
     return kind
 
@@ -58,13 +62,14 @@ def known_kind(config, model: Path) -> str:
 def load(model: Path, training: dict):
     """Tokenizer, network and kind of a model.
 
-    Raises UserError for a model of another kind, without weights, with weights that lack a part, an encoder without a mask among its
-    tokens, a model that writes and has no sentinel.
+    Raises UserError for a model of another kind, without weights, with weights that lack a part, an
+    encoder without a mask among its tokens, a model that writes and has no sentinel.
     """
     tokenizer = read_tokenizer(model)
     if not tokenizer.is_fast:
         raise UserError(
-            f"{model}: its tokenizer does not tell which characters a token stands for; choose a model with a tokenizer.json"
+            f"{model}: its tokenizer does not tell which characters a token stands for; choose a "
+            "model with a tokenizer.json"
         )
     config = read_config(model, tokenizer, training)
     kind = known_kind(config, model)
@@ -87,7 +92,8 @@ def load(model: Path, training: dict):
         mask_token(tokenizer, model)
     if kind == "encoder_decoder" and infilling.SENTINEL not in tokenizer.get_vocab():
         raise UserError(
-            f"{model}: its tokenizer has no {infilling.SENTINEL}; an encoder-decoder is asked as T5 was trained"
+            f"{model}: its tokenizer has no {infilling.SENTINEL}; an encoder-decoder is asked as "
+            "T5 was trained"
         )
     return tokenizer, network, kind
 
@@ -106,15 +112,15 @@ def numbers(values: np.ndarray) -> Ragged:
 
 
 def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
-    """The threshold above which most scores are of right examples and below which of wrong ones; the lowest of equals.
+    """The threshold above which most scores are of right examples and below which of wrong ones;
+    the lowest of equals.
 
     It lies in the middle between two scores, or beyond all of them by 1.
     """
     order = np.argsort(scores, kind="stable")
     ordered, labels = scores[order], right[order].astype(np.int64)
-    gained = np.concatenate(
-        [[0], np.cumsum(1 - 2 * labels)]
-    )  # wrong ones below it, less right ones below it
+    # wrong ones below it, less right ones below it
+    gained = np.concatenate([[0], np.cumsum(1 - 2 * labels)])
     possible = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
     best = int(np.where(possible, gained, np.iinfo(np.int64).min).argmax())
     edges = np.concatenate([[ordered[0] - 2], ordered, [ordered[-1] + 2]])
@@ -122,7 +128,9 @@ def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
 
 
 class Paradigm:
-    """Each label gets a log-probability, or each candidate a score (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+    """Each label gets a log-probability, or each candidate a score
+    (scripts/train/paradigms/paradigm.py says what a paradigm is).
+    """
 
     width = 1  # of a text; finished() makes of these what an example gets
 
@@ -136,7 +144,8 @@ class Paradigm:
         )
         self.tokenizer, self.network, self.kind = load(model, training)
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
-        # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel, twice, and its start count.
+        # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel,
+        # twice, and its start count.
         self.room = (
             training["max_length"]
             - len(self.before + self.after)
@@ -157,7 +166,9 @@ class Paradigm:
         self.padding = dict.fromkeys(fields, 0) | {"input_ids": self.tokenizer.pad_token_id or 0}
 
     def encode(self, table: pa.Table) -> Examples:
-        """The distinct texts of a table, one after the other, in groups that share their context."""
+        """The distinct texts of a table, one after the other,
+        in groups that share their context.
+        """
         texts = texts_of(table, self.prompt, self.inputs, self.shots)
         frame, n = texts.frame, len(texts.frame)
         try:
@@ -176,8 +187,9 @@ class Paradigm:
         if (start + scored == first).any():
             text = frame.iloc[int((start + scored == first).argmax())]
             raise UserError(
-                f"{self.model}: its tokenizer puts nothing before a text, so nothing says how likely {text['scored'][:80].strip()!r} is, "
-                "which is one token; begin the wording with a word before its |, or leave this method out"
+                f"{self.model}: its tokenizer puts nothing before a text, so nothing says how "
+                f"likely {text['scored'][:80].strip()!r} is, which is one token; begin the wording "
+                "with a word before its |, or leave this method out"
             )
         divisors = {"sum": np.ones(n, np.int64), "token": start + scored - first}
         divisor = (
@@ -209,10 +221,12 @@ class Paradigm:
     def sharing(
         self, ids: Ragged, groups: np.ndarray, first: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The groups that are read together, and how many first tokens of each text are read once for its group.
+        """The groups that are read together, and how many first tokens of each text are read once
+        for its group.
 
-        One of these at least stands before the scored ones, since it says the first of them. An encoder-decoder reads the context
-        apart: it is shared where it is of the same tokens in all texts, else each text is a group.
+        One of these at least stands before the scored ones, since it says the first of them. An
+        encoder-decoder reads the context apart: it is shared where it is of the same tokens in all
+        texts, else each text is a group.
         """
         alike = shared_of(ids, groups)
         if self.kind == "encoder_decoder":
@@ -222,9 +236,8 @@ class Paradigm:
             return np.where(one, groups, groups.max() + 1 + np.arange(len(groups))), np.zeros_like(
                 alike
             )
-        if self.kind == "encoder" or getattr(
-            self.network, "_is_stateful", False
-        ):  # a state, unlike keys and values, is of paddings, too
+        # a state, unlike keys and values, is of paddings, too
+        if self.kind == "encoder" or getattr(self.network, "_is_stateful", False):
             return groups, np.zeros_like(alike)
         return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
 
@@ -238,10 +251,12 @@ class Paradigm:
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]
     ) -> dict[str, tuple[torch.Tensor, Examples]]:
-        """By split, of the (texts, 1) scores: (n, labels) log-probabilities or (n, 1) scores, and the n examples.
+        """By split, of the (texts, 1) scores: (n, labels) log-probabilities or (n, 1) scores,
+        and the n examples.
 
-        Log-probabilities over labels are the normalized scores, so that their differences are log-odds. With a threshold, which the
-        training split (`learned`) chooses, they are those of a logistic curve around it.
+        Log-probabilities over labels are the normalized scores, so that their differences are
+        log-odds. With a threshold, which the training split (`learned`) chooses, they are those of
+        a logistic curve around it.
         """
         each = {
             split: self.of_examples(found[:, 0].double(), tables[split])
@@ -264,7 +279,9 @@ class Paradigm:
         return finished
 
     def of_examples(self, found: torch.Tensor, table: pa.Table) -> torch.Tensor:
-        """(n, written texts) scores of the examples of a table, in the order of the labels, from those of its distinct texts."""
+        """(n, written texts) scores of the examples of a table, in the order of the labels, from
+        those of its distinct texts.
+        """
         places = torch.tensor(texts_of(table, self.prompt, self.inputs, self.shots).places)
         count = len(self.prompt["texts"])
         each = found[places[:count]] - (
@@ -278,13 +295,17 @@ class Paradigm:
         return each[list(order)].T
 
     def margin(self, each: torch.Tensor) -> torch.Tensor:
-        """(n,) how much an example's texts speak for the second label: of two texts the difference, of one its score."""
+        """(n,) how much an example's texts speak for the second label: of two texts the
+        difference, of one its score.
+        """
         if each.shape[1] == 2:
             return each[:, 1] - each[:, 0]
         return each[:, 0] if next(iter(self.prompt["texts"])) == self.labels[1] else -each[:, 0]
 
     def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
-        """Mean loss, accuracy and count: of labels the cross-entropy (n examples), of candidates as Choosing has it."""
+        """Mean loss, accuracy and count: of labels the cross-entropy (n examples),
+        of candidates as Choosing has it.
+        """
         if self.chooses:
             return Choosing.measure(self, scores, examples)
         return measure_labels(scores, examples)

@@ -1,4 +1,6 @@
-"""Log-likelihoods at the places that are asked for: only these pass the head, as wide as the vocabulary, some at a time."""
+"""Log-likelihoods at the places that are asked for: only these pass the head, as wide as the
+vocabulary, some at a time.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +12,9 @@ AT_ONCE = {"cpu": 2**25, "cuda": 2**28}  # places × vocabulary, so that memory 
 
 @contextmanager
 def saying(body: torch.nn.Module, output) -> Iterator[None]:
-    """Within, a network's body says `output` whatever it is given, so that the rest of the network's own forward reads that."""
+    """Within, a network's body says `output` whatever it is given, so that the rest of the
+    network's own forward reads that.
+    """
     body.forward = lambda *given, **named: output
     try:
         yield
@@ -26,10 +30,12 @@ def log_likelihoods(
     wanted: torch.Tensor,
     given: dict,
 ) -> torch.Tensor:
-    """(places,) log-probability of the wanted token at each place, in fp32; what caps or scales logits in the network counts.
+    """(places,) log-probability of the wanted token at each place, in fp32; what caps or scales
+    logits in the network counts.
 
-    body: the part of the network that the head stands on, which said `output`; hidden: (places, width) of its last states, at the
-    places that are asked for; given: what else the network's forward must be given.
+    body: the part of the network that the head stands on, which said `output`; hidden: (places,
+    width) of its last states, at the places that are asked for; given: what else the network's
+    forward must be given.
     """
     step = max(1, AT_ONCE[hidden.device.type] // network.config.get_text_config().vocab_size)
     found = []

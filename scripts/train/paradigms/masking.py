@@ -1,7 +1,8 @@
-"""How likely an encoder that fills masks finds the scored part of texts: each scored token masked alone, all else visible.
+"""How likely an encoder that fills masks finds the scored part of texts:
+each scored token masked alone, all else visible.
 
-The sum is the pseudo-log-likelihood of Salazar et al. 2020 (Masked Language Model Scoring, section 2), over the scored tokens.
-A text with n of them takes n readings.
+The sum is the pseudo-log-likelihood of Salazar et al. 2020 (Masked Language Model Scoring, section
+2), over the scored tokens. A text with n of them takes n readings.
 """
 
 import torch
@@ -15,7 +16,9 @@ AT_ONCE = 16_384  # tokens, so that memory stays bounded
 def scored_likelihoods(
     network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
 ) -> torch.Tensor:
-    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, each masked alone."""
+    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
+    each masked alone.
+    """
     ids, inside, body = batch["input_ids"], batch["attention_mask"], network.base_model
     places = torch.arange(ids.shape[1], device=ids.device)
     rows, columns = ((places >= batch["scored_from"]) & (places < batch["scored_to"])).nonzero(

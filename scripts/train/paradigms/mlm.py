@@ -1,7 +1,10 @@
-"""The `mlm` paradigm: masked language modelling over the dialogs to learn from. It makes a model that others start from.
+"""The `mlm` paradigm: masked language modelling over the dialogs to learn from.
 
-Of the tokens 15 % are asked for: four fifths of them are masked, a tenth is another token, a tenth stays (Devlin et al.
-2019, section 3.1), drawn anew in each step. Each dialog stands once, with its own words in place of the mask.
+It makes a model that others start from.
+
+Of the tokens 15 % are asked for: four fifths of them are masked, a tenth is another token, a tenth
+stays (Devlin et al. 2019, section 3.1), drawn anew in each step. Each dialog stands once, with its
+own words in place of the mask.
 """
 
 from pathlib import Path
@@ -19,7 +22,8 @@ TARGETS, MASKED, OTHER = 0.15, 0.8, 0.1
 
 
 class Paradigm(fill.Paradigm):
-    """Each text gets the mean log-likelihood of what is masked in it and the share of it that the model would write.
+    """Each text gets the mean log-likelihood of what is masked in it and the share of it
+    that the model would write.
 
     scripts/train/paradigms/paradigm.py says what a paradigm is.
     """
@@ -50,7 +54,9 @@ class Paradigm(fill.Paradigm):
         )
 
     def draws(self, batch: Batch, training: bool) -> torch.Tensor:
-        """(rows, 3, width) random numbers from 0 to 1; in evaluation by the example alone, so always the same masks."""
+        """(rows, 3, width) random numbers from 0 to 1; in evaluation by the example alone,
+        so always the same masks.
+        """
         rows, width = batch["input_ids"].shape
         if training:
             return torch.rand(rows, 3, width)
@@ -66,7 +72,9 @@ class Paradigm(fill.Paradigm):
     def likelihoods(
         self, network: torch.nn.Module, batch: Batch
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the model would write itself."""
+        """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the
+        model would write itself.
+        """
         ids, places = (
             batch["input_ids"],
             torch.arange(batch["input_ids"].shape[1], device=batch["input_ids"].device),
@@ -76,9 +84,8 @@ class Paradigm(fill.Paradigm):
         share, kind, other = self.draws(batch, network.training).to(ids.device).unbind(1)
         others = (other * len(self.tokenizer)).long()
         is_target = inside & (share < TARGETS)
-        is_target |= (
-            inside & (places == len(self.before)) & ~is_target.any(1, keepdim=True)
-        )  # something is asked of each
+        # something is asked of each
+        is_target |= inside & (places == len(self.before)) & ~is_target.any(1, keepdim=True)
         mask = mask_token(self.tokenizer, self.model)
         written = torch.where(kind < MASKED, mask, torch.where(kind < MASKED + OTHER, others, ids))
         given = batch | {

@@ -1,10 +1,13 @@
-"""The `objectives` paradigm: classification, and beside it masked language modelling of the same texts, each with its weight.
+"""The `objectives` paradigm: classification, and beside it masked language modelling of the same
+texts, each with its weight.
 
-At each step the texts are read twice: as they are, for the label, and with 15 % of their tokens asked for (as in an MLM stage:
-scripts/train/paradigms/mlm.py), by one encoder under two heads. The loss of an example is weight · cross-entropy of its label + weight · mean
-cross-entropy of the tokens asked for. What is measured is the label alone, as without a second objective, and by its held-out loss
-the epoch is chosen. A model that has kept the head that fills masks learns on with it; one that has lost it gets a new one, which
-the log says. The head is left behind in kept weights.
+At each step the texts are read twice: as they are, for the label, and with 15 % of their tokens
+asked for (as in an MLM stage: scripts/train/paradigms/mlm.py), by one encoder under two heads. The
+loss of an example is weight · cross-entropy of its label + weight · mean cross-entropy of the
+tokens asked for. What is measured is the label alone, as without a second objective, and by its
+held-out loss the epoch is chosen. A model that has kept the head that fills masks learns on with
+it; one that has lost it gets a new one, which the log says. The head is left behind in kept
+weights.
 """
 
 from pathlib import Path
@@ -23,12 +26,16 @@ from scripts.train.paradigms.paradigm import loading, mask_token
 
 
 def masked_model(model: Path, training: dict):
-    """A model that fills masks, and whether its head is new. Raises UserError for what is no encoder with masks."""
+    """A model that fills masks, and whether its head is new.
+
+    Raises UserError for what is no encoder with masks.
+    """
     with loading(model, "config.json"):
         kind = type(AutoConfig.from_pretrained(model, trust_remote_code=False))
     if kind not in AutoModelForMaskedLM._model_mapping:
         raise UserError(
-            f"{model}: a {kind.model_type} model fills no masks, so it learns no second objective; take `objectives` out"
+            f"{model}: a {kind.model_type} model fills no masks, so it learns no second objective; "
+            "take `objectives` out"
         )
     tokenizer, masked = fill.load(model, training, learns=True, new_head=True)
     mask_token(tokenizer, model)
@@ -38,7 +45,9 @@ def masked_model(model: Path, training: dict):
 
 
 def share_body(network: torch.nn.Module, masked) -> None:
-    """Let a model that fills masks read by the body of another network, which takes its head over."""
+    """Let a model that fills masks read by the body of another network,
+    which takes its head over.
+    """
     setattr(masked, masked.base_model_prefix, network.base_model)
     masked.tie_weights()  # the head's words are those of the body
     network.add_module(
@@ -57,7 +66,9 @@ def share_body(network: torch.nn.Module, masked) -> None:
 
 
 class Paradigm(classify.Paradigm):
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a
+    paradigm is).
+    """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         super().__init__(model, job, tables)
@@ -79,7 +90,9 @@ class Paradigm(classify.Paradigm):
         return tokenizer, network
 
     def masked_batch(self, batch: Batch) -> Batch:
-        """The batch with its masks drawn, and their targets: no special token is asked for, and one token at least of each text."""
+        """The batch with its masks drawn, and their targets: no special token is asked for, and
+        one token at least of each text.
+        """
         ids = batch["input_ids"]
         share, kind, other = torch.rand(3, *ids.shape).to(ids.device)
         inside = batch["attention_mask"].bool() & ~torch.isin(ids, self.special.to(ids.device))
@@ -97,7 +110,9 @@ class Paradigm(classify.Paradigm):
         }
 
     def of_masks(self, batch: Batch) -> torch.Tensor:
-        """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now; the head gets their places only."""
+        """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now;
+        the head gets their places only.
+        """
         given = self.masked_batch(batch)
         is_target = given["targets"] != IGNORED
         return -fill.of_targets(
@@ -105,6 +120,8 @@ class Paradigm(classify.Paradigm):
         )[0].sum()
 
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """The weighted sum of both objectives over the rows, and how many rows' labels are right."""
+        """The weighted sum of both objectives over the rows,
+        and how many rows' labels are right.
+        """
         loss, right = super().loss(network, batch)
         return self.weight * loss + self.weight_of_masks * self.of_masks(batch), right

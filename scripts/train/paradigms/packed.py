@@ -1,9 +1,11 @@
-"""The `packed` paradigm: `classify` of texts of several units in one order, each apart from the next as the tokenizer sets the two of a pair apart.
+"""The `packed` paradigm: `classify` of texts of several units in one order, each apart from the
+next as the tokenizer sets the two of a pair apart.
 
-The units of an example stand one a line in one column; every label gets its log-probability, by a head that is drawn anew. Of candidates
-(the orders of the same units) that with the highest log-odds of the last label is told: scripts/studies/strided_sop/tallies.py. Where units
-are too long together the longest are cut, all to one length. A model that tells kinds of token apart reads the first unit as
-the first text of a pair, the others as the second.
+The units of an example stand one a line in one column; every label gets its log-probability, by a
+head that is drawn anew. Of candidates (the orders of the same units) that with the highest log-odds
+of the last label is told: scripts/studies/strided_sop/tallies.py. Where units are too long together
+the longest are cut, all to one length. A model that tells kinds of token apart reads the first unit
+as the first text of a pair, the others as the second.
 """
 
 from pathlib import Path
@@ -19,7 +21,8 @@ from scripts.train.labels import Head
 
 
 def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
-    """The tokens of the first unit of each row, of the second, and so on, without special ones; each distinct unit is tokenized once.
+    """The tokens of the first unit of each row, of the second, and so on, without special ones;
+    each distinct unit is tokenized once.
 
     Raises UserError where rows have differing numbers of units.
     """
@@ -27,7 +30,8 @@ def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
     if lines.isna().to_numpy().any():
         row = int(np.flatnonzero(lines.isna().any(axis=1))[0])
         raise UserError(
-            f"example {table['example_id'][row].as_py()}: has fewer units than others, which are scored beside it; build the dataset again"
+            f"example {table['example_id'][row].as_py()}: has fewer units than others, which are "
+            "scored beside it; build the dataset again"
         )
     codes, distinct = lines.stack().factorize()
     tokens = pieces(tokenizer, list(distinct), add_special_tokens=False)[0]["input_ids"]
@@ -35,13 +39,14 @@ def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
 
 
 def cut_to(units: list[Ragged], room: int) -> tuple[list[Ragged], int]:
-    """The units of each row cut to `room` tokens together, the longest first, and how many rows had to be cut."""
+    """The units of each row cut to `room` tokens together, the longest first,
+    and how many rows had to be cut.
+    """
     lengths = np.stack([unit.lengths for unit in units], axis=1)
     ascending = np.sort(lengths, axis=1)
     shorter = np.cumsum(ascending, axis=1) - ascending
-    longest = ((room - shorter) // (len(units) - np.arange(len(units)))).max(
-        axis=1
-    )  # with which the row fits, whichever units are shorter
+    # with which the row fits, whichever units are shorter
+    longest = ((room - shorter) // (len(units) - np.arange(len(units)))).max(axis=1)
     cut = [
         unit.cut(np.zeros_like(unit.lengths), np.minimum(unit.lengths, longest)) for unit in units
     ]
@@ -49,7 +54,9 @@ def cut_to(units: list[Ragged], room: int) -> tuple[list[Ragged], int]:
 
 
 class Paradigm(classify.Paradigm):
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a
+    paradigm is).
+    """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         head = Head(job["labels"], list(range(len(job["labels"]))), None)
@@ -63,7 +70,8 @@ class Paradigm(classify.Paradigm):
         room = self.max_length - len(before) - len(between) * (len(units) - 1) - len(after)
         if room < len(units):
             raise UserError(
-                f"max_length {self.max_length} leaves {max(room, 0)} tokens for {len(units)} units; raise it"
+                f"max_length {self.max_length} leaves {max(room, 0)} tokens for {len(units)} "
+                "units; raise it"
             )
         units, truncated = cut_to(units, room)
         of_first, of_second = types[3], types[4]

@@ -1,8 +1,8 @@
 """What the training loop asks of a paradigm, and what paradigms share.
 
-A paradigm is a module scripts/train/paradigms/<name>.py with a class Paradigm: classify, symmetric, esim, fill, generate,
-pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
-and holds
+A paradigm is a module scripts/train/paradigms/<name>.py with a class Paradigm: classify, symmetric,
+esim, fill, generate, pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder,
+the job and the tables, after the caller has seeded torch, and holds
 
   tokenizer, network   what is trained or asked
   width                how many scores an example gets
@@ -44,25 +44,27 @@ BLANK = " ___"  # in a mask's place where a tokenizer has none
 
 @contextmanager
 def loading(model: Path, files: str) -> Iterator[None]:
-    """Every way in which transformers, tokenizers and safetensors tell of files that are no model, as a UserError."""
+    """Every way in which transformers, tokenizers and safetensors tell of files that
+    are no model, as a UserError.
+    """
     try:
         yield
     except UserError:
         raise
     except Exception as error:  # of many kinds, which differ between versions of these libraries
-        if (
-            ran_out(error) or isinstance(error, OSError) and error.errno
-        ):  # permission, a failing disk: no fault of the files
+        # permission, a failing disk: no fault of the files
+        if ran_out(error) or isinstance(error, OSError) and error.errno:
             raise
         raise UserError(
-            f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); get the right files, or "
-            "take another model"
+            f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); "
+            "get the right files, or take another model"
         ) from error
 
 
 def read_tokenizer(model: Path):
-    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad (a decoder's always can,
-    if it has any special token: scripts/text/special_tokens.py)."""
+    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad
+    (a decoder's always can, if it has any special token: scripts/text/special_tokens.py).
+    """
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
@@ -72,7 +74,8 @@ def read_tokenizer(model: Path):
         tokenizer, config_of(model).get("model_type")
     ):
         raise UserError(
-            f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one"
+            f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); "
+            "choose a model that has one"
         )
     return tokenizer
 
@@ -82,13 +85,17 @@ def check_vocabulary(model: Path, tokenizer, config) -> None:
     if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
         token, number = beyond
         raise UserError(
-            f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
-            "(vocab_size in config.json, counted from 0); get the right files, or take another model"
+            f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has "
+            f"{config.vocab_size:,} (vocab_size in config.json, counted from 0); get the right "
+            "files, or take another model"
         )
 
 
 def read_config(model: Path, tokenizer, training: dict, **options):
-    """The configuration of a model's folder, with the training's dropout. Raises UserError when max_length is too long."""
+    """The configuration of a model's folder, with the training's dropout.
+
+    Raises UserError when max_length is too long.
+    """
     with loading(model, "config.json"):
         config = AutoConfig.from_pretrained(
             model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options
@@ -113,10 +120,11 @@ def read_config(model: Path, tokenizer, training: dict, **options):
 def read_network(
     kind, model: Path, config, dtype: torch.dtype = torch.float32
 ) -> tuple[torch.nn.Module, list[str]]:
-    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks, or has in another shape; without
-    a file, from scratch.
+    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file
+    lacks, or has in another shape; without a file, from scratch.
 
-    The names stay with the network, as `lacked` (None where there is no file): they learn beside an adapter.
+    The names stay with the network, as `lacked` (None where there is no file): they learn beside an
+    adapter.
     """
     with loading(model, "config.json and model.safetensors"):
         if not has_weights(model):
@@ -147,8 +155,8 @@ def check_whole(
     """Raises UserError where weights are lost that do not learn anew."""
     if lost:
         raise UserError(
-            f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or of another shape than config.json says, "
-            f"{lost[0]} first; {remedy}"
+            f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or of another "
+            f"shape than config.json says, {lost[0]} first; {remedy}"
         )
 
 
@@ -156,8 +164,8 @@ def check_trained(model: Path, learns: bool) -> None:
     """Raises UserError for a model without weights that does not learn."""
     if not learns and not has_weights(model):
         raise UserError(
-            f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
-            "name a trained model"
+            f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot "
+            "method out, or name a trained model"
         )
 
 
@@ -177,7 +185,9 @@ def measure_labels(scores: torch.Tensor, examples: Examples) -> tuple[float, flo
 
 
 class Choosing:
-    """A paradigm that scores each candidate by a log-likelihood, and learns from the right ones alone."""
+    """A paradigm that scores each candidate by a log-likelihood,
+    and learns from the right ones alone.
+    """
 
     width = 1
     score_names = ["log_likelihood"]
@@ -187,12 +197,12 @@ class Choosing:
         return table.filter(pc.equal(table["label"], 1))
 
     def measure(self: object, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
-        """Of (n, 1) scores: minus the mean score of right candidates, the share of places whose best candidate is right,
-        and the number of places."""
+        """Of (n, 1) scores: minus the mean score of right candidates, the share of places whose
+        best candidate is right, and the number of places.
+        """
         score, right = scores[:, 0].numpy(), examples.labels == 1
-        order = np.lexsort(
-            (examples.labels, -score, examples.choices)
-        )  # of equals the wrong one first
+        # of equals the wrong one first
+        order = np.lexsort((examples.labels, -score, examples.choices))
         first = np.flatnonzero(np.diff(examples.choices[order], prepend=-1))
         return -float(score[right].mean()), float(right[order][first].mean()), len(first)
 
@@ -200,8 +210,9 @@ class Choosing:
 def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ragged, ...]:
     """The parts of a cloze table as tokens without special ones, each distinct text tokenized once.
 
-    Returns for each row the Ragged tokens left of <MASK>, right of it, and of the candidate. Raises UserError for a context
-    without exactly one <MASK>, and for a candidate that the tokenizer cannot represent.
+    Returns for each row the Ragged tokens left of <MASK>, right of it, and of the candidate. Raises
+    UserError for a context without exactly one <MASK>, and for a candidate that the tokenizer
+    cannot represent.
     """
     context, candidate = (table[name].to_pandas() for name in ("context", "candidate"))
     codes, distinct = context.factorize()
@@ -210,8 +221,8 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
         place = int(np.flatnonzero(marks != 1)[0])
         row = int(np.flatnonzero(codes == place)[0])
         raise UserError(
-            f"example {table['example_id'][row].as_py()}: its context has {marks[place]} <MASK>, not one; "
-            "build the dataset again from mended dialogs"
+            f"example {table['example_id'][row].as_py()}: its context has {marks[place]} <MASK>, "
+            "not one; build the dataset again from mended dialogs"
         )
     halves = distinct.str.split("<MASK>", n=1)
     left = [half[0].rstrip() for half in halves]
@@ -229,8 +240,9 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
         lost[unknown] = True
     if lost.any():
         raise UserError(
-            f"{model}: its tokenizer cannot represent the candidate {words[int(np.flatnonzero(lost)[0])]!r}; "
-            "take it out of the data, or choose another model"
+            f"{model}: its tokenizer cannot represent the candidate "
+            f"{words[int(np.flatnonzero(lost)[0])]!r}; take it out of the data, or choose another "
+            "model"
         )
     return *sides, fillings.take(numbers)
 
@@ -238,15 +250,15 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
 def window(
     left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table
 ) -> tuple[Ragged, Ragged, tuple[int, int]]:
-    """Both sides of a mask cut to `room` (n,) tokens together, as much of each as the other leaves; and how many were cut:
-    candidates, and the places that these are for.
+    """Both sides of a mask cut to `room` (n,) tokens together, as much of each as the other leaves;
+    and how many were cut: candidates, and the places that these are for.
 
     Raises UserError where a candidate leaves no room.
     """
     if len(room) and room.min() < 0:
         raise UserError(
-            f"the candidate {table['candidate'][int(room.argmin())].as_py()!r} leaves no room for its context; "
-            "raise max_length"
+            f"the candidate {table['candidate'][int(room.argmin())].as_py()!r} leaves no room for "
+            "its context; raise max_length"
         )
     half = room // 2
     keep_left = np.minimum(left.lengths, np.maximum(half, room - right.lengths))
@@ -270,8 +282,9 @@ def cloze_examples(
 
 
 def separate_pairs(tokenizer, model: Path) -> None:
-    """Let a tokenizer that writes no separator between the texts of a pair (GPT-2 and Qwen write nothing, Llama and Gemma
-    their start token once more) write a newline there: `<start> a <newline> b <end>`.
+    """Let a tokenizer that writes no separator between the texts of a pair (GPT-2 and Qwen write
+    nothing, Llama and Gemma their start token once more) write a newline there:
+    `<start> a <newline> b <end>`.
 
     Raises UserError for a tokenizer that reads no newline.
     """
@@ -283,7 +296,8 @@ def separate_pairs(tokenizer, model: Path) -> None:
     newline = tokenizer("\n", add_special_tokens=False)["input_ids"]
     if not newline:
         raise UserError(
-            f"{model}: its tokenizer writes nothing between two texts, not even a newline; choose another model"
+            f"{model}: its tokenizer writes nothing between two texts, not even a newline; choose "
+            "another model"
         )
     special = {
         name: ids
@@ -309,7 +323,9 @@ def separate_pairs(tokenizer, model: Path) -> None:
 
 
 def blank(tokenizer) -> list[int]:
-    """What stands in the place that candidates are for: the mask; three underscores where a tokenizer has none."""
+    """What stands in the place that candidates are for: the mask;
+    three underscores where a tokenizer has none.
+    """
     if tokenizer.mask_token_id is not None:
         return [tokenizer.mask_token_id]
     return tokenizer(BLANK, add_special_tokens=False)["input_ids"]
@@ -325,7 +341,10 @@ def mask_token(tokenizer, model: Path) -> int:
 
 
 def frame_of(tokenizer, model: Path) -> tuple[list[int], list[int]]:
-    """The special tokens before and after a text. Raises UserError for a tokenizer that changes the text itself."""
+    """The special tokens before and after a text.
+
+    Raises UserError for a tokenizer that changes the text itself.
+    """
     inside, whole = (
         tokenizer("a", add_special_tokens=False)["input_ids"],
         tokenizer("a")["input_ids"],
@@ -334,5 +353,6 @@ def frame_of(tokenizer, model: Path) -> tuple[list[int], list[int]]:
         if whole[place : place + len(inside)] == inside:
             return whole[:place], whole[place + len(inside) :]
     raise UserError(
-        f"{model}: the tokenizer writes a text otherwise between its special tokens than alone; choose another model"
+        f"{model}: the tokenizer writes a text otherwise between its special tokens than alone; "
+        "choose another model"
     )

@@ -1,4 +1,5 @@
-"""A table's examples as texts for a language model: context, scored part, and by what they are told apart.
+"""A table's examples as texts for a language model: context, scored part,
+and by what they are told apart.
 
 Texts are columns of pandas, filled a column at a time; equal ones are held, and read, once.
 """
@@ -20,8 +21,9 @@ AT_ONCE = 32  # the most texts that share a context in one reading
 class Texts:
     """The distinct texts of a table, and where each example's are.
 
-    frame: context, scored, and must_stay: how many characters of `scored` must be read whole (a candidate); of the rest the end may be
-    cut. places: (texts of an example, examples) row numbers of the frame.
+    frame: context, scored, and must_stay: how many characters of `scored` must be read whole (a
+    candidate); of the rest the end may be cut. places: (texts of an example, examples) row numbers
+    of the frame.
     """
 
     frame: pd.DataFrame
@@ -29,7 +31,9 @@ class Texts:
 
 
 def columns_of(table: pa.Table, inputs: list[str]) -> pd.DataFrame:
-    """What placeholders stand for, a column each. The two sides of a mask are the context around it, with one space before it.
+    """What placeholders stand for, a column each.
+
+    The two sides of a mask are the context around it, with one space before it.
 
     Raises UserError for a context without exactly one <MASK>.
     """
@@ -40,8 +44,8 @@ def columns_of(table: pa.Table, inputs: list[str]) -> pd.DataFrame:
         if (marks != 1).any():
             row = int((marks != 1).to_numpy().argmax())
             raise UserError(
-                f"example {table['example_id'][row].as_py()}: its context has {marks[row]} <MASK>, not one; "
-                "build the dataset again from mended dialogs"
+                f"example {table['example_id'][row].as_py()}: its context has {marks[row]} <MASK>, "
+                "not one; build the dataset again from mended dialogs"
             )
         halves = context.str.split(MASK, n=1)
         left = halves.str[0].str.rstrip()
@@ -73,7 +77,9 @@ def scored_texts(text: str, columns: pd.DataFrame) -> pd.DataFrame:
 
 
 def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Texts:
-    """The texts of a table: for each example those of the wording, in its order; with a domain, as many again after it."""
+    """The texts of a table: for each example those of the wording, in its order; with a domain,
+    as many again after it.
+    """
     columns = columns_of(table, inputs)
     parts = [scored_texts(text, columns) for text in prompt["texts"].values()]
     if prompt["domain"] is not None:
@@ -88,7 +94,9 @@ def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Te
 
 
 def groups_of(context: pd.Series) -> np.ndarray:
-    """A number for each text: equal for those that share a context, at most AT_ONCE of them; without one each has its own."""
+    """A number for each text: equal for those that share a context, at most AT_ONCE of them;
+    without one each has its own.
+    """
     turn = context.groupby(context, sort=False).cumcount() // AT_ONCE
     turn = turn.where(context != "", np.arange(len(context)))
     return (
@@ -102,10 +110,11 @@ def groups_of(context: pd.Series) -> np.ndarray:
 def shots_of(
     table: pa.Table, prompt: dict, labels: list[str], inputs: list[str], count: int, seed: int
 ) -> str:
-    """`count` examples of the training split in the same wording with their right labels, each with a blank line after it.
+    """`count` examples of the training split in the same wording with their right labels,
+    each with a blank line after it.
 
-    Drawn by the seed, of each label as many as of the others (of candidates: right ones; where one label is written: those). Raises
-    UserError where there are too few.
+    Drawn by the seed, of each label as many as of the others (of candidates: right ones; where one
+    label is written: those). Raises UserError where there are too few.
     """
     if not count:
         return ""
@@ -122,8 +131,8 @@ def shots_of(
         wanted, rows = len(range(place, count, len(numbers))), np.flatnonzero(label == number)
         if len(rows) < wanted:
             raise UserError(
-                f"shots: {count} needs {wanted} training examples of the label {labels[number]}, but there are {len(rows)}; "
-                "lower shots"
+                f"shots: {count} needs {wanted} training examples of the label {labels[number]}, "
+                f"but there are {len(rows)}; lower shots"
             )
         chosen = table.take(draw.choice(rows, wanted, replace=False))
         found += filled(written[number].replace("|", ""), columns_of(chosen, inputs)).to_list()

@@ -1,7 +1,9 @@
-"""The `pseudo_log_likelihood` paradigm: how likely a masked language model finds the whole dialog with a candidate in place.
+"""The `pseudo_log_likelihood` paradigm: how likely a masked language model finds the whole dialog
+with a candidate in place.
 
-The score is the sum, over the tokens of the text, of each one's log-likelihood where it alone is masked (Salazar et al.
-2020, Masked Language Model Scoring, section 2). A text of n tokens takes n readings. It does not learn.
+The score is the sum, over the tokens of the text, of each one's log-likelihood where it alone is
+masked (Salazar et al. 2020, Masked Language Model Scoring, section 2). A text of n tokens takes n
+readings. It does not learn.
 """
 
 import pyarrow as pa
@@ -20,7 +22,9 @@ AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
 
 class Paradigm(fill.Paradigm):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm
+    is).
+    """
 
     def encode(self, table: pa.Table) -> Examples:
         """The texts with their candidates in place."""

@@ -1,7 +1,9 @@
-"""Texts as tokens: which of them are scored, what is cut where they are too long, and how many of its first ones a group shares.
+"""Texts as tokens: which of them are scored, what is cut where they are too long, and how many of
+its first ones a group shares.
 
-A text is tokenized whole, so that it is as the model knows texts; a token is scored if it holds a character of the scored part.
-So a space before a continuation, and a token that reaches over the border, are scored with what follows them.
+A text is tokenized whole, so that it is as the model knows texts; a token is scored if it holds a
+character of the scored part. So a space before a continuation, and a token that reaches over the
+border, are scored with what follows them.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ CHUNK = 10_000  # texts at once
 
 @dataclass
 class Tokens:
-    """n texts as tokens without special ones: how many stand in the context, how many of the scored ones must stay, where each ends."""
+    """n texts as tokens without special ones: how many stand in the context, how many of the
+    scored ones must stay, where each ends.
+    """
 
     ids: Ragged
     context: np.ndarray  # (n,)
@@ -33,9 +37,11 @@ def count_true(marks: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
-    """The tokens of texts (columns context, scored, must_stay: characters of `scored` that must stay).
+    """The tokens of texts (columns context, scored, must_stay: characters of `scored` that must
+    stay).
 
-    Raises UserError for a scored part, or a part of it that must stay, that makes no token or none that the tokenizer knows.
+    Raises UserError for a scored part, or a part of it that must stay, that makes no token or none
+    that the tokenizer knows.
     """
     parts = []
     for start in range(0, len(frame), CHUNK):
@@ -77,8 +83,9 @@ def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
         if len(lost):
             text = texts.iloc[lost[0]]
             raise UserError(
-                f"its tokenizer cannot represent {text['scored'][: text['must_stay'] or 80].strip()!r}; take it out of the data, or "
-                "choose another model"
+                "its tokenizer cannot represent "
+                f"{text['scored'][: text['must_stay'] or 80].strip()!r}; take it out of the data, "
+                "or choose another model"
             )
         parts.append((ids, lengths, context, must_stay, spans[1::2]))
     ids, lengths, context, must_stay, ends = (np.concatenate(part) for part in zip(*parts))
@@ -93,16 +100,19 @@ def of_group(values: np.ndarray, groups: np.ndarray, how: str) -> np.ndarray:
 def cut_to(
     tokens: Tokens, groups: np.ndarray, room: int, frame: pd.DataFrame
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many context tokens, from its end, and how many scored tokens, from their beginning, fit into `room` together.
+    """How many context tokens, from its end, and how many scored tokens, from their beginning,
+    fit into `room` together.
 
-    The context is cut first, then the end of what is scored, of all texts of a group alike: no candidate is likelier for less to
-    be read after it. Raises UserError where what must stay is longer than the room.
+    The context is cut first, then the end of what is scored, of all texts of a group alike: no
+    candidate is likelier for less to be read after it. Raises UserError where what must stay is
+    longer than the room.
     """
     needed = of_group(tokens.must_stay, groups, "max")
     if (needed > room).any():
         text = frame.iloc[int((tokens.must_stay > room).argmax())]
         raise UserError(
-            f"{text['scored'][: text['must_stay']].strip()!r} leaves no room for its context; raise max_length"
+            f"{text['scored'][: text['must_stay']].strip()!r} leaves no room for its context; "
+            "raise max_length"
         )
     scored = tokens.must_stay + np.minimum(
         tokens.ids.lengths - tokens.context - tokens.must_stay, room - needed
@@ -111,7 +121,9 @@ def cut_to(
 
 
 def bytes_of(frame: pd.DataFrame, tokens: Tokens, scored: np.ndarray) -> np.ndarray:
-    """The UTF-8 bytes of the scored part of each text, without those of tokens that were cut off."""
+    """The UTF-8 bytes of the scored part of each text,
+    without those of tokens that were cut off.
+    """
     size = frame["scored"].str.encode("utf-8").str.len().to_numpy(np.int64)
     last = tokens.context + scored - 1
     for row in np.flatnonzero(last + 1 < tokens.ids.lengths):  # few
@@ -123,7 +135,9 @@ def bytes_of(frame: pd.DataFrame, tokens: Tokens, scored: np.ndarray) -> np.ndar
 
 
 def alike_with_next(ids: Ragged, order: np.ndarray) -> np.ndarray:
-    """How many first tokens each text, in this order, has in common with the one after it (the last: none)."""
+    """How many first tokens each text, in this order,
+    has in common with the one after it (the last: none).
+    """
     alike = np.zeros(len(order), np.int64)
     for start in range(0, len(order) - 1, CHUNK):
         rows = order[start : start + CHUNK + 1]
@@ -138,8 +152,7 @@ def shared_of(ids: Ragged, groups: np.ndarray) -> np.ndarray:
     order = np.argsort(groups, kind="stable")
     with_next = np.append(groups[order][1:] == groups[order][:-1], False)
     alike = np.zeros(len(order), np.int64)
-    alike[order] = np.where(
-        with_next, alike_with_next(ids, order), np.iinfo(np.int64).max
-    )  # of the last of a group it says nothing
+    # of the last of a group it says nothing
+    alike[order] = np.where(with_next, alike_with_next(ids, order), np.iinfo(np.int64).max)
     least = of_group(alike, groups, "min")
     return np.where(least == np.iinfo(np.int64).max, 0, least)

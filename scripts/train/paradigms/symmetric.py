@@ -1,8 +1,10 @@
-"""The `symmetric` paradigm: `classify` that reads a pair of texts both ways, so that neither order can be a habit.
+"""The `symmetric` paradigm: `classify` that reads a pair of texts both ways,
+so that neither order can be a habit.
 
-Learnt are both orders of each pair, the second with the other label: twice as many examples, of each label as many. A score
-is antisymmetrized: with d(a, b) the log-odds of the second label over the first, a pair gets (d(a, b) - d(b, a)) / 2, as
-log-probabilities. So the score of (b, a) is that of (a, b) with the labels exchanged.
+Learnt are both orders of each pair, the second with the other label: twice as many examples, of
+each label as many. A score is antisymmetrized: with d(a, b) the log-odds of the second label over
+the first, a pair gets (d(a, b) - d(b, a)) / 2, as log-probabilities. So the score of (b, a) is that
+of (a, b) with the labels exchanged.
 """
 
 from pathlib import Path
@@ -28,7 +30,9 @@ def turned(table: pa.Table, inputs: list[str]) -> pa.Table:
 
 
 class Paradigm(classify.Paradigm):
-    """Each of two labels gets its log-probability, whichever text is named first (scripts/train/paradigms/paradigm.py)."""
+    """Each of two labels gets its log-probability, whichever text is named first
+    (scripts/train/paradigms/paradigm.py).
+    """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         if (
@@ -37,8 +41,9 @@ class Paradigm(classify.Paradigm):
             or job["inputs"] == ["context", "candidate"]
         ):
             raise UserError(
-                f"the method {job['settings']['method']} reads two texts both ways, for two labels, but has "
-                f"{', '.join(job['inputs'])} and {len(job['labels'])} labels; choose another method"
+                f"the method {job['settings']['method']} reads two texts both ways, for two "
+                f"labels, but has {', '.join(job['inputs'])} and {len(job['labels'])} labels; "
+                "choose another method"
             )
         super().__init__(model, job, tables)
         self.padding |= {

@@ -1,7 +1,9 @@
-"""Word vectors in the GloVe text format: `word v1 … vd` a line, as a text file, gzipped, or alone in a zip.
+"""Word vectors in the GloVe text format: `word v1 … vd` a line, as a text file,
+gzipped, or alone in a zip.
 
-Read line by line, so the memory goes to the wanted words only (glove.840B.300d.txt is 5.6 GB). Words may hold spaces,
-as ". . ." in that file does: a line is read from its right end. Nothing is written.
+Read line by line, so the memory goes to the wanted words only (glove.840B.300d.txt is 5.6 GB).
+Words may hold spaces, as ". . ." in that file does: a line is read from its right end. Nothing is
+written.
 """
 
 import gzip
@@ -33,7 +35,8 @@ DAMAGED = (
 
 @contextmanager
 def opened(file: Path) -> Iterator[tuple[io.BufferedIOBase, io.BufferedIOBase]]:
-    """The text of a plain, gzipped or zipped file (told by its first bytes), and the file as it lies on the disk.
+    """The text of a plain, gzipped or zipped file (told by its first bytes),
+    and the file as it lies on the disk.
 
     Raises UserError when there is no such file, when it is damaged, and for a zip of several texts.
     """
@@ -49,8 +52,9 @@ def opened(file: Path) -> Iterator[tuple[io.BufferedIOBase, io.BufferedIOBase]]:
                     texts = [name for name in archive.namelist() if name.endswith(".txt")]
                     if len(texts) != 1:
                         raise UserError(
-                            f"{file}: holds {len(texts)} .txt files ({', '.join(texts) or 'none'}), where "
-                            "one is needed; unpack it and name the one with the vectors"
+                            f"{file}: holds {len(texts)} .txt files "
+                            f"({', '.join(texts) or 'none'}), where one is needed; unpack it and "
+                            "name the one with the vectors"
                         )
                     with (
                         archive.open(texts[0]) as text,  # type: ignore[assignment]  # another kind of file
@@ -80,7 +84,9 @@ def is_number(field: bytes) -> bool:
 
 
 def count_numbers(line: bytes) -> int:
-    """How many numbers stand at the right end of a line; its first field is always (part of) the word."""
+    """How many numbers stand at the right end of a line;
+    its first field is always (part of) the word.
+    """
     count = 0
     for field in reversed(line.split(b" ")[1:]):
         if not is_number(field):
@@ -104,10 +110,12 @@ def parse(fields: list[bytes], where: str) -> np.ndarray:
 
 
 def read_vectors(file: Path, words: set[str]) -> tuple[list[str], np.ndarray]:
-    """The wanted words that a file holds, in its order, and their vectors, (words, dimension) float32.
+    """The wanted words that a file holds, in its order, and their vectors,
+    (words, dimension) float32.
 
-    The first line of a word counts. The numbers of unwanted words are counted, not read. Raises UserError, with the
-    line, for a vector of another length than the first line's and for what is not a number, and for a damaged file.
+    The first line of a word counts. The numbers of unwanted words are counted, not read. Raises
+    UserError, with the line, for a vector of another length than the first line's and for what is
+    not a number, and for a damaged file.
     """
     wanted = {word.encode() for word in words}
     found: dict[bytes, np.ndarray] = {}
@@ -118,15 +126,16 @@ def read_vectors(file: Path, words: set[str]) -> tuple[list[str], np.ndarray]:
             where = f"{file}, line {number}"
             if len(line) == LONGEST_LINE:
                 raise UserError(
-                    f"{where}: longer than {LONGEST_LINE:,} bytes, so this is no text of `word v1 … vd` a "
-                    f"line; {AGAIN}"
+                    f"{where}: longer than {LONGEST_LINE:,} bytes, so this is no text of `word "
+                    f"v1 … vd` a line; {AGAIN}"
                 )
             line = line.rstrip()
             if number == 1:
                 dimension = count_numbers(line)
                 if dimension == 0:
                     raise UserError(
-                        f"{where}: no word with numbers after it, separated by single spaces; {AGAIN}"
+                        f"{where}: no word with numbers after it, separated by single spaces; "
+                        f"{AGAIN}"
                     )
             if line.count(b" ") == dimension:
                 word = line[: line.index(b" ")]

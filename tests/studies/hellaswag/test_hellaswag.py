@@ -1,4 +1,6 @@
-"""HellaSwag: cleaned from its text and its release, parted by the videos of its items, measured and published."""
+"""HellaSwag: cleaned from its text and its release, parted by the videos of its items,
+measured and published.
+"""
 
 import bz2
 import json
@@ -31,7 +33,9 @@ def captions_of(video: str) -> list[str]:
 
 
 def items() -> list[dict]:
-    """Of each video two items, of which one begins with two captions; one that stands in two videos, one in none; six articles."""
+    """Of each video two items, of which one begins with two captions; one that stands in two
+    videos, one in none; six articles.
+    """
     found = []
     for video in ("t1", "t2", "v1", "v2"):
         first, second, third, _ = captions_of(video)
@@ -277,7 +281,9 @@ def run_of(folder, name: str, method: str, model: str, tables: dict, score, trai
 
 @pytest.fixture
 def measured(clean, build, program, tmp_path):
-    """The metrics of a perfect model, one that ties everywhere, one that is right of videos, and a control that ties."""
+    """The metrics of a perfect model, one that ties everywhere, one that is right of videos,
+    and a control that ties.
+    """
     tables = build(clean("hellaswag_val_full.txt", text_of(items()).encode()))
     (tmp_path / "all/hellaswag").mkdir(parents=True)
     (tmp_path / "built").rename(tmp_path / "all/hellaswag/default")
@@ -361,7 +367,9 @@ def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
 
 
 def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
-    """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other items, which the note says."""
+    """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other
+    items, which the note says.
+    """
     write_published(tmp_path, ["hellaswag"])
     write_json(tmp_path / "claims.yaml", read_claims("hellaswag"))
     runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]

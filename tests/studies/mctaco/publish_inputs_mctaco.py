@@ -1,4 +1,6 @@
-"""Inputs made up for the publish tests of mctaco: metrics, runs, datasets and resources in the real schemas."""
+"""Inputs made up for the publish tests of mctaco:
+metrics, runs, datasets and resources in the real schemas.
+"""
 
 from pathlib import Path
 
@@ -14,7 +16,10 @@ from tests.files import write_rows, write_yaml
 from tests.runs import write_run
 from tests.publish.publish_inputs import with_draws
 
-HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
+HOSTILE = (
+    "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x "
+    "onerror=alert(1)>"
+)
 CATEGORIES = {
     "duration": 314,
     "ordering": 263,
@@ -46,10 +51,8 @@ TRAINED = {
     ("esim_contextual", False): (0.552, 0.27),
 }
 FIXED = {"random": (0.362, 0.081), "always_yes": (0.498, 0.121), "always_no": (0.174, 0.174)}
-CONTROLS = {
-    "bag_of_words": (0.45, 0.2),
-    "answer_and_category": (0.64, 0.45),
-}  # one that is better than the best model
+# one that is better than the best model
+CONTROLS = {"bag_of_words": (0.45, 0.2), "answer_and_category": (0.64, 0.45)}
 SOURCES = yaml.safe_load("""
 mctaco:
   title: MC-TACO
@@ -123,7 +126,9 @@ def measured(same: dict, value: float, seeds: list[int]) -> list[dict]:
 def of_system(
     same: dict, f1: float, exact: float, seeds: list[int], coherent: float | None
 ) -> list[dict]:
-    """Every metric of one system: overall, by category, and consistency of duration and frequency."""
+    """Every metric of one system: overall, by category,
+    and consistency of duration and frequency.
+    """
     rows = []
     both = {"f1": f1, "exact_match": exact, "f1_minus_exact_match": f1 - exact}
     if same["model"] != "random":
@@ -200,7 +205,9 @@ def system(
 def metric_rows(
     source: str = "mctaco", trained: dict = TRAINED, seeds: list[int] = SEEDS, curve: bool = True
 ) -> list[dict]:
-    """Table 2 with its baselines and controls (once for each dataset, as they are evaluated); BERT's curve with five draws a size."""
+    """Table 2 with its baselines and controls (once for each dataset, as they are evaluated);
+    BERT's curve with five draws a size.
+    """
     rows = []
     for normalized in sorted({False, *(normalized for _, normalized in trained)}):
         for model, values in FIXED.items():
@@ -370,9 +377,10 @@ class Study:
         """Run the program of a figure or table, which must end well, or not."""
         kind = "table" if name in TABLES else "figure"
         typed = (
-            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')} --metrics {self.metrics} "
-            f"--sources {self.resources}/sources.yaml --models {self.resources}/models.yaml "
-            f"--output {self.publish}/{kind}s/{name} --log {self.results}/logs/publish/{name}.log"
+            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')} --metrics "
+            f"{self.metrics} --sources {self.resources}/sources.yaml --models "
+            f"{self.resources}/models.yaml --output {self.publish}/{kind}s/{name} --log "
+            f"{self.results}/logs/publish/{name}.log"
         )
         if name == "mctaco_errors":
             typed += (

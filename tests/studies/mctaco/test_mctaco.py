@@ -1,4 +1,6 @@
-"""MC-TACO: the real files as they are counted, exact match and F1 as the authors score them, wrong input."""
+"""MC-TACO: the real files as they are counted, exact match and F1 as the authors score them,
+wrong input.
+"""
 
 import itertools
 import json
@@ -20,7 +22,9 @@ AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
 
 
 def slow_scores(candidates: list[tuple[int, int]]) -> tuple[int, float]:
-    """Exact match and F1 of one question, as section 4 words them; candidates: (likely, accepted)."""
+    """Exact match and F1 of one question, as section 4 words them;
+    candidates: (likely, accepted).
+    """
     likely = sum(gold for gold, _ in candidates)
     accepted = sum(told for _, told in candidates)
     right = sum(gold and told for gold, told in candidates)
@@ -150,7 +154,9 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
 
 
 def test_baselines_are_the_published_ones(cleaned):
-    """Table 2: F1 and EM of always yes 49.8 / 12.1, always no 17.4 / 17.4, random 36.2 / 8.1 (one draw there)."""
+    """Table 2: F1 and EM of always yes 49.8 / 12.1, always no 17.4 / 17.4,
+    random 36.2 / 8.1 (one draw there).
+    """
     test = read_table(cleaned / "test.parquet").to_pandas()
     label, question = test["label"].to_numpy(), pd.factorize(test["question_id"])[0]
     for accepted, exact, f1 in (
@@ -164,7 +170,10 @@ def test_baselines_are_the_published_ones(cleaned):
     )
 
 
-GOLD = 'We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 "year\tno\tEvent Duration\n'
+GOLD = (
+    "We met.\tHow long?\t1 hour\tyes\tEvent Duration\n"
+    'We met.\tHow long?\t1 "year\tno\tEvent Duration\n'
+)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +215,9 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
 
 
 def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """By trying every interval: the largest sum, then the most quantities, then the shortest times; no sum above 0: none."""
+    """By trying every interval: the largest sum, then the most quantities, then the shortest
+    times; no sum above 0: none.
+    """
     different, best = np.unique(seconds[~np.isnan(seconds)]), (0.0, 0, 0)
     accepted = np.where(np.isnan(seconds), margin > 0, False)
     for first, last in itertools.combinations_with_replacement(range(len(different)), 2):
@@ -286,7 +297,9 @@ def test_a_limit_keeps_whole_questions_of_the_test_split(build):
 
 
 def test_an_experiment_is_measured(program, build, mirror, tmp_path):
-    """Two seeds whose judgements are the labels, and their opposite; beside them what the authors released."""
+    """Two seeds whose judgements are the labels, and their opposite;
+    beside them what the authors released.
+    """
     fetched = tmp_path / "fetch"
     (fetched / "mctaco").mkdir(parents=True)
     shutil.copy(mirror / AT / "experiments/bert/bert.norm.output.txt", fetched / "mctaco")

@@ -1,4 +1,6 @@
-"""Figures and tables of mctaco: what they hold, each program run as the rule does; hostile text stays text."""
+"""Figures and tables of mctaco: what they hold, each program run as the rule does;
+hostile text stays text.
+"""
 
 import re
 
@@ -30,7 +32,9 @@ SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
-    """Table 2 on the paper's corpus with the curve, beside a sample corpus with a model of a hostile name; all programs run."""
+    """Table 2 on the paper's corpus with the curve, beside a sample corpus with a model of a
+    hostile name; all programs run.
+    """
     inputs = Study(
         tmp_path_factory.mktemp("study"),
         program,
@@ -43,7 +47,9 @@ def study(tmp_path_factory, program) -> Study:
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory, program) -> Study:
-    """RoBERTa has the highest exact match of the models, a control a higher one; BERT's run judges the other way round."""
+    """RoBERTa has the highest exact match of the models, a control a higher one; BERT's run
+    judges the other way round.
+    """
     inputs = Study(tmp_path_factory.mktemp("errors"), program, metric_rows(curve=False))
     inputs.runs = [
         make_run(inputs.results, "bert_base", 1, turned=True),
@@ -180,7 +186,8 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
     at = mean[mean["train_questions"] == 100].iloc[0]
     for column in ("value", "train_pairs"):
         assert at[column] == pytest.approx(single[column].mean())
-    # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the questions' alone at least.
+    # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the
+    # questions' alone at least.
     error = np.sqrt(0.0133**2 + single["value"].var() / 5)
     assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(1.97 * error, rel=0.15)
     assert error > 0.015
@@ -331,7 +338,9 @@ def test_released_judgements_are_a_system_beside_the_papers_number(with_released
 
 
 def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_path, program):
-    """Their distance to a control differs by experiment, since one may have no controls but the baselines; the least is told."""
+    """Their distance to a control differs by experiment, since one may have no controls but the
+    baselines; the least is told.
+    """
     rows = released_rows(0.5)
     above = next(row for row in rows if row["metric"] == "exact_match")
     told = [

@@ -166,7 +166,9 @@ def test_size_matched_cuts_training_only(program, cleaned):
 
 
 def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
-    """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at the same places, where it has them."""
+    """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at
+    the same places, where it has them.
+    """
     for stride, limit in rows_of("""
         0 | null
         0 | 5
@@ -322,8 +324,9 @@ def test_same_videos_keeps_those_that_reach_the_stride_in_every_split(program, c
 
 
 def told_by_words(split: str, first: int) -> pa.Table:
-    """40 videos of 7 sentences. Of two sentences the later says `late` and the earlier `early`, but in every fifth video turned
-    round; words of the video's own stand in them, too."""
+    """40 videos of 7 sentences. Of two sentences the later says `late` and the earlier `early`, but
+    in every fifth video turned round; words of the video's own stand in them, too.
+    """
     rows = []
     for video in range(first, first + 40):
         words = "zero early early mid late late six".split()
@@ -351,7 +354,9 @@ def worded(tmp_path):
 
 
 def test_hard_pairs_are_those_that_words_get_wrong(program, worded):
-    """At stride 2 a pair is (early, late), turned round in every fifth video: those are hard, and learning is as it was."""
+    """At stride 2 a pair is (early, late), turned round in every fifth video: those are hard,
+    and learning is as it was.
+    """
     build(program, worded / "worded", worded / "plain", stride=2)
     build(program, worded / "worded", worded / "hard", stride=2, hard=True)
     assert read_table(worded / "hard/train.parquet").equals(

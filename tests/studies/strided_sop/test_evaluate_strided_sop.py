@@ -187,7 +187,9 @@ def test_every_slice_and_their_n_add_up_to_all(program, trained):
 
 
 def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
-    """A tie says nothing, so a split with more pairs of one label must not make it better or worse than chance."""
+    """A tie says nothing, so a split with more pairs of one label must not make it better
+    or worse than chance.
+    """
     folder = trained[0]
     for run in ("run-1", "run-2"):
         file = folder / run / "predictions.parquet"

@@ -1,4 +1,6 @@
-"""Whole orders of spans: the candidates that are built, how they are read and told, and what is refused."""
+"""Whole orders of spans: the candidates that are built, how they are read and told,
+and what is refused.
+"""
 
 from collections import Counter
 from itertools import combinations, permutations
@@ -56,9 +58,8 @@ def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # n
         for order, candidate in zip(permutations(range(length)), candidates.to_dict("records")):
             shown = [units[place] for place in order]
             assert candidate["units"].split("\n") == shown
-            pairs = list(
-                combinations(shown, 2)
-            )  # what a bag of words sees: every pair of the order
+            # what a bag of words sees: every pair of the order
+            pairs = list(combinations(shown, 2))
             assert Counter(candidate["text_a"].split("\n")) == Counter(
                 before for before, _ in pairs
             )
@@ -103,7 +104,9 @@ def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: 
 
 
 def test_the_best_order_is_told():
-    """Three spans in two videos: the right order is best; one that turns a pair around is; two tie, one of them right."""
+    """Three spans in two videos: the right order is best; one that turns a pair around is;
+    two tie, one of them right.
+    """
     every = list(permutations(range(3)))
     rows = [
         {
@@ -148,7 +151,10 @@ def test_units_are_apart_as_the_texts_of_a_pair(bert):  # noqa: F811
     texts = [
         "the man cuts",
         "bread",
-        "and opens doors the man opens doors and cuts the bread and opens the doors and cuts bread and doors",
+        (
+            "and opens doors the man opens doors and cuts the bread and opens the doors and cuts "
+            "bread and doors"
+        ),
     ]
     table = pa.table(
         {

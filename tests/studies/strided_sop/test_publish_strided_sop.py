@@ -1,4 +1,6 @@
-"""What the figures and tables of sentence order hold: every number, systems told apart, pairs to read with who was right; weights of a second objective."""
+"""What the figures and tables of sentence order hold: every number, systems told apart, pairs to
+read with who was right; weights of a second objective.
+"""
 
 import re
 
@@ -30,7 +32,9 @@ def study(tmp_path_factory, program) -> Study:
 
 
 def test_rows_of_other_studies_and_settings(study, tmp_path, program):
-    """What two experiments share stands once; what was trained or measured otherwise has another name; no interval of one group."""
+    """What two experiments share stands once; what was trained or measured otherwise has another
+    name; no interval of one group.
+    """
     other, plain = (
         Study(tmp_path / "other", program),
         [row for row in metric_rows() if row["size_matched"] is None],
@@ -99,7 +103,8 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     assert (table["Human right"] == "").all()
     pairs = table[table["Corpus"].str.startswith("ActivityNet") & (table["Dataset"] == "stride 0")]
     number = pairs["Item"].str.extract(r"v(\d+):0:1")[0].astype(int)
-    # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The control says swapped of all.
+    # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The
+    # control says swapped of all.
     assert (pairs["Model right"] == np.where(number > 6, "yes", "no")).all()
     assert (pairs["Control right"] == np.where(number % 2 == 0, "yes", "no")).all()
     assert pairs.groupby(["Model right", "Control right"]).ngroups == 4

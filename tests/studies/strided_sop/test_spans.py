@@ -1,4 +1,6 @@
-"""Spans of three and more: which pairs are built, and the order that scores of pairs tell, against slow references."""
+"""Spans of three and more: which pairs are built, and the order that scores of pairs tell,
+against slow references.
+"""
 
 from itertools import combinations, permutations
 
@@ -101,7 +103,9 @@ def test_the_order_told_equals_brute_force(length, seed):
 
 
 def test_numbers_of_a_split():
-    """Two videos with two spans of three in all; the model is right but for one pair, whose odds are weaker than those of the others."""
+    """Two videos with two spans of three in all; the model is right but for one pair, whose odds
+    are weaker than those of the others.
+    """
     places = rows_of("""
         v | 1 | 0
         v | 2 | 0

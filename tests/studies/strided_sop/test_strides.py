@@ -1,4 +1,6 @@
-"""Mixed strides, another stride or corpus to learn from, the stride itself as what is told: datasets, names, numbers, figures."""
+"""Mixed strides, another stride or corpus to learn from, the stride itself as what is told:
+datasets, names, numbers, figures.
+"""
 
 import json
 import os
@@ -67,7 +69,9 @@ def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned):  # noqa: F811
 
 
 def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
-    """Equal in all that training reads, so that kept weights serve for every stride that is measured."""
+    """Equal in all that training reads, so that kept weights serve for every stride that
+    is measured.
+    """
     build(program, cleaned / "whole", cleaned / "two", stride=2)
     build(program, cleaned / "whole", cleaned / "crossed", stride=0, train_stride=2)
     build(program, cleaned / "whole", cleaned / "none", stride=0)
@@ -151,8 +155,8 @@ ACTIVITYNET, HOWTO100M = "sample_activitynet", "sample_howto100m"
             {"source": [ACTIVITYNET, HOWTO100M], "learn_from": [ACTIVITYNET, HOWTO100M]},
             {},
             (
-                "stride-0 stride-0-sample_howto100m ../sample_howto100m/stride-0-sample_activitynet "
-                "../sample_howto100m/stride-0"
+                "stride-0 stride-0-sample_howto100m "
+                "../sample_howto100m/stride-0-sample_activitynet ../sample_howto100m/stride-0"
             ).split(),
         ),
     ],

@@ -1,4 +1,6 @@
-"""Windows of captions as the units that are put in order: a slow reference, the dataset, the figure."""
+"""Windows of captions as the units that are put in order: a slow reference, the dataset,
+the figure.
+"""
 
 import pyarrow as pa
 import yaml
@@ -75,7 +77,9 @@ def test_windows_equal_a_slow_reference(videos, context):
 
 
 def test_pairs_of_windows(program, cleaned):  # noqa: F811
-    """The captions of the fixture start a second apart: windows of two captions and of two seconds are the same."""
+    """The captions of the fixture start a second apart:
+    windows of two captions and of two seconds are the same.
+    """
     for name, changed in yaml.safe_load("""
         one: {}
         two:

@@ -1,4 +1,6 @@
-"""Inputs made up for the publish tests of temporal-expression NLI: metrics, runs and datasets in the real schemas."""
+"""Inputs made up for the publish tests of temporal-expression NLI:
+metrics, runs and datasets in the real schemas.
+"""
 
 import itertools
 import shutil
@@ -57,7 +59,9 @@ def slices(challenge_set: str) -> list[str]:
 
 
 def value_of(method: str, name: str) -> float:
-    """The made-up accuracy of a slice: fixed premises are easier, intervals harder; method: of a control its name."""
+    """The made-up accuracy of a slice: fixed premises are easier, intervals harder;
+    method: of a control its name.
+    """
     return (
         (BASE | CONTROLS)[method]
         + 0.08 * ("premise_type=fixed" in name)
@@ -66,7 +70,9 @@ def value_of(method: str, name: str) -> float:
 
 
 def metric_rows() -> list[dict]:
-    """Accuracy and F1 (0.02 lower) of every system and slice: seeds and their mean; confusion matrices; a baseline; controls."""
+    """Accuracy and F1 (0.02 lower) of every system and slice: seeds and their mean; confusion
+    matrices; a baseline; controls.
+    """
     rows = []
     baselines = {(source, name): None for source, names, *_ in SYSTEMS for name in names}
     fixed = [("majority", "majority"), *((name, "control") for name in CONTROLS)]
@@ -148,7 +154,9 @@ def metric_rows() -> list[dict]:
 
 
 def held_out_rows() -> list[dict]:
-    """RoBERTa on set I without weekdays and without fronted sentences: as good as ever on the rest, at 0.6 where they stand."""
+    """RoBERTa on set I without weekdays and without fronted sentences: as good as ever on the
+    rest, at 0.6 where they stand.
+    """
     same = yaml.safe_load("""
         {experiment: held, study: temporal_nli, source: event_templates, challenge_set: temp_order, model: roberta_large_mnli,
           method: train, split: test, scoring: ternary, groups: 18, sample: false, metric: accuracy, seed: null,
@@ -231,7 +239,9 @@ def make_run(
     seed: int,
     held_out: str = "template",
 ) -> str:
-    """A run that is wrong on pairs 0 to 7, surest on pair 7, and right on the others; every other seed is always right."""
+    """A run that is wrong on pairs 0 to 7, surest on pair 7, and right on the others; every
+    other seed is always right.
+    """
     dataset = challenge_set + (held_out != "template") * f"-{held_out}"
     pairs = make_dataset(results / "build/temporal_nli", source, challenge_set, dataset)
     name, trained = (
@@ -273,7 +283,9 @@ def make_run(
 
 
 class NliStudy:
-    """A made-up study of temporal-expression NLI in a folder; `call` runs a publish program on it as the rule does."""
+    """A made-up study of temporal-expression NLI in a folder;
+    `call` runs a publish program on it as the rule does.
+    """
 
     def __init__(self, folder: Path, program):
         self.folder, self.program = folder, program
@@ -310,7 +322,8 @@ class NliStudy:
             place = self.results / "clean" / source / "cleaning.csv"
             place.parent.mkdir(parents=True)
             place.write_text(
-                f"source,split,unit,action,reason,count\n{source},train,temp_order pairs,{action},{how},16980\n"
+                "source,split,unit,action,reason,count\n"
+                f"{source},train,temp_order pairs,{action},{how},16980\n"
             )
 
     def write_metrics(self, rows: list[dict]) -> None:
@@ -320,7 +333,9 @@ class NliStudy:
         return [item for item in FIGURES if item["study"] == "temporal_nli"]
 
     def call(self, name: str, ok: bool = True, **more):
-        """Run the program of an item, which must end well, or not; more: other values of its options."""
+        """Run the program of an item, which must end well, or not;
+        more: other values of its options.
+        """
         item = next(item for item in self.items() if item["name"] == name)
         given = {
             "metrics": self.metrics,

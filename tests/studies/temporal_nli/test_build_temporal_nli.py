@@ -1,4 +1,6 @@
-"""The generated challenge sets: sizes, every sentence read back by an independent reader, draws by seed; wrong input."""
+"""The generated challenge sets: sizes, every sentence read back by an independent reader,
+draws by seed; wrong input.
+"""
 
 import json
 import shutil
@@ -22,16 +24,19 @@ OPTIONS = yaml.safe_load("""
   held_out: template}
 """)
 
-# Times of the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th, September to December, 1968 to 2000.
+# Times of the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th,
+# September to December, 1968 to 2000.
 LATE = (
-    r"\b(?:[4-9]|1[01]) PM\b|\b(?:1[6-9]|2[0-3]):00\b|\bFriday|\bSaturday|\b2\d(?:th|st|nd|rd)\b|\b(?:Sep|Oct|Nov|Dec)|"
-    r"\b(?:19[7-9]\d|196[89]|2000)\b"
+    r"\b(?:[4-9]|1[01]) PM\b|\b(?:1[6-9]|2[0-3]):00\b|\bFriday|\bSaturday|\b2\d(?:th|st|nd|rd)\b"
+    r"|\b(?:Sep|Oct|Nov|Dec)|\b(?:19[7-9]\d|196[89]|2000)\b"
 )
 
 
 @pytest.fixture(scope="session")
 def generate(program, tmp_path_factory):
-    """Clean the list of templates (another one: by a function that changes it) and build a set; {split: pairs}."""
+    """Clean the list of templates (another one: by a function that changes it) and build a set;
+    {split: pairs}.
+    """
 
     def call(challenge_set: str, mend=None, ok=True, **options):
         folder = tmp_path_factory.mktemp("generated")
@@ -88,7 +93,9 @@ def test_sizes_are_the_papers(generated, challenge_set):
 
 @pytest.mark.parametrize("challenge_set", SETS)
 def test_every_sentence_reads_back_to_its_label(generated, challenge_set):
-    """The reader knows neither the generator nor the label; it finds no fault in any row of any split."""
+    """The reader knows neither the generator nor the label;
+    it finds no fault in any row of any split.
+    """
     rows = pd.concat(generated[challenge_set].values(), ignore_index=True)
     rows["label"] = WORDS[rows["label"]].to_numpy()
     faults = check(rows["text_a text_b label challenge_set".split()])
@@ -96,7 +103,9 @@ def test_every_sentence_reads_back_to_its_label(generated, challenge_set):
 
 
 def test_labels_are_spread_as_in_the_paper(generated):
-    """A draw of set I gives about 35.5, 24.4 and 40.1 %; sets II and III are even by construction."""
+    """A draw of set I gives about 35.5, 24.4 and 40.1 %;
+    sets II and III are even by construction.
+    """
     order = pd.concat(generated["temp_order"].values())["label"].value_counts(normalize=True)
     assert order[0] == pytest.approx(0.355, abs=0.02)
     assert order[1] == pytest.approx(0.244, abs=0.02) and order[2] == pytest.approx(0.401, abs=0.02)
@@ -107,7 +116,9 @@ def test_labels_are_spread_as_in_the_paper(generated):
 
 
 def test_variations_are_crossed_in_full(generated):
-    """Each template has as many pairs of each form, and the paper's 20, 60 and 48 for each list, list and T1."""
+    """Each template has as many pairs of each form, and the paper's 20, 60 and 48 for each list,
+    list and T1.
+    """
     order = generated["temp_order"]["test"]
     assert set(order.groupby(["group_id", "tense", "choice"]).size()) == {20}
     assert set(
@@ -149,7 +160,9 @@ LEAKS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("challenge_set, kind", list(LEAKS))
 def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, kind):
-    """What is held out is looked for in the sentences themselves: in none of train and dev, in each unseen pair of test."""
+    """What is held out is looked for in the sentences themselves: in none of train and dev, in
+    each unseen pair of test.
+    """
     splits, whole = generate(challenge_set, held_out=kind), generated[challenge_set]
     where = (
         ["text_a"]
@@ -169,9 +182,8 @@ def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, 
     assert set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
     test = splits["test"]
     assert set(test["part"]) == {"seen", "unseen"}
-    spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains(
-        "May"
-    )  # both spellings of it are one
+    # both spellings of it are one
+    spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains("May")
     assert (has["test"] == (test["part"] == "unseen"))[~spelt | (kind != "spelling")].all()
     # The test pairs are those of the whole set, and what is learnt from is a part of it.
     pd.testing.assert_frame_equal(test.drop(columns="part"), whole["test"].drop(columns="part"))
@@ -214,7 +226,9 @@ def test_bins_of_difference_and_size_hold_what_they_say(generated):
 
 @pytest.mark.slow
 def test_another_seed_draws_other_sentences(generated, generate):
-    """That the same options draw the same ones everywhere is pinned below, as digests of each test set."""
+    """That the same options draw the same ones everywhere is pinned below,
+    as digests of each test set.
+    """
     for challenge_set in SETS:
         fresh = generate(challenge_set, generation_seed=1)["test"]
         same = generated[challenge_set]["test"].merge(fresh, on=["text_a", "text_b"])
@@ -377,7 +391,9 @@ def test_wrong_marginals_are_told_with_the_difference(program, tmp_path):
 
 
 def test_content_is_the_same_on_every_machine(generated, tmp_path):
-    """The digest of the texts and labels of each test set, as they came out where the list was last changed."""
+    """The digest of the texts and labels of each test set,
+    as they came out where the list was last changed.
+    """
     pinned = read_yaml(ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml")
     found = {}
     for challenge_set, splits in generated.items():
@@ -388,5 +404,6 @@ def test_content_is_the_same_on_every_machine(generated, tmp_path):
             tmp_path / f"{challenge_set}.parquet", ["text_a", "text_b", "label"]
         )
     assert found == pinned, (
-        "if templates.csv or the generator was changed on purpose, write these digests into the file"
+        "if templates.csv or the generator was changed on purpose, write these digests into the "
+        "file"
     )

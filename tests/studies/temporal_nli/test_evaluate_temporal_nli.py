@@ -1,4 +1,6 @@
-"""Accuracy and weighted F1 against a slow reference and the paper's majority baselines; labels of two and of three."""
+"""Accuracy and weighted F1 against a slow reference and the paper's majority baselines;
+labels of two and of three.
+"""
 
 import json
 
@@ -18,7 +20,9 @@ RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluat
 
 
 def slow_weighted_f1(gold: list[int], told: list[int]) -> float:
-    """As it is defined: for each label its F1 from precision and recall, weighted by how often the label occurs."""
+    """As it is defined: for each label its F1 from precision and recall,
+    weighted by how often the label occurs.
+    """
     total = 0.0
     for label in set(gold):
         right = sum(g == t == label for g, t in zip(gold, told))
@@ -75,7 +79,9 @@ def write_nli_run(
 
 @pytest.fixture(scope="session")
 def released(mirror, program, tmp_path_factory):
-    """The released sets, cleaned and built by the programs; {set: test pairs}, and the folder of the datasets."""
+    """The released sets, cleaned and built by the programs; {set: test pairs},
+    and the folder of the datasets.
+    """
     folder = tmp_path_factory.mktemp("released")
     program(
         "scripts.clean.temporal_nli_release --source temporal_nli_release "
@@ -115,7 +121,8 @@ def evaluate(program, build, folder, runs):
     return read_table(folder / "metrics.parquet").to_pandas()
 
 
-# Tables 5, 6 and 7: the majority baselines, accuracy and weighted F1 in per cent, ternary and binary.
+# Tables 5, 6 and 7: the majority baselines, accuracy and weighted F1 in per cent, ternary and
+# binary.
 @pytest.mark.parametrize(
     "challenge_set, wanted",
     rows_of("""
@@ -137,7 +144,8 @@ def test_majority_baselines_are_the_published_ones(
         * 100
     )
     for scoring, (accurate, f1) in wanted.items():
-        # 4,003 of 6,140 pairs of set I are not entailed: 65.1954 %, which the paper prints as 65.19.
+        # 4,003 of 6,140 pairs of set I are not entailed: 65.1954 %, which the paper prints as
+        # 65.19.
         assert rows[scoring, "accuracy"] == pytest.approx(accurate, abs=0.006)
         assert rows[scoring, "weighted_f1"] == pytest.approx(f1, abs=0.006)
 
@@ -238,7 +246,9 @@ def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path
 
 
 def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
-    """A model that is right on seen pairs only; the pairs that others hold out are no slice of such a dataset."""
+    """A model that is right on seen pairs only; the pairs that others hold out are no slice
+    of such a dataset.
+    """
     build, output = released[0], tmp_path / "build/temporal_nli_release/temp_order-form"
     program(
         f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "

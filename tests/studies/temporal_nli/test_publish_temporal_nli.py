@@ -1,4 +1,6 @@
-"""Figures and tables of temporal-expression NLI: what they hold, beside what is published, and hostile text stays text."""
+"""Figures and tables of temporal-expression NLI: what they hold, beside what is published,
+and hostile text stays text.
+"""
 
 import re
 
@@ -68,7 +70,9 @@ def claim(**columns) -> pd.Series:
 
 
 def test_the_rows_of_each_set(study):
-    """Every choice of times for both kinds of premise, every hypothesis and unit, every distance and size."""
+    """Every choice of times for both kinds of premise, every hypothesis and unit,
+    every distance and size.
+    """
     one, two, three = (points_of(study, name) for name in FIGURES[:3])
     chosen = (
         one[one["section"] == "How the two times are chosen"]
@@ -103,17 +107,17 @@ def test_the_points_are_the_metrics(study, name):
     for column in ("value", "ci_low", "ci_high", "n"):
         np.testing.assert_allclose(points[column], same[column])
     place = list(points[[*key[:2], *key[4:]]].itertuples(index=False, name=None))
-    for method, model in (
-        ("majority", "majority"),
-        ("control", "bag_of_words"),
-    ):  # the control that is better over all pairs
+    # the control that is better over all pairs
+    for method, model in (("majority", "majority"), ("control", "bag_of_words")):
         there = metrics.xs(method, level="method").xs(model, level="model")["value"]
         np.testing.assert_allclose(points[method], there.loc[place])
     assert not points.duplicated(key).any() and not set(points["method"]) & {"control", "majority"}
 
 
 def test_what_was_held_out_stands_in_a_matrix(study):
-    """Seen, unseen and learnt of each kind; other figures and the table are of whole templates alone."""
+    """Seen, unseen and learnt of each kind; other figures and the table are
+    of whole templates alone.
+    """
     cells = points_of(study, "temporal_nli_generalization")
     assert set(zip(cells["source"], cells["challenge_set"], cells["model"])) == {
         ("event_templates", "temp_order", "roberta_large_mnli")
@@ -131,7 +135,9 @@ def test_what_was_held_out_stands_in_a_matrix(study):
 
 
 def test_what_holds_out_more_than_templates_alone_is_published(tmp_path, program):
-    """Without a dataset that holds out whole templates only, which the figures of the sets and the main table are about."""
+    """Without a dataset that holds out whole templates only, which the figures of the sets and
+    the main table are about.
+    """
     study, options = (
         NliStudy(tmp_path, program),
         {"challenge_set": "temp_order", "held_out": "list"},
@@ -274,7 +280,10 @@ def test_selection_compares_as_text_and_knows_the_star():
 
 
 def test_differences_sums_and_slices_beside_rows(facts):
-    same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
+    same = (
+        "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; "
+        "method=direct; scoring=ternary; "
+    )
     over = Comparison(
         claim(
             setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
@@ -311,7 +320,10 @@ def test_differences_sums_and_slices_beside_rows(facts):
     ]
     shares = Comparison(
         claim(
-            setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
+            setting=(
+                "source=event_templates; challenge_set=temp_order; scoring=ternary; "
+                "slice=label=neutral; predicted=*"
+            ),
             metric="confusion.sum",
         ),
         facts,

@@ -1,4 +1,6 @@
-"""Which pairs of times were learnt, who is right on them, and what a sentence says of time, beside a reader that knows only English times."""
+"""Which pairs of times were learnt, who is right on them, and what a sentence says of time,
+beside a reader that knows only English times.
+"""
 
 import pandas as pd
 import pytest
@@ -55,9 +57,8 @@ def pairs(rows: list[tuple], split: str) -> pd.DataFrame:
 def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
     study = NliStudy(tmp_path, program)
     folder = study.results / "build/temporal_nli/event_templates/temp_order"
-    labels = [
-        number % 3 for number in range(12)
-    ]  # as the made-up runs have them; pairs 0 to 7 are wrong for one seed of three
+    # as the made-up runs have them; pairs 0 to 7 are wrong for one seed of three
+    labels = [number % 3 for number in range(12)]
     test = [
         ("Snow fell before May.", f"Snow fell after {1900 + number}.", label)
         for number, label in enumerate(labels)

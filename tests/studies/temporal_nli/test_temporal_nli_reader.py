@@ -1,4 +1,6 @@
-"""The reader of the temporal-NLI sets: sentences written by hand, a slow reference, the released files."""
+"""The reader of the temporal-NLI sets: sentences written by hand, a slow reference,
+the released files.
+"""
 
 import pandas as pd
 import pytest
@@ -41,7 +43,9 @@ def test_what_is_no_text_and_no_label():
 
 
 def test_faults_of_a_table():
-    """Duplicates and odd hypotheses are seen between rows; rows go by the table's index; faults of a row all stand."""
+    """Duplicates and odd hypotheses are seen between rows; rows go by the table's index;
+    faults of a row all stand.
+    """
     raid = "The raid began at 5 PM and lasted until 6 PM."
     table = pd.DataFrame(
         [
@@ -93,11 +97,13 @@ def test_relation_equals_a_slow_reference():
 
 
 # What is wrong with the released files, fault by fault; the row of a fault is counted once.
-# - The 61 wrong labels are before/before and after/after pairs alone: neutral where the rule says entailment.
-# - One future template ends in a preposition, in all its 160 pairs of set I. In 80 of them the time stands in front
-#   ("In May, … start in."), in 80 behind; 15 of their premises say "in in", the others "in at", "in on", "in before" or
-#   "in after".
-# - No pair shows that two fronted templates are not in the tense of the forward ones (80 pairs of train, 30 of test).
+# - The 61 wrong labels are before/before and after/after pairs alone: neutral where the rule says
+#   entailment.
+# - One future template ends in a preposition, in all its 160 pairs of set I. In 80 of them the time
+#   stands in front ("In May, … start in."), in 80 behind; 15 of their premises say "in in", the
+#   others "in at", "in on", "in before" or "in after".
+# - No pair shows that two fronted templates are not in the tense of the forward ones (80 pairs of
+#   train, 30 of test).
 RELEASED = {
     "cs1_train": (
         ORDER,

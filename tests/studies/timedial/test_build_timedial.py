@@ -1,4 +1,6 @@
-"""Masked datasets of dialogs: no dialog of the challenge remains, candidates, contexts, wrong input."""
+"""Masked datasets of dialogs: no dialog of the challenge remains,
+candidates, contexts, wrong input.
+"""
 
 import json
 import re
@@ -180,7 +182,10 @@ def real(mirror):
 
 
 def test_no_dialog_of_the_real_challenge_remains(real):
-    """PROTOCOLS, study 4: 839 / 101 / 77 lines are sources. 838 are turn by turn, two more with turns cut elsewhere."""
+    """PROTOCOLS, study 4: 839 / 101 / 77 lines are sources.
+
+    838 are turn by turn, two more with turns cut elsewhere.
+    """
     splits, instances = real
     assert {split: len(dialogs) for split, dialogs in splits.items()} == {
         "train": 11118,
@@ -442,7 +447,9 @@ def test_no_candidate_equals_another_in_value(corpus, kinds):
 
 
 def test_the_smallest_pool_gives_every_other_value(corpus):
-    """Durations: two weeks, an hour, 9 years, six months, 45 seconds in eight texts: four others for each."""
+    """Durations: two weeks, an hour, 9 years, six months, 45 seconds in eight texts:
+    four others for each.
+    """
     corpus.spans, corpus.validation_spans = (
         spans[spans["kind"] == "duration"] for spans in (corpus.spans, corpus.validation_spans)
     )
@@ -462,7 +469,9 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
 
 @pytest.mark.parametrize("where, most", [("dialog", 3), ("mixed", 2)])
 def test_negatives_from_the_dialog(corpus, where, most):
-    """As many of the dialog's other values as there are and as are asked for, and no value twice."""
+    """As many of the dialog's other values as there are and as are asked for,
+    and no value twice.
+    """
     built = corpus.build(negatives_from=where)["train"]
     value = {text.lower(): value for text, (_, value) in KNOWN.items()}
     said = corpus.spans.groupby("dialog_id")["text"].agg(
@@ -479,7 +488,9 @@ def test_negatives_from_the_dialog(corpus, where, most):
 
 
 def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
-    """One value of a kind is held out; the texts that are learnt from give the others, and never the other way round."""
+    """One value of a kind is held out; the texts that are learnt from give the others,
+    and never the other way round.
+    """
     keep = corpus.validation_spans["text"] == "May"
     corpus.validation_spans = corpus.validation_spans[keep].assign(text="May", value="may")
     corpus.spans = corpus.spans[(corpus.spans["kind"] != "time") & (corpus.spans["text"] != "May")]
@@ -509,7 +520,8 @@ def test_candidates_are_written_as_their_place_asks(corpus):
     # "two weeks ." starts a turn and is written small: so are its candidates.
     assert not first[drawn_here & start & ~small].str.islower().any()
     elsewhere = set(built["candidate"][drawn_here & (~start | small)])
-    # "Next week" only starts a sentence, but "next" is written small elsewhere; "Friday" and "May" keep their capital.
+    # "Next week" only starts a sentence, but "next" is written small elsewhere; "Friday" and "May"
+    # keep their capital.
     assert {"next week", "Friday", "May", "six months", "tomorrow"} <= elsewhere
     assert not elsewhere & {"Six months", "Tomorrow", "Two weeks", "Next week", "friday", "may"}
 
@@ -573,7 +585,9 @@ def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_
 def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near(
     corpus, said, leak
 ):
-    """One run of six is half of what is too much; of two, the dialog leaves, and nothing is left of it."""
+    """One run of six is half of what is too much; of two, the dialog leaves,
+    and nothing is left of it.
+    """
     corpus.dialogs.loc[corpus.dialogs["text"] == "Why ?", "text"] = said
     corpus.spans = spans_of(corpus.dialogs)
     built = corpus.build()
@@ -612,7 +626,10 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
 
 
 def test_the_kind_behind_a_mask(corpus):
-    """In "I will take it for two weeks ." the mask stands for characters 19 to 28. The closest span of those there counts."""
+    """In "I will take it for two weeks ."
+
+    the mask stands for characters 19 to 28. The closest span of those there counts.
+    """
     template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
     for spans, told in rows_of("""
         []                                                                     | [other, true]
@@ -652,11 +669,8 @@ def test_max_dialogs_keeps_those_of_a_smaller_number(corpus):
 @each_row(
     "widths, wanted, most",
     [
-        (
-            [1] * 20,
-            3,
-            43.8,
-        ),  # uniform over texts, not over spans; chi-square, 19 degrees, p = 0.001
+        # uniform over texts, not over spans; chi-square, 19 degrees, p = 0.001
+        ([1] * 20, 3, 43.8),
         ([40, 30, 20, 10], 1, 16.3),
     ],
 )  # as frequent as the texts, so that a draw does not tell the right candidate; 3 degrees

@@ -1,4 +1,6 @@
-"""Figures and tables of timedial: what they hold, each program run as the rule does; hostile text stays text."""
+"""Figures and tables of timedial: what they hold, each program run as the rule does;
+hostile text stays text.
+"""
 
 import re
 
@@ -33,7 +35,10 @@ from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
+HOSTILE = (
+    "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x "
+    "onerror=alert(1)>"
+)
 FIGURES = "timedial_accuracy timedial_errors_by_rule timedial_context timedial_by_kind".split()
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
 SOURCES = yaml.safe_load("""
@@ -52,7 +57,8 @@ sample_challenge:
   evaluate: [test, extras]
   sample: {}
 """)
-# Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at random.
+# Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at
+# random.
 CONTROLS = yaml.safe_load("""
 random: [random, null]
 in_context: [stands in the dialog, 1]
@@ -90,7 +96,9 @@ MANY = 40
 
 
 def cloze(split: str, scope: str) -> list[dict]:
-    """40 instances with four options (test) or three (extras); wrong ones by each rule in turn; one kind is rare."""
+    """40 instances with four options (test) or three (extras); wrong ones by each rule in turn;
+    one kind is rare.
+    """
     rows = []
     for number in range(MANY):
         right = 2 if split == "test" else 1
@@ -123,7 +131,9 @@ def cloze(split: str, scope: str) -> list[dict]:
 
 
 def scores(rows: list[dict], right: int | None, seed: int) -> list[float]:
-    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong option is the highest; None: all tie."""
+    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong
+    option is the highest; None: all tie.
+    """
     if right is None:
         return [0.0] * len(rows)
     values, first = [], 2 if rows[0]["example_id"].startswith("test") else 1
@@ -146,7 +156,9 @@ def measured(train, runs, build) -> list[dict]:
 
 
 class Study:
-    """A made-up study in a folder, evaluated; `call` runs a publish program on it as the rule does."""
+    """A made-up study in a folder, evaluated; `call` runs a publish program on it
+    as the rule does.
+    """
 
     def __init__(self, folder, program, systems: dict, seeds=(1, 2)):
         self.folder, self.program, self.results, self.runs = folder, program, folder / "results", []
@@ -234,7 +246,9 @@ class Study:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
-    """Two training corpora of the real challenge, three contexts, beside a sample with a model of a hostile name."""
+    """Two training corpora of the real challenge, three contexts,
+    beside a sample with a model of a hostile name.
+    """
     inputs = Study(tmp_path_factory.mktemp("study"), program, REAL | SAMPLE)
     for name in PROGRAMS:
         done = inputs.call(name).checked()
@@ -549,7 +563,9 @@ def test_what_two_experiments_share_stands_once_and_other_settings_are_told_apar
 
 
 def test_the_published_numbers_of_the_project_are_those_of_the_paper():
-    """Tables 5 and 7: the paper's own words on them; figure 2: shares of whole numbers of options."""
+    """Tables 5 and 7: the paper's own words on them; figure 2:
+    shares of whole numbers of options.
+    """
     published = published_beside(ROOT / "resources/sources.yaml")
     key = ["paradigm", "model", "domain"]
     table_5 = published[published["table"] == "Table 5"].set_index(key)["value"] * 100

@@ -1,4 +1,6 @@
-"""TimeDial: 2-best accuracy and errors by rule against a slow reference, baselines, a file of scores, wrong input."""
+"""TimeDial: 2-best accuracy and errors by rule against a slow reference,
+baselines, a file of scores, wrong input.
+"""
 
 import itertools
 import json
@@ -37,7 +39,9 @@ INSTANCES = st.lists(
 
 
 def slow(labels: list[int], scores: list[float]) -> tuple[int, list[int]]:
-    """Section 5 in words: rank the options, the right ones must be first; a wrong one that ties is ranked before."""
+    """Section 5 in words: rank the options, the right ones must be first;
+    a wrong one that ties is ranked before.
+    """
     ranked = sorted(zip(scores, labels), key=lambda one: (-one[0], one[1]))
     best = [label for _, label in ranked[: sum(labels)]]
     right = [score for score, label in zip(scores, labels) if label]
@@ -58,7 +62,9 @@ def flat(instances) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def in_any_order(metric, instances, draw) -> tuple[list, list]:
-    """What a metric says of the instances and of their options, which it is given in another order."""
+    """What a metric says of the instances and of their options,
+    which it is given in another order.
+    """
     given, turned = flat(instances), list(range(sum(len(labels) for labels, _ in instances)))
     draw.shuffle(turned)
     accurate, above = metric(*(values[turned] for values in given))
@@ -109,7 +115,10 @@ def options_of(context: str, candidates: list[str]) -> pd.DataFrame:
 
 
 def test_how_the_controls_rank():
-    context = "A: It takes two hours, not 12 days.\nB: We've allowed <MASK> this summer.\nA: At 6 PM, maybe 48."
+    context = (
+        "A: It takes two hours, not 12 days.\nB: We've allowed <MASK> this summer.\n"
+        "A: At 6 PM, maybe 48."
+    )
     options = options_of(
         context,
         [
@@ -131,7 +140,8 @@ def test_how_the_controls_rank():
         for name in ("in_context", "frequency", "shared_numbers")
     }
     assert set(fit({"predicts": "random"}, learnt, 2, False)(options)[:, 0]) == {0}
-    # Whole words in any case; neither over the ends of a turn nor over the mask; the speaker's letter is no word.
+    # Whole words in any case; neither over the ends of a turn nor over the mask; the speaker's
+    # letter is no word.
     assert found["in_context"].tolist() == [0, 1, 1, 1, 1, 0, 0, 0]
     assert found["frequency"].tolist() == [0, 2, 0, 0, 1, 0, 0, 0]
     assert found["shared_numbers"].tolist() == [1, 1, 0, 1, 1, 0, 0, 0]
@@ -147,7 +157,9 @@ DATA_OPTIONS = yaml.safe_load("""
 
 
 def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
-    """Instances with `right` right options and two wrong ones; turns from 3 to 20; every fourth of no known kind."""
+    """Instances with `right` right options and two wrong ones; turns from 3 to 20;
+    every fourth of no known kind.
+    """
     rows = []
     for number in range(many):
         wrong = [("phrase", "numeral", "open_ended")[(number + turn) % 3] for turn in range(2)]
@@ -180,7 +192,9 @@ def write_timedial_run(
     scores: dict[str, np.ndarray],
     tables: dict[str, list[dict]],
 ) -> str:
-    """A run on the dataset default of sample_dialogs; of a model that learns the peak is all ties."""
+    """A run on the dataset default of sample_dialogs;
+    of a model that learns the peak is all ties.
+    """
     learns = method in ("classify", "fill", "generate")
     parts = []
     for split, table in tables.items():
@@ -212,7 +226,9 @@ def write_timedial_run(
 
 @pytest.fixture
 def experiment(tmp_path, program):
-    """Two seeds of a classifier, one always right and one always wrong, and one that did not learn and knows nothing."""
+    """Two seeds of a classifier, one always right and one always wrong,
+    and one that did not learn and knows nothing.
+    """
     tables = {"test": cloze(40, 2), "extras": cloze(12, 1)}
     folder = tmp_path / "build/sample_dialogs/default"
     for split, rows in (tables | {"train": cloze(9, 1)}).items():
@@ -456,7 +472,9 @@ def test_a_wrong_gold_file_is_refused(gold, said, scored):
 
 
 def test_the_released_file(mirror, program, tmp_path):
-    """1,104 instances and 342 extras; perfect scores make 1, and 0 when turned; wrong options by rule as released."""
+    """1,104 instances and 342 extras; perfect scores make 1, and 0 when turned;
+    wrong options by rule as released.
+    """
     gold = read_gold(mirror / AT)
     assert gold.groupby("split")["instance_id"].nunique().to_dict() == {"test": 1104, "extras": 342}
     assert gold[gold["split"] == "test"].groupby("rule").size().to_dict() == {

@@ -1,12 +1,15 @@
-"""Draw accuracy on HellaSwag, a row for each system and a panel for each dataset and split; a mark for each origin of the items.
+"""Draw accuracy on HellaSwag, a row for each system and a panel for each dataset and split; a mark
+for each origin of the items.
 
-Means over the seeds with 95 % intervals over videos, articles and seeds. Grey: controls, which see the ending alone, or words, or lengths.
+Means over the seeds with 95 % intervals over videos, articles and seeds. Grey: controls, which see
+the ending alone, or words, or lengths.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.studies.hellaswag.figures.accuracy --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/transfer/figures/hellaswag_accuracy
+    python -m scripts.studies.hellaswag.figures.accuracy \\
+        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/transfer/figures/hellaswag_accuracy
 """
 
 import argparse
@@ -59,7 +62,10 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset, split), of_panel in points.groupby(
         ["source", "dataset", "split"], sort=False
     ):
-        detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
+        detail = (
+            f"{split_title(split)}{details_of(dataset, ['limit'])}; n = "
+            f"{', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
+        )
         panels.append((source_title(source, sources), detail, of_panel))
     publish(
         given, points[COLUMNS], lambda: forest_of(panels, "accuracy (%)", CHANCE, "chance, 25 %")

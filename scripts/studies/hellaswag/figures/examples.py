@@ -1,15 +1,19 @@
-"""Items of HellaSwag to read as cards: every ending with the rank and the score that each system gives it.
+"""Items of HellaSwag to read as cards: every ending with the rank and the score
+that each system gives it.
 
-An ending is judged wrong where it is first and not the right one, or the reverse. scripts/publish/cards.py says which items are chosen, and
-what the table holds.
+An ending is judged wrong where it is first and not the right one, or the reverse.
+scripts/publish/cards.py says which items are chosen, and what the table holds.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema choices), resources/sources.yaml and models.yaml
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
+       run.json, <build>/<source>/<dataset>/<split>.parquet (schema choices), resources/sources.yaml
+       and models.yaml
 Writes <output>.csv, .md, .tex: a row for each ending
 
-    python -m scripts.studies.hellaswag.figures.examples --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/hellaswag \\
-        --build results/build/hellaswag --runs RUN RUN … --output results/publish/transfer/tables/hellaswag_examples
+    python -m scripts.studies.hellaswag.figures.examples \\
+        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/hellaswag \\
+        --build results/build/hellaswag --runs RUN RUN … \\
+        --output results/publish/transfer/tables/hellaswag_examples
 """
 
 import argparse
@@ -31,9 +35,10 @@ from scripts.publish.cards import (
 )
 
 CAPTION = (
-    "Items with every ending and whether it is right (gold). Before a score stands its rank; a score is a log-probability or a log-likelihood, "
-    "of a control what it counts, and compares with those of one system on one item only. × marks a wrong ending that is "
-    "first, and the right one where it is not."
+    "Items with every ending and whether it is right (gold). Before a score stands its rank; a "
+    "score is a log-probability or a log-likelihood, of a control what it counts, and compares "
+    "with those of one system on one item only. × marks a wrong ending that is first, and the "
+    "right one where it is not."
 )
 
 

@@ -1,10 +1,14 @@
-"""Tabulate by what HellaSwag's items were parted, so that no video of what is measured was learnt from, and what was dropped.
+"""Tabulate by what HellaSwag's items were parted, so that no video of what is measured was learnt
+from, and what was dropped.
 
-Reads  metrics.parquet (for which corpora are samples), <build>/<source>/<dataset>/leakage.csv, resources/sources.yaml for titles
+Reads  metrics.parquet (for which corpora are samples), <build>/<source>/<dataset>/leakage.csv,
+       resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.hellaswag.figures.leakage --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --build results/build/hellaswag --output results/publish/transfer/tables/hellaswag_leakage
+    python -m scripts.studies.hellaswag.figures.leakage \\
+        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --build results/build/hellaswag \\
+        --output results/publish/transfer/tables/hellaswag_leakage
 """
 
 import argparse
@@ -19,8 +23,9 @@ from scripts.publish.names import load, source_title
 from scripts.publish.table import publish_table
 
 CAPTION = (
-    "What HellaSwag's items were parted by. Items of videos whose captions are learnt from in sentence order are learnt from here, too, and "
-    "never measured; items of videos whose captions are measured there are never learnt from."
+    "What HellaSwag's items were parted by. Items of videos whose captions are learnt from in "
+    "sentence order are learnt from here, too, and never measured; items of videos whose captions "
+    "are measured there are never learnt from."
 )
 COLUMNS = {
     "corpus": "Corpus",

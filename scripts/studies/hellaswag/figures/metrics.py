@@ -19,7 +19,9 @@ CHANCE = 0.25
 
 
 def hellaswag_metrics(path: Path, models: dict) -> pd.DataFrame:
-    """The rows of HellaSwag of a metrics table, with a column `system`: the model, how it was asked and, where experiments differ, which."""
+    """The rows of HellaSwag of a metrics table, with a column `system`: the model, how it was
+    asked and, where experiments differ, which.
+    """
     metrics = without_people(study_metrics(path, "hellaswag", SCHEMA))
     how = metrics["method"].map(
         lambda method: "" if method in ("train", "control") else f", {method_title(method)}"

@@ -3,8 +3,9 @@
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.hellaswag.figures.table --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/transfer/tables/hellaswag_table
+    python -m scripts.studies.hellaswag.figures.table \\
+        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/transfer/tables/hellaswag_table
 """
 
 import argparse
@@ -21,13 +22,15 @@ from scripts.publish.table import ABOVE, above_control, filled, interval, percen
 WORDS = ["Corpus", "Dataset", "Split", "System"]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
 CAPTION = (
-    "HellaSwag: the share of items of which the right ending of four scores highest; chance is 25 %. Means over the seeds, sd over the seeds, "
-    "95 % intervals over videos, articles and seeds."
+    "HellaSwag: the share of items of which the right ending of four scores highest; chance is "
+    "25 %. Means over the seeds, sd over the seeds, 95 % intervals over videos, articles and seeds."
 )
 
 
 def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
-    """A row of text for each dataset, split and system, from a table made by hellaswag_metrics()."""
+    """A row of text for each dataset, split and system,
+    from a table made by hellaswag_metrics().
+    """
     rows = []
     for (source, dataset, split, system), of_system in metrics.groupby(
         ["source", "dataset", "split", "system"], sort=False

@@ -1,6 +1,5 @@
-"""Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al.
-
-2019, figure 2).
+"""Draw exact match by category of MC-TACO, a panel for each corpus and split
+(Zhou et al. 2019, figure 2).
 
 Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over
 questions and seeds; random as a bar behind them, at the expected value of a fair coin for each
@@ -8,12 +7,14 @@ candidate; in grey the control with the highest exact match over all questions (
 the CSV). Light diamonds: the paper's BERT with unit normalization, from its released predictions,
 on the corpus of the paper only, where these are no system themselves.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.mctaco.figures.by_category --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/mctaco_by_category
+    python -m scripts.studies.mctaco.figures.by_category \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/mctaco_by_category
 """
 
 import argparse

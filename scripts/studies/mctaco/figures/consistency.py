@@ -7,11 +7,12 @@ consistent by construction, so the number means nothing without F1. A system wit
 questions has no mark in the figure, but its n; all are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.mctaco.figures.consistency --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/mctaco_consistency
+    python -m scripts.studies.mctaco.figures.consistency \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/mctaco_consistency
 """
 
 import argparse

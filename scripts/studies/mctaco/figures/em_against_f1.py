@@ -10,12 +10,14 @@ questions. Means over the seeds with 95 % intervals over questions and seeds; li
 table 2 of Zhou et al. 2019, on the corpus of the paper only, joined to the same system here by a
 thin line. Grey: the control with the highest exact match; the others are in the CSV.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.mctaco.figures.em_against_f1 --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/mctaco_em_against_f1
+    python -m scripts.studies.mctaco.figures.em_against_f1 \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/mctaco_em_against_f1
 """
 
 import argparse
@@ -196,7 +198,8 @@ def main(given: argparse.Namespace) -> None:
     points, sources = systems(metrics_to_draw(given)), load(given.sources)
     if points["model"].isin(BASELINES).all():
         raise UserError(
-            f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model"
+            f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with "
+            "a model"
         )
     published, people = published_beside(given.sources), answers_of_people(given.metrics)
     printed = published[

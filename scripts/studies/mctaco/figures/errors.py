@@ -7,14 +7,15 @@ quantities` tells where the best model accepts two quantities and none or one be
 down, as 1 hour and 9 hours without the hours between (Zhou et al. 2019, section 4).
 scripts/publish/cards.py says which questions are chosen, and what the table holds.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema answers), <fetched>/<source>/<file> of released judgements,
-       resources/sources.yaml and models.yaml
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
+       run.json, <build>/<source>/<dataset>/<split>.parquet (schema answers),
+       <fetched>/<source>/<file> of released judgements, resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each candidate, quantities in their order
 
-    python -m scripts.studies.mctaco.figures.errors --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
-        --build results/build/mctaco --fetched results/fetch --runs RUN RUN … \\
+    python -m scripts.studies.mctaco.figures.errors \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/mctaco --build results/build/mctaco \\
+        --fetched results/fetch --runs RUN RUN … \\
         --output results/publish/default/tables/mctaco_errors
 """
 
@@ -46,8 +47,9 @@ from scripts.publish.names import model_title
 
 LABELS = ["unlikely", "likely"]
 CAPTION = (
-    "Questions with every candidate answer, and whether people found it likely (gold). Behind a judgement the probability that was "
-    "given to it (released judgements have none); × where it is wrong. A question is right where no candidate is judged wrong."
+    "Questions with every candidate answer, and whether people found it likely (gold). Behind a "
+    "judgement the probability that was given to it (released judgements have none); × where it is "
+    "wrong. A question is right where no candidate is judged wrong."
 )
 
 

@@ -19,7 +19,9 @@ LABELLED = 12  # systems: of more, the legend names unit normalization only once
 
 
 def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
-    """mctaco_metrics() with `drawn`: of the controls of a corpus and split, only the one with the highest exact match."""
+    """mctaco_metrics() with `drawn`: of the controls of a corpus and split,
+    only the one with the highest exact match.
+    """
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
     means = system_means(metrics)
     exact = means[(means["slice"] == "all") & (means["metric"] == "exact_match")]

@@ -34,16 +34,10 @@ BASELINES = {
     "gold": "the data's own labels",
 }
 NORMALIZED = " + unit normalization"
-LEARNT = [
-    "train",
-    "untrained",
-]  # what the paper's systems do, and are told apart by their training sets
-PLAIN = [
-    *LEARNT,
-    "control",
-    "baseline",
-    "released",
-]  # methods that need not be told beside the model
+# what the paper's systems do, and are told apart by their training sets
+LEARNT = ["train", "untrained"]
+# methods that need not be told beside the model
+PLAIN = [*LEARNT, "control", "baseline", "released"]
 POINTS = [
     "origin",
     "source",

@@ -11,10 +11,12 @@ paired by question. The data's own labels show the most that one range can reach
 with the highest exact match; the others are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.mctaco.figures.ranges --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/figures/mctaco_ranges
+    python -m scripts.studies.mctaco.figures.ranges \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/figures/mctaco_ranges
 """
 
 import argparse

@@ -4,12 +4,14 @@ Questions (one with its sentence: the authors group by both), question and answe
 sentence, question and answer (split at white space, a pair each counted), and by category the
 questions and the candidates of each; of all splits together, as in the paper, and of each.
 
-Reads  <cleaned>/<source>/<split>.parquet (schema questions), metrics.parquet (which corpora were measured on), sources.yaml,
-       published.csv beside it
+Reads  <cleaned>/<source>/<split>.parquet (schema questions), metrics.parquet (which corpora were
+       measured on), sources.yaml, published.csv beside it
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.mctaco.figures.statistics --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/mctaco_statistics
+    python -m scripts.studies.mctaco.figures.statistics \\
+        --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/tables/mctaco_statistics
 """
 
 import argparse
@@ -37,9 +39,9 @@ NAMES = {
 WORDS = ["sentence_words", "question_words", "answer_words"]  # counted over all categories alone
 PARTS = {"all": "all"} | SLICES
 CAPTION = (
-    "What MC-TACO holds: counts and means of the cleaned corpus beside table 1 of Zhou et al. 2019. A question is one "
-    "with its sentence; words are split at white space, and means of words are over question and answer pairs. The "
-    "released development file is the train split here."
+    "What MC-TACO holds: counts and means of the cleaned corpus beside table 1 of Zhou et al. "
+    "2019. A question is one with its sentence; words are split at white space, and means of words "
+    "are over question and answer pairs. The released development file is the train split here."
 )
 SAMPLE = " SAMPLE DATA where marked: made-up questions, not a corpus."
 

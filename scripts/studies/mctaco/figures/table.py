@@ -1,17 +1,18 @@
-"""Tabulate MC-TACO: F1 and exact match of every system beside the published numbers (Zhou et al.
-
-2019, table 2).
+"""Tabulate MC-TACO: F1 and exact match of every system beside the published numbers
+(Zhou et al. 2019, table 2).
 
 Each model as learnt from the largest training set that was run (all questions, where a run learnt
 from all). Means over the seeds, their sd over the seeds, 95 % intervals over questions and seeds.
 Released predictions are scored as they came. What the paper measured and this study did not run
 stands below, on the corpus of the paper only.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.mctaco.figures.table --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/mctaco_table
+    python -m scripts.studies.mctaco.figures.table \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/tables/mctaco_table
 """
 
 import argparse
@@ -36,9 +37,9 @@ WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
 CAPTION = (
     "MC-TACO by question: F1 and exact match (EM). Means over the seeds, sd over the seeds, 95 % "
-    "intervals over questions and seeds. Random: the expected value of a fair coin for each candidate. Released "
-    "predictions: the authors' own, scored here. Paper: table 2 of "
-    "Zhou et al. 2019; its human number is of 100 questions, its RoBERTa number stands in a footnote."
+    "intervals over questions and seeds. Random: the expected value of a fair coin for each "
+    "candidate. Released predictions: the authors' own, scored here. Paper: table 2 of Zhou et al. "
+    "2019; its human number is of 100 questions, its RoBERTa number stands in a footnote."
 )
 
 

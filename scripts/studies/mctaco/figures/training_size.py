@@ -1,6 +1,5 @@
-"""Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al.
-
-2019, figure 3).
+"""Draw F1 and exact match of MC-TACO against the number of training pairs
+(Zhou et al. 2019, figure 3).
 
 Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of
 a size, from no training data on where the model was measured untrained (method untrained), with the
@@ -8,12 +7,14 @@ a size, from no training data on where the model was measured untrained (method 
 goes flat, on the corpus of the paper only. Drawn are the systems that were run with more than one
 size; all of them, where none was.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.mctaco.figures.training_size --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/mctaco_training_size
+    python -m scripts.studies.mctaco.figures.training_size \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/mctaco_training_size
 """
 
 import argparse
@@ -100,7 +101,8 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
         "slice",
         "metric",
     ]
-    # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
+    # Two experiments may share sizes: their rows are one system's, so that the experiment does not
+    # part them.
     trained = trained.assign(experiment=trained.groupby(SYSTEM)["experiment"].transform("first"))
     by_size = trained.groupby(key, dropna=False, sort=False)
     points = by_size.agg(
@@ -192,7 +194,8 @@ def main(given: argparse.Namespace) -> None:
     rows = sized(metrics_to_draw(given, draws=True))
     if of_models(rows).empty:
         raise UserError(
-            f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model"
+            f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a "
+            "model"
         )
     flat, sources = plateau(given.sources), load(given.sources)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)

@@ -1,17 +1,20 @@
-"""Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
+"""Draw accuracy against stride, a panel for each corpus
+and evaluation split (Jain et al. 2020, figure 3).
 
-Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held out), with the 95 % interval over
-videos and seeds; dots are single seeds.
-Grey: controls, which cannot understand time (where they were measured in several ways, the best in each). Light: the best epoch
-on the evaluation split itself, as the paper reports. Human answers where there are any. Windows of captions, whose strides are others,
-are left out where single captions of the corpus were measured (scripts/studies/strided_sop/figures/windows.py draws them).
+Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held
+out), with the 95 % interval over videos and seeds; dots are single seeds.
+Grey: controls, which cannot understand time (where they were measured in several ways, the best in
+each). Light: the best epoch on the evaluation split itself, as the paper reports. Human answers
+where there are any. Windows of captions, whose strides are others, are left out where single
+captions of the corpus were measured (scripts/studies/strided_sop/figures/windows.py draws them).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.strided_sop.figures.accuracy_by_stride --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/accuracy_by_stride
+    python -m scripts.studies.strided_sop.figures.accuracy_by_stride \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/accuracy_by_stride
 """
 
 import argparse
@@ -65,13 +68,17 @@ COLUMNS = [
 
 
 def of_captions(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows on single captions; of a corpus of which only windows of them were measured, those."""
+    """The rows on single captions; of a corpus of which only windows of them were measured,
+    those.
+    """
     single = metrics["context"].isna()
     return metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
 
 
 def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows to draw: where controls were measured in several ways, such as size-matched, in each way the best over all strides."""
+    """The rows to draw: where controls were measured in several ways, such as size-matched, in
+    each way the best over all strides.
+    """
     ways = [name for name in VARIANT if name != "method"]
     if len(metrics[metrics["method"] == "control"].drop_duplicates(ways)) < 2:
         return metrics

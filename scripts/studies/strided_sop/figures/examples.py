@@ -1,15 +1,19 @@
-"""Pairs of sentences to read as cards, as a model met them: for each corpus and stride, on the first evaluation split.
+"""Pairs of sentences to read as cards, as a model met them: for each corpus and stride,
+on the first evaluation split.
 
-Read is the plain dataset of each corpus and stride where there is one, else a size-matched one. scripts/publish/cards.py says which
-pairs are chosen, and what the table holds.
+Read is the plain dataset of each corpus and stride where there is one, else a size-matched one.
+scripts/publish/cards.py says which pairs are chosen, and what the table holds.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema strided pairs), resources/sources.yaml and models.yaml, human answers
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
+       run.json, <build>/<source>/<dataset>/<split>.parquet (schema strided pairs),
+       resources/sources.yaml and models.yaml, human answers
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.strided_sop.figures.examples --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --build results/build/strided_sop --runs RUN RUN … --output results/publish/default/tables/strided_sop_examples
+    python -m scripts.studies.strided_sop.figures.examples \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/strided_sop \\
+        --build results/build/strided_sop --runs RUN RUN … \\
+        --output results/publish/default/tables/strided_sop_examples
 """
 
 import argparse
@@ -41,14 +45,16 @@ from scripts.studies.strided_sop.figures.metrics import variant_title
 
 LABELS = ["swapped", "in order"]
 CAPTION = (
-    "Pairs of sentences as a model met them: the one shown first and the one shown second. Gold: whether they stand in the order of "
-    "the video. Behind an answer the probability that was given to it; × where it is wrong."
+    "Pairs of sentences as a model met them: the one shown first and the one shown second. Gold: "
+    "whether they stand in the order of the video. Behind an answer the probability that was given "
+    "to it; × where it is wrong."
 )
 
 
 def place_of(facts: dict) -> tuple | None:
-    """Corpus and stride; plain datasets have shorter names than size-matched or hard ones. None of a mixture of strides, or
-    of spans."""
+    """Corpus and stride; plain datasets have shorter names than size-matched or hard ones. None of
+    a mixture of strides, or of spans.
+    """
     stride = facts["data_options"]["stride"]
     return (
         (facts["source"], stride)
@@ -61,9 +67,8 @@ def answers_of_people(
     files: list[Path], facts: dict, split: str, pairs: pd.DataFrame
 ) -> list[System]:
     """The people's answers to these pairs; none where nobody answered."""
-    whole = whole_of(
-        facts["dataset"], limit_of(facts)
-    )  # answers to a whole dataset hold for a cut one
+    # answers to a whole dataset hold for a cut one
+    whole = whole_of(facts["dataset"], limit_of(facts))
     answers = pd.concat(
         [
             pd.DataFrame(columns=ANSWER_COLUMNS),

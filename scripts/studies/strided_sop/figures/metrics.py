@@ -1,4 +1,8 @@
-"""The rows of strided sentence order prediction in the metrics, their names, and the panels that show them. Not a program."""
+"""The rows of strided sentence order prediction in the metrics, their names,
+and the panels that show them.
+
+Not a program.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +49,9 @@ def strides_in_words(stride: str) -> str:
 
 
 def learnt_title(facts: dict | pd.Series) -> str:
-    """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is measured."""
+    """`, learnt from stride 2, learnt from hirest`: what was learnt from,
+    where that is not what is measured.
+    """
     stride: Any = facts.get("train_stride")
     corpus: Any = facts.get("learn_from")
     return (f", learnt from {strides_in_words(stride)}" if pd.notna(stride) else "") + (
@@ -54,7 +60,9 @@ def learnt_title(facts: dict | pd.Series) -> str:
 
 
 def objectives_title(facts: dict | pd.Series) -> str:
-    """`, beside masked words (weight 0.5)`: the second objective of a run; nothing where it learnt its own alone."""
+    """`, beside masked words (weight 0.5)`: the second objective of a run;
+    nothing where it learnt its own alone.
+    """
     objectives: Any = facts.get("objectives")
     return (
         f", beside masked words (weight {objectives.rpartition(' ')[2]})"
@@ -79,7 +87,9 @@ def place_title(source: str, split: str, sources: dict) -> str:
 
 
 def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str) -> list[Panel]:
-    """A panel for each corpus, split and system; system: the column of its name, if there are several."""
+    """A panel for each corpus, split and system; system: the column of its name,
+    if there are several.
+    """
     return [
         Panel(of_panel, draw, source_title(source, sources), ", ".join([split_title(split), *name]))
         for (source, split, *name), of_panel in points.groupby(
@@ -89,8 +99,10 @@ def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str)
 
 
 def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
-    """Rows of one stride each: where several are mixed, those on the slices `stride=k` stand for all pairs of stride k; other rows of a
-    mixture are left out, and so is what tells the stride or orders spans and, unless crossed, what learnt from another stride or corpus."""
+    """Rows of one stride each: where several are mixed, those on the slices `stride=k` stand for
+    all pairs of stride k; other rows of a mixture are left out, and so is what tells the stride or
+    orders spans and, unless crossed, what learnt from another stride or corpus.
+    """
     stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0]
     mixed = metrics["stride"].isna()
     same = metrics["train_stride"].isna() | mixed & metrics["train_stride"].str.startswith(
@@ -107,7 +119,9 @@ def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
 
 
 def variant_title(facts: dict | pd.Series) -> str:
-    """`, size-matched`: how a model was trained and measured, where not plainly; facts: the columns VARIANT."""
+    """`, size-matched`: how a model was trained and measured, where not plainly;
+    facts: the columns VARIANT.
+    """
     method = facts["method"]
     method_text = "" if method in PLAIN else f", {method_title(method)}"
     return (
@@ -123,7 +137,9 @@ def variant_title(facts: dict | pd.Series) -> str:
 
 
 def titles_of(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
-    """By row the model's title, and how it was trained and measured; changed: facts that its title does not tell."""
+    """By row the model's title, and how it was trained and measured;
+    changed: facts that its title does not tell.
+    """
     return [
         model_title(row["model"], models) + variant_title(row | changed)
         for row in rows.to_dict("records")
@@ -133,12 +149,15 @@ def titles_of(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
 def strided_metrics(
     path: Path, models: dict, slices: bool = False, crossed: bool = False
 ) -> pd.DataFrame:
-    """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was trained and measured.
+    """The strided_sop rows of a metrics table, with a column `series`: the model,
+    and how it was trained and measured.
 
-    Rows on all pairs only; slices: those on slices, too; crossed: those of what learnt from another stride or corpus, too.
+    Rows on all pairs only; slices: those on slices, too; crossed: those of what learnt from another
+    stride or corpus, too.
 
-    What two experiments share stands once; where they measured the same setting differently (other training
-    settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
+    What two experiments share stands once; where they measured the same setting differently (other
+    training settings, other seeds), the series carries the experiment's name. `seed` is missing in
+    rows over all seeds.
     """
     metrics = of_one_stride(sop_metrics(path), crossed)
     metrics = metrics[slices | (metrics["slice"] == "all")]
@@ -158,16 +177,8 @@ def strided_metrics(
         + limit_if_several(metrics)
         + experiment_if_needed(metrics, point)
     )
-    order = [
-        "source",
-        "split",
-        "is_model",
-        "series",
-        "metric",
-        "stride",
-        "seed",
-        "slice",
-    ]  # controls first, as in every study
+    # controls first, as in every study
+    order = ["source", "split", "is_model", "series", "metric", "stride", "seed", "slice"]
     metrics = metrics.assign(is_model=metrics["method"] != "control").sort_values(
         order, ignore_index=True, kind="stable"
     )

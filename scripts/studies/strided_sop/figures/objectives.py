@@ -1,13 +1,17 @@
-"""Draw accuracy against stride by the weight of a second objective (masked words), a panel for each corpus, model and evaluation split.
+"""Draw accuracy against stride by the weight of a second objective (masked words), a panel for each
+corpus, model and evaluation split.
 
-Weight 0 is sentence order alone. Marks are means over the seeds, at the epoch that is reported, with 95 % intervals over videos and seeds. Grey: the best
-control, and chance.
+Weight 0 is sentence order alone. Marks are means over the seeds, at the epoch that is reported,
+with 95 % intervals over videos and seeds. Grey: the best control, and chance.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, compared.yaml beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       compared.yaml beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.strided_sop.figures.objectives --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources FOLDER/sources.yaml --models FOLDER/models.yaml --output results/publish/transfer/figures/strided_sop_objectives
+    python -m scripts.studies.strided_sop.figures.objectives \\
+        --metrics results/evaluate/transfer/metrics.parquet --sources FOLDER/sources.yaml \\
+        --models FOLDER/models.yaml --output results/publish/transfer/figures/strided_sop_objectives
 """
 
 import argparse
@@ -62,7 +66,9 @@ COLUMNS = [
 
 
 def weighed(metrics: pd.DataFrame, compared: list[dict], models: dict) -> pd.DataFrame:
-    """The accuracies over all seeds of the systems that are compared, with `weight` and `variant` (how they were trained and measured, in words)."""
+    """The accuracies over all seeds of the systems that are compared, with `weight` and
+    `variant` (how they were trained and measured, in words).
+    """
     systems = pd.DataFrame(compared)[["experiment", *ROW, "weight"]]
     rows = metrics[
         (metrics["study"] == "strided_sop")
@@ -77,7 +83,9 @@ def weighed(metrics: pd.DataFrame, compared: list[dict], models: dict) -> pd.Dat
 
 
 def best_controls(metrics: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
-    """Of each dataset and split of the points the control with the highest accuracy: rows like theirs, without a weight."""
+    """Of each dataset and split of the points the control with the highest accuracy: rows like
+    theirs, without a weight.
+    """
     keys = ["source", "dataset", "split", "stride"]
     rows = metrics[
         (metrics["method"] == "control")

@@ -1,17 +1,21 @@
-"""Tabulate how many words the two texts of a pair share, and who is right on such pairs: of the error types of Jain et al. 2020 (table 1)
-those that a program can tell.
+"""Tabulate how many words the two texts of a pair share, and who is right on such pairs: of the
+error types of Jain et al. 2020 (table 1) those that a program can tell.
 
-Repeated words: a run of RUN words of one text stands in the other one, as where speech captions roll on. No shared word: not
-even "the". Of the first evaluation split at most MOST pairs are counted, drawn by hash; the accuracies are means over the runs of a
-model that was trained in one way. Other types are told by people (scripts/publish/people.py).
+Repeated words: a run of RUN words of one text stands in the other one, as where speech captions
+roll on. No shared word: not even "the". Of the first evaluation split at most MOST pairs are
+counted, drawn by hash; the accuracies are means over the runs of a model that was trained in one
+way. Other types are told by people (scripts/publish/people.py).
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet, history.parquet (its settings) and run.json,
-       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml and models.yaml for titles
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet,
+       history.parquet (its settings) and run.json, <build>/<source>/<dataset>/<split>.parquet,
+       resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.strided_sop.figures.shared_words --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
-        --build results/build/strided_sop --output results/publish/default/tables/strided_sop_shared_words
+    python -m scripts.studies.strided_sop.figures.shared_words \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
+        --build results/build/strided_sop \\
+        --output results/publish/default/tables/strided_sop_shared_words
 """
 
 import argparse
@@ -47,8 +51,9 @@ COLUMNS = [
     "Of those right (%)",
 ]
 CAPTION = (
-    f"Words that the two texts of a pair share, and accuracy on such pairs, a mean over runs. Repeated words: a run of {RUN} words of one "
-    f"stands in the other. No shared word: none at all. At most {MOST:,} pairs of the first evaluation split."
+    "Words that the two texts of a pair share, and accuracy on such pairs, a mean over runs. "
+    f"Repeated words: a run of {RUN} words of one stands in the other. No shared word: none at "
+    f"all. At most {MOST:,} pairs of the first evaluation split."
 )
 
 
@@ -71,7 +76,9 @@ def right_of(run: Run, split: str, pairs: pd.DataFrame) -> np.ndarray:
 
 
 def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[list[str]]:
-    """A row of text (COLUMNS) for each model of a dataset, measured on its first evaluation split; runs: those of the dataset."""
+    """A row of text (COLUMNS) for each model of a dataset, measured on its first evaluation
+    split; runs: those of the dataset.
+    """
     facts = runs[0].facts
     split = facts["splits"][1]
     pairs = read_table(

@@ -1,16 +1,19 @@
-"""Draw accuracy by slice against stride: is it order that is learnt, or what else tells two sentences apart?
+"""Draw accuracy by slice against stride: is it order that is learnt,
+or what else tells two sentences apart?
 
-A block for each corpus, on its first evaluation split: a row for each slice (scripts/studies/strided_sop/slices.py says which), a column
-for each stride, a mark for each system with its 95 % interval, the best control (over all pairs of the block) in grey, and n, the
-pairs, at the right. The dotted line is chance. Left out of the figure, not of the CSV: slices with fewer than 10 pairs, or of nearly all
-pairs; pairs chosen otherwise (same videos, hard, windows) where the corpus has all of them; the other controls and splits.
+A block for each corpus, on its first evaluation split: a row for each slice
+(scripts/studies/strided_sop/slices.py says which), a column for each stride, a mark for each system
+with its 95 % interval, the best control (over all pairs of the block) in grey, and n, the pairs, at
+the right. The dotted line is chance. Left out of the figure, not of the CSV: slices with fewer than
+10 pairs, or of nearly all pairs; pairs chosen otherwise (same videos, hard, windows) where the
+corpus has all of them; the other controls and splits.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.studies.strided_sop.figures.slices --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/strided_sop_slices
+    python -m scripts.studies.strided_sop.figures.slices \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/strided_sop_slices
 """
 
 import argparse
@@ -90,8 +93,8 @@ LEAST_ACROSS, ACROSS = 3, 5  # strides side by side; more go to the next block
 def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
     """The accuracy over all seeds on every slice, in the order of the rows.
 
-    Beside the columns of metrics: the partition (`panel`), the part of it, the choice of pairs that a block is made of, and
-    the `system`, which is the series without that.
+    Beside the columns of metrics: the partition (`panel`), the part of it, the choice of pairs that
+    a block is made of, and the `system`, which is the series without that.
     """
     points = accuracies(metrics)
     points = points.assign(
@@ -123,7 +126,9 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
-    """The ends of all axes, in per cent: the values and most of every interval; an interval may run out of the axis."""
+    """The ends of all axes, in per cent: the values and most of every interval;
+    an interval may run out of the axis.
+    """
     low, high = (points[name].fillna(points["value"]) * 100 for name in ("ci_low", "ci_high"))
     return (
         max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
@@ -160,8 +165,9 @@ def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame]]:
-    """Title and points of each block: of a corpus the first evaluation split, at most ACROSS strides; all pairs, or where there is no
-    such dataset each other choice of them."""
+    """Title and points of each block: of a corpus the first evaluation split, at most ACROSS
+    strides; all pairs, or where there is no such dataset each other choice of them.
+    """
     blocks = []
     has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
     for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(

@@ -1,14 +1,18 @@
-"""Draw how well k units are put in order against k: the whole order, Kendall's tau, and pairs by how far apart they stand.
+"""Draw how well k units are put in order against k: the whole order, Kendall's tau, and pairs by
+how far apart they stand.
 
-A row for each corpus, evaluation split and stride between neighbours. Spans are put in order by scores of all their pairs, or of all their orders (the
-method packed), by the same bags of words as well. Means over the seeds with 95 % intervals over videos and seeds; grey: the best control of each k, of
-both ways, and chance (dotted).
+A row for each corpus, evaluation split and stride between neighbours. Spans are put in order by
+scores of all their pairs, or of all their orders (the method packed), by the same bags of words as
+well. Means over the seeds with 95 % intervals over videos and seeds; grey: the best control of each
+k, of both ways, and chance (dotted).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1 (concordance c is tau = 2 c - 1)
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+       (concordance c is tau = 2 c - 1)
 
-    python -m scripts.studies.strided_sop.figures.spans --metrics results/evaluate/extensions/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_spans
+    python -m scripts.studies.strided_sop.figures.spans \\
+        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_spans
 """
 
 import argparse
@@ -59,7 +63,9 @@ COLUMNS = [
 
 
 def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
-    """The rows of spans over all seeds, with `system`; of controls those of the best at each k by the whole order."""
+    """The rows of spans over all seeds, with `system`;
+    of controls those of the best at each k by the whole order.
+    """
     rows = metrics[
         metrics["span"].notna() & metrics["seed"].isna() & metrics["metric"].isin(METRICS)
     ]

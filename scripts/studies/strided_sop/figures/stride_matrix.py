@@ -1,14 +1,18 @@
-"""Draw accuracy by what was learnt from and what was measured: a matrix for each corpus, evaluation split and system.
+"""Draw accuracy by what was learnt from and what was measured: a matrix for each corpus,
+evaluation split and system.
 
-Rows: the stride that was learnt from, or several mixed; of another corpus where it is named. Columns: the stride that was measured. Numbers are
-accuracies in per cent, means over the seeds; a cell has more colour the further it lies above 50 %. Framed: learnt and measured are of the
-same corpus and stride. Of the controls the best is shown, by its mean over its matrix.
+Rows: the stride that was learnt from, or several mixed; of another corpus where it is named.
+Columns: the stride that was measured. Numbers are accuracies in per cent, means over the seeds; a
+cell has more colour the further it lies above 50 %. Framed: learnt and measured are of the same
+corpus and stride. Of the controls the best is shown, by its mean over its matrix.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
 
-    python -m scripts.studies.strided_sop.figures.stride_matrix --metrics results/evaluate/extensions/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_stride_matrix
+    python -m scripts.studies.strided_sop.figures.stride_matrix \\
+        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml \\
+        --output results/publish/extensions/figures/strided_sop_stride_matrix
 """
 
 import argparse
@@ -64,8 +68,10 @@ LEARNT = ["learnt_corpus", "learnt_stride"]
 
 
 def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The accuracies over all seeds of systems that learnt from several strides or corpora, with what they learnt from and `system` (the
-    series without that); of controls the best of each corpus and split."""
+    """The accuracies over all seeds of systems that learnt from several strides or corpora, with
+    what they learnt from and `system` (the series without that); of controls the best of each
+    corpus and split.
+    """
     points = accuracies(metrics)
     points = points.assign(
         system=[

@@ -1,16 +1,18 @@
-"""Tabulate strided sentence order prediction: every corpus, split, model and stride, with intervals and sizes.
+"""Tabulate strided sentence order prediction: every corpus, split, model and stride,
+with intervals and sizes.
 
-Accuracy is that of the epoch chosen on held-out training videos; peak accuracy that of the best epoch on the split
-itself, as Jain et al. 2020 report. Both are means over the seeds, with their sd over the seeds and the 95 %
-interval over videos and seeds.
+Accuracy is that of the epoch chosen on held-out training videos; peak accuracy that of the best
+epoch on the split itself, as Jain et al. 2020 report. Both are means over the seeds, with their sd
+over the seeds and the 95 % interval over videos and seeds.
 
-Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (for the number of training pairs),
-       resources/sources.yaml and models.yaml for titles
+Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (for the number of
+       training pairs), resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.strided_sop.figures.table --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --runs RUN RUN … --output results/publish/default/tables/strided_sop
+    python -m scripts.studies.strided_sop.figures.table \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
+        --output results/publish/default/tables/strided_sop
 """
 
 import argparse
@@ -28,14 +30,17 @@ from scripts.publish.table import above_cells, filled, interval, percent, publis
 
 WORDS = ["Corpus", "Split", "Model"]
 CAPTION = (
-    "Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos, the last where none are held out; peak: the "
-    "best epoch on the split itself, as Jain et al. 2020 report. Means over the seeds, sd over the seeds, "
-    "95 % intervals over videos and seeds; training pairs without the held-out ones."
+    "Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos, "
+    "the last where none are held out; peak: the best epoch on the split itself, as Jain et al. "
+    "2020 report. Means over the seeds, sd over the seeds, 95 % intervals over videos and seeds; "
+    "training pairs without the held-out ones."
 )
 
 
 def training_pairs(folders: list[Path]) -> dict[tuple, str]:
-    """By source, dataset, model and method: the pairs that training took steps on; a pair read both ways counts twice."""
+    """By source, dataset, model and method: the pairs that training took steps on;
+    a pair read both ways counts twice.
+    """
     facts = [facts_of(folder / "run.json") for folder in folders]
     return {
         (
@@ -56,7 +61,9 @@ def cell(row: pd.Series | None, name: str = "") -> str:
 def tabulate(
     metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, models: dict
 ) -> pd.DataFrame:
-    """A row of text for each corpus, split, series and stride, from a table made by strided_metrics()."""
+    """A row of text for each corpus, split, series and stride,
+    from a table made by strided_metrics().
+    """
     rows = []
     counts = {
         key: replicate_counts(rows)

@@ -4,13 +4,15 @@ line a seed.
 A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the
 last where none are held out.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
-       provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run
+       (schema history; its provenance tells the run's settings), resources/sources.yaml and
+       models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points
 
-    python -m scripts.studies.strided_sop.figures.training_curves --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --runs RUN RUN … --output results/publish/default/figures/strided_sop_training_curves
+    python -m scripts.studies.strided_sop.figures.training_curves \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
+        --output results/publish/default/figures/strided_sop_training_curves
 """
 
 import argparse
@@ -162,9 +164,8 @@ def main(given: argparse.Namespace) -> None:
         key=lambda column: column.astype(str) if column.name == "stride" else column,
     )
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
-    history = history[
-        history.groupby("run")["epoch"].transform("max") > 0
-    ]  # what is only asked has no curve
+    # what is only asked has no curve
+    history = history[history.groupby("run")["epoch"].transform("max") > 0]
     sources, models = load(given.sources), load(given.models)
     publish(
         given,

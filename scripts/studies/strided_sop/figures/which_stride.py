@@ -1,13 +1,17 @@
-"""Draw which stride is told for which: a confusion matrix for each corpus, evaluation split and system, with accuracy and mean absolute error.
+"""Draw which stride is told for which: a confusion matrix for each corpus, evaluation split and
+system, with accuracy and mean absolute error.
 
-Rows: the stride of the pairs; columns: the stride that is told. A cell's colour and number: its share of the row in per cent, mean over the
-seeds. Of the controls the best is shown. Where order and stride are told together, the accuracy of the order stands in the title, too.
+Rows: the stride of the pairs; columns: the stride that is told. A cell's colour and number: its
+share of the row in per cent, mean over the seeds. Of the controls the best is shown. Where order
+and stride are told together, the accuracy of the order stands in the title, too.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of the row
 
-    python -m scripts.studies.strided_sop.figures.which_stride --metrics results/evaluate/extensions/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_which_stride
+    python -m scripts.studies.strided_sop.figures.which_stride \\
+        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml \\
+        --output results/publish/extensions/figures/strided_sop_which_stride
 """
 
 import argparse
@@ -46,11 +50,12 @@ ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 
 
 def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
-    """The cells of each system's matrix over all seeds, beside the system's numbers (SYSTEM_METRICS); of controls those of the best."""
+    """The cells of each system's matrix over all seeds, beside the system's numbers
+    (SYSTEM_METRICS); of controls those of the best.
+    """
     rows = metrics[metrics["predict"].notna() & metrics["seed"].isna()]
-    rows = rows.assign(
-        system=titles_of(rows, models, train_stride=None)
-    )  # the mixture is that of the measured pairs
+    # the mixture is that of the measured pairs
+    rows = rows.assign(system=titles_of(rows, models, train_stride=None))
     keys = [*PLACE, "system", "experiment"]
     numbers = (
         rows[(rows["slice"] == "all") & rows["metric"].isin(SYSTEM_METRICS)]

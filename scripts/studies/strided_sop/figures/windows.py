@@ -1,13 +1,18 @@
-"""Draw accuracy against the seconds between the two windows, a line for each length of window, a panel for each corpus, split and model.
+"""Draw accuracy against the seconds between the two windows, a line for each length of window, a
+panel for each corpus, split and model.
 
-A mark is a stride, whose number stands beside it. Means over the seeds, at the epoch chosen on held-out training videos, with 95 %
-intervals over videos and seeds. Grey: the best control of each length.
+A mark is a stride, whose number stands beside it. Means over the seeds, at the epoch chosen on
+held-out training videos, with 95 % intervals over videos and seeds. Grey: the best control of each
+length.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.strided_sop.figures.windows --metrics results/evaluate/extensions/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_windows
+    python -m scripts.studies.strided_sop.figures.windows \\
+        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml \\
+        --output results/publish/extensions/figures/strided_sop_windows
 """
 
 import argparse
@@ -69,8 +74,9 @@ def length_of(window: str) -> tuple[str, float]:
 
 
 def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The accuracies over all seeds, with `window` and `system` (the series without its window); of controls the best of each window
-    on each corpus and split."""
+    """The accuracies over all seeds, with `window` and `system` (the series without its window); of
+    controls the best of each window on each corpus and split.
+    """
     points = accuracies(metrics)
     points = points.assign(
         window=points["context"].fillna(ONE),

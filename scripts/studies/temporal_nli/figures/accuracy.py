@@ -1,19 +1,23 @@
-"""Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text of section 5).
+"""Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text
+of section 5).
 
-A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over templates and
-seeds; grey ticks: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
-ternary, binary for models of two labels.
-Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units; all by the
-distance of the two times, set III by the size of the hypothesis's duration as well.
+A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 %
+interval over templates and seeds; grey ticks: the majority baseline on the same pairs; crosses: the
+control that is best over all pairs. Scoring is ternary, binary for models of two labels.
+Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen,
+set III by units; all by the distance of the two times, set III by the size of the hypothesis's
+duration as well.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
-temporal_nli_cross_unit.
+The last part of --output says which set is drawn: temporal_nli_temp_order,
+temporal_nli_temp_duration or temporal_nli_cross_unit.
 
-    python -m scripts.studies.temporal_nli.figures.accuracy --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
+    python -m scripts.studies.temporal_nli.figures.accuracy \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml \\
         --output results/publish/default/figures/temporal_nli_temp_order
 """
 
@@ -99,8 +103,9 @@ LANE = 0.075  # inches, between the dots of a row
 
 @dataclass(frozen=True)
 class Section:
-    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one dot where None), or for those
-    in `only`."""
+    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one
+    dot where None), or for those in `only`.
+    """
 
     title: str
     rows: tuple[str, ...]
@@ -108,11 +113,8 @@ class Section:
     only: tuple[str, ...] = ()
 
 
-CLOSE = (
-    "equal_gold",
-    "equal_gold_plus_1",
-    "less_than_gold",
-)  # section 5.2: what is missed more where times are far apart
+# section 5.2: what is missed more where times are far apart
+CLOSE = ("equal_gold", "equal_gold_plus_1", "less_than_gold")
 SECTIONS = {
     "temp_order": [
         Section("How the two times are chosen", ("choice",), "premise_type"),
@@ -136,7 +138,9 @@ SECTIONS = {
 
 
 def place(section: Section, parts: dict[str, str]) -> dict | None:
-    """Where a slice with these parts stands in a section: its row, its dot, and their order; None where it does not."""
+    """Where a slice with these parts stands in a section: its row, its dot, and their order;
+    None where it does not.
+    """
     row = [column for column in parts if column in section.rows]
     rest = [column for column in parts if column not in section.rows]
     if len(row) > 1 or rest != [section.dots] * (section.dots is not None):
@@ -159,7 +163,9 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
 
 
 def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
-    """Where each slice stands, in the first section that has a row for it; a slice without one is left out."""
+    """Where each slice stands, in the first section that has a row for it;
+    a slice without one is left out.
+    """
     found = []
     for name in slices:
         parts = {} if name == ALL else parts_of(name, "=")
@@ -185,17 +191,17 @@ def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
-    """The points to draw, from a table made by nli_metrics(): a row each, with `majority`, `control` (the control
-    that is best over all pairs of the dataset) and its place (places)."""
+    """The points to draw, from a table made by nli_metrics(): a row each, with `majority`,
+    `control` (the control that is best over all pairs of the dataset) and its place (places).
+    """
     wanted = metrics[
         (metrics["challenge_set"] == challenge_set)
         & (metrics["metric"] == "accuracy")
         & metrics["seed"].isna()
     ]
     where = places(list(wanted["slice"].unique()), SECTIONS[challenge_set])
-    points = wanted.drop(columns="control").merge(
-        where, on="slice"
-    )  # there the name of a control, here its value
+    # there the name of a control, here its value
+    points = wanted.drop(columns="control").merge(where, on="slice")
     same = [*PLACE, "scoring", "slice", "section_place"]
     shown = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
     baselines = pd.DataFrame(

@@ -1,13 +1,17 @@
-"""Draw what models of temporal-expression NLI take for what: a confusion matrix for each set, model and method.
+"""Draw what models of temporal-expression NLI take for what: a confusion matrix for each set,
+model and method.
 
-Rows: the label; columns: the prediction. A cell's colour and number: its share of the row, in per cent, mean over the
-seeds. Left of a row: how many pairs have the label. Models that know two labels have matrices of two.
+Rows: the label; columns: the prediction. A cell's colour and number: its share of the row, in per
+cent, mean over the seeds. Left of a row: how many pairs have the label. Models that know two labels
+have matrices of two.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs and of the row
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs
+       and of the row
 
-    python -m scripts.studies.temporal_nli.figures.confusion --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
+    python -m scripts.studies.temporal_nli.figures.confusion \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml \\
         --output results/publish/default/figures/temporal_nli_confusion
 """
 
@@ -40,7 +44,9 @@ NOTE = "share of the pairs with the label of the row (%)"
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Each cell of each matrix, with label, predicted and share_of_label, from a table made by nli_metrics()."""
+    """Each cell of each matrix, with label, predicted and share_of_label,
+    from a table made by nli_metrics().
+    """
     cells = metrics[(metrics["metric"] == "confusion") & metrics["seed"].isna()]
     cells = cells.assign(
         **cells["slice"].str.extract(r"^label=(?P<label>.*); predicted=(?P<predicted>.*)$")
@@ -50,7 +56,10 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
-    """One matrix; labelled: with the labels, and how many pairs have each. A label without pairs stays blank."""
+    """One matrix; labelled: with the labels, and how many pairs have each.
+
+    A label without pairs stays blank.
+    """
     labels = NAMES[cells["scoring"].iloc[0]]
     shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
     shares = shares.reindex(index=labels, columns=labels)

@@ -1,16 +1,21 @@
-"""Pairs of temporal-expression NLI to read as cards: for each source and challenge set, on the first evaluation split.
+"""Pairs of temporal-expression NLI to read as cards: for each source and challenge set,
+on the first evaluation split.
 
-Read are datasets that hold out whole templates alone. A model that was not shown the premise counts as a control, and one that
-knows two labels is wrong where it takes entailment for not_entailment, or the other way round. scripts/publish/cards.py says which
-pairs are chosen, and what the table holds.
+Read are datasets that hold out whole templates alone. A model that was not shown the premise counts
+as a control, and one that knows two labels is wrong where it takes entailment for not_entailment,
+or the other way round. scripts/publish/cards.py says which pairs are chosen, and what the table
+holds.
 
-Reads  metrics.parquet (for which datasets are reduced), <train>/<run>/predictions.parquet and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
+Reads  metrics.parquet (for which datasets are reduced), <train>/<run>/predictions.parquet and
+       run.json, <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and
+       models.yaml
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.temporal_nli.figures.errors --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/default/tables/temporal_nli_errors
+    python -m scripts.studies.temporal_nli.figures.errors \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/temporal_nli \\
+        --build results/build/temporal_nli --runs RUN RUN … \\
+        --output results/publish/default/tables/temporal_nli_errors
 """
 
 import argparse
@@ -43,8 +48,8 @@ PARTS = {
     "cross_unit": ["unit_pair", "direction", "distance"],
 }
 CAPTION = (
-    "Pairs to read: premise, hypothesis, and what the premise says of the hypothesis (gold). Behind an answer the probability "
-    "that was given to it; × where it is wrong."
+    "Pairs to read: premise, hypothesis, and what the premise says of the hypothesis (gold). "
+    "Behind an answer the probability that was given to it; × where it is wrong."
 )
 
 

@@ -1,17 +1,20 @@
-"""Draw whether accuracy on temporal-expression NLI is a rule or memory: what was held out against seen and unseen pairs.
+"""Draw whether accuracy on temporal-expression NLI is a rule or memory:
+what was held out against seen and unseen pairs.
 
-A matrix for each source, set, model and method. A row is what training lacked: whole templates always, and besides a list of
-times, a spelling, a unit, the last third of each list or a form of sentence (scripts/studies/temporal_nli/parts.py). Columns,
-all of templates that are new: seen, the test pairs without it; unseen, those that have it; learnt, the same unseen pairs for the
-model that learnt from everything (held out: template), where that was run. A rule holds in the middle column; memory falls
-there, and not in the last one. A cell has the accuracy, mean over the seeds, and its 95 % bootstrap interval over templates.
+A matrix for each source, set, model and method. A row is what training lacked: whole templates
+always, and besides a list of times, a spelling, a unit, the last third of each list or a form of
+sentence (scripts/studies/temporal_nli/parts.py). Columns, all of templates that are new: seen, the
+test pairs without it; unseen, those that have it; learnt, the same unseen pairs for the model that
+learnt from everything (held out: template), where that was run. A rule holds in the middle column;
+memory falls there, and not in the last one. A cell has the accuracy, mean over the seeds, and its
+95 % bootstrap interval over templates.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
 
-    python -m scripts.studies.temporal_nli.figures.generalization --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/temporal_nli_generalization
+    python -m scripts.studies.temporal_nli.figures.generalization \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/figures/temporal_nli_generalization
 """
 
 import argparse
@@ -83,10 +86,12 @@ def without(dataset: str, kind: str) -> str:
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
-    """A row for each cell, with part (seen, unseen, learnt) and whole (the dataset without what it holds out besides).
+    """A row for each cell, with part (seen, unseen, learnt)
+    and whole (the dataset without what it holds out besides).
 
-    metrics: a table made by nli_metrics() of all datasets. Only systems that were measured with something held out besides, and
-    of the controls the one that is best over all pairs of the datasets of a set.
+    metrics: a table made by nli_metrics() of all datasets. Only systems that were measured with
+    something held out besides, and of the controls the one that is best over all pairs of the
+    datasets of a set.
     """
     rows = finest(metrics[metrics["model"] != "majority"])
     rows = rows.assign(
@@ -110,7 +115,10 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
     """What was held out, and how many of the test pairs have it."""
     counts = cells[cells["held_out"] == kind].drop_duplicates("part").set_index("part")["n"]
     whole = counts.get("seen", 0) + counts.get("unseen", 0)
-    return f"{OF_SET.get((challenge_set, kind), NAMES[kind])}\n{counts.get('unseen', 0):,} of {whole:,} pairs"
+    return (
+        f"{OF_SET.get((challenge_set, kind), NAMES[kind])}\n"
+        f"{counts.get('unseen', 0):,} of {whole:,} pairs"
+    )
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:

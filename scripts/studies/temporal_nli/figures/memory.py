@@ -1,23 +1,30 @@
-"""Tabulate who is right on pairs of times that stand in the training pairs, and on those that do not: a rule, or memory?
+"""Tabulate who is right on pairs of times that stand in the training pairs,
+and on those that do not: a rule, or memory?
 
-The test templates are new, but times come from short lists, so a pair of times ("before March" and "before May") often stands in the
-training pairs of another template, with its label. Who has learnt these by heart is right on them, and guesses elsewhere: the row
-`by heart`, which is no model. Who knows the rule is as good on the rest. Of a sentence counts what it says of time, with its prepositions:
+The test templates are new, but times come from short lists, so a pair of times ("before March" and
+"before May") often stands in the training pairs of another template, with its label. Who has learnt
+these by heart is right on them, and guesses elsewhere: the row `by heart`, which is no model. Who
+knows the rule is as good on the rest. Of a sentence counts what it says of time, with its
+prepositions:
 
   pair learnt    both sentences say what the two of one training pair say
   times learnt   each says what some training sentence says, but no training pair says both
   a time is new  no training sentence says what one of them says
 
-Read are datasets that hold out whole templates alone. Accuracies are means over the runs of a system, with 95 % intervals over templates
-and seeds, of three labels where a system knows three.
+Read are datasets that hold out whole templates alone. Accuracies are means over the runs of a
+system, with 95 % intervals over templates and seeds, of three labels where a system knows three.
 
-Reads  metrics.parquet (for which datasets are reduced, and how many draws are behind an interval), <train>/<run>/predictions.parquet,
-       history.parquet (its settings) and run.json, <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
+Reads  metrics.parquet (for which datasets are reduced, and how many draws are behind an interval),
+       <train>/<run>/predictions.parquet, history.parquet (its settings) and run.json,
+       <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and
+       models.yaml
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.temporal_nli.figures.memory --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/default/tables/temporal_nli_memory
+    python -m scripts.studies.temporal_nli.figures.memory \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/temporal_nli \\
+        --build results/build/temporal_nli --runs RUN RUN … \\
+        --output results/publish/default/tables/temporal_nli_memory
 """
 
 import argparse
@@ -42,10 +49,14 @@ from scripts.publish.table import interval, percent, publish_table
 from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title
 
 TIME = (
-    rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd|rd|th)?"
-    rf"|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)"
+    rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd"
+    rf"|rd|th)?|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)"
 )
-SAID = rf"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) )?{TIME}(?: {TIME})*"  # with its own preposition
+# with its own preposition
+SAID = (
+    r"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) "
+    rf")?{TIME}(?: {TIME})*"
+)
 PLAIN = ("train", "control")  # methods that need not be told beside the model
 ALL, PARTS = "all", ["pair learnt", "times learnt", "a time is new"]
 WHAT = ["pairs (%)", "accuracy (%)"]
@@ -53,20 +64,26 @@ HEAD = ["Source", "Challenge set", "Split", "Model"]
 NUMBERS = ["Pairs", "Accuracy (%)", *(f"{part}: {what}" for part in PARTS for what in WHAT)]
 BY_HEART = "by heart"
 CAPTION = (
-    "A rule or memory: accuracy on test pairs whose two times (with their prepositions) stand together in a training pair of another template, "
-    "on those whose times were learnt, but not together, and on those with a time that no training sentence says. By heart: the label that the "
-    "two times have in training, else the most frequent one. 95 % intervals over templates and seeds."
+    "A rule or memory: accuracy on test pairs whose two times (with their prepositions) stand "
+    "together in a training pair of another template, on those whose times were learnt, but not "
+    "together, and on those with a time that no training sentence says. By heart: the label that "
+    "the two times have in training, else the most frequent one. 95 % intervals over templates and "
+    "seeds."
 )
 
 
 def times_said(texts: pd.Series) -> pd.Series:
-    """What each sentence says of time, in lower case: `before march`, `from 10:00 to 12:00`; of one that says nothing of it all of it."""
+    """What each sentence says of time, in lower case: `before march`, `from 10:00 to 12:00`; of
+    one that says nothing of it all of it.
+    """
     said = texts.str.findall(SAID).str.join(" ")
     return said.where(said != "", texts).str.lower()
 
 
 def with_times(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs with first and second, what their sentences say of time, and both, the two as one."""
+    """The pairs with first and second, what their sentences say of time, and both,
+    the two as one.
+    """
     first, second = (times_said(pairs[name]) for name in ("text_a", "text_b"))
     return pairs.assign(first=first, second=second, both=first + " | " + second)
 
@@ -80,7 +97,9 @@ def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
-    """(n,) the label that a pair of times has most often in training, and of one that is not there the most frequent label."""
+    """(n,) the label that a pair of times has most often in training, and of one that is not
+    there the most frequent label.
+    """
     known = (
         train.groupby(["both", "label"])
         .size()
@@ -92,7 +111,9 @@ def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
 
 
 def right_of(run: Run, split: str, test: pd.DataFrame) -> np.ndarray:
-    """(n,) whether a run judged each pair right; one of two labels has entailment and what is not."""
+    """(n,) whether a run judged each pair right; one of two labels has entailment
+    and what is not.
+    """
     scores, gold = read_scores(run, split, test["example_id"], "pairs")[0], test["label"].to_numpy()
     return (scores.argmax(1) == np.minimum(gold, scores.shape[1] - 1)).astype(float)
 
@@ -105,8 +126,9 @@ def cells_of(
     templates: pd.Series,
     resamples: int,
 ) -> dict[str, str]:
-    """A row of text: of each part how many pairs it has, how many are judged right, and the interval of so many resamples; right: (n,) of each
-    replicate."""
+    """A row of text: of each part how many pairs it has, how many are judged right, and the
+    interval of so many resamples; right: (n,) of each replicate.
+    """
     groups, group = np.unique(templates, return_inverse=True)
     tallies = [
         Tally(
@@ -137,7 +159,9 @@ def cells_of(
 
 
 def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[dict[str, str]]:
-    """A row of text for what is learnt by heart and for each system of a dataset, on its first evaluation split; runs: those of the dataset."""
+    """A row of text for what is learnt by heart and for each system of a dataset, on its first
+    evaluation split; runs: those of the dataset.
+    """
     facts = runs[0].facts
     learnt, split = facts["splits"][:2]
     train, test = (
@@ -162,7 +186,9 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
 
 
 def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int) -> pd.DataFrame:
-    """A row of text for each dataset that holds out templates alone, and each system; notes: of notes_by_dataset(); resamples: behind an interval."""
+    """A row of text for each dataset that holds out templates alone, and each system; notes: of
+    notes_by_dataset(); resamples: behind an interval.
+    """
     models, sources, rows = load(given.models), load(given.sources), []
     for (source, dataset), runs in runs_of_datasets(given.train, given.runs).items():
         options = runs[0].facts["data_options"]

@@ -1,4 +1,6 @@
-"""What the parts of temporal-expression NLI are called in its figures and tables, and its rows of the metrics."""
+"""What the parts of temporal-expression NLI are called in its figures and tables,
+and its rows of the metrics.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,18 +38,11 @@ METHODS = [
 ]  # in the paper's order
 PLACE = ["source", "dataset", "split"]
 SYSTEM = ["series", "method", "scoring"]
-ABOUT = [
-    "source",
-    "dataset",
-    "challenge_set",
-    "split",
-    "model",
-    "method",
-    "scoring",
-    "experiment",
-]  # of a point, in a figure's CSV
+# of a point, in a figure's CSV
+ABOUT = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment"]
 
-# What the sets vary, in the order in which it is shown. The columns are those of the datasets; slices name them.
+# What the sets vary, in the order in which it is shown. The columns are those of the datasets;
+# slices name them.
 SPELLINGS = {"full": "full", "abbreviated": "abbr.", "both": "both"}
 VALUES = {
     "choice": {
@@ -131,12 +126,14 @@ def detail_of(method: str, scoring: str) -> str:
 
 
 def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
-    """The study's rows of a metrics table, in the order in which they are shown, with a column `series`: the model.
+    """The study's rows of a metrics table, in the order in which they are shown,
+    with a column `series`: the model.
 
-    held_out: the rows of datasets that hold out these; by default whole templates alone, as in the paper.
+    held_out: the rows of datasets that hold out these; by default whole templates alone, as in the
+    paper.
 
-    Sets and methods stand in the paper's order, models in that of models.yaml, the baseline first. `seed` is missing in
-    rows over all seeds.
+    Sets and methods stand in the paper's order, models in that of models.yaml, the baseline first.
+    `seed` is missing in rows over all seeds.
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()

@@ -1,15 +1,17 @@
-"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, with the published numbers beside ours.
+"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021,
+with the published numbers beside ours.
 
-A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ± sd over the seeds,
-with the 95 % interval over templates and seeds. Published numbers stand where the paper has that row; a row of the
-paper that no run measured is left out.
+A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ±
+sd over the seeds, with the 95 % interval over templates and seeds. Published numbers stand where
+the paper has that row; a row of the paper that no run measured is left out.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.temporal_nli.figures.table --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/tables/temporal_nli_table
+    python -m scripts.studies.temporal_nli.figures.table \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/tables/temporal_nli_table
 """
 
 import argparse
@@ -35,9 +37,10 @@ WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
 KEY = ["model", "challenge_set", "method", "scoring"]  # of a number of the paper, beside its metric
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
 CAPTION = (
-    "Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % "
-    "intervals over templates and seeds, and what Thukral et al. 2021 print for the same model and method on their own "
-    "data (tables 5 to 7). Binary scoring takes neutral and contradiction as one label."
+    "Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, "
+    "95 % intervals over templates and seeds, and what Thukral et al. 2021 print for the same "
+    "model and method on their own data (tables 5 to 7). Binary scoring takes neutral and "
+    "contradiction as one label."
 )
 
 
@@ -65,7 +68,9 @@ def spread(row: pd.Series) -> str:
 def tabulate(
     metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict
 ) -> pd.DataFrame:
-    """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
+    """A row of text for each source, set, model, method and scoring,
+    from a table made by nli_metrics().
+    """
     numbers, rows = printed(claims), []
     overall = metrics[
         (metrics["slice"] == "all")

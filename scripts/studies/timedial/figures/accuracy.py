@@ -6,12 +6,14 @@ seeds; 95 % intervals over instances and seeds. Diamonds are table 5 of Qin et a
 paper's challenge only; the line at the left is chance (two right options of four: 1/6), the one at
 the right what people reach.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.timedial.figures.accuracy --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/timedial_accuracy
+    python -m scripts.studies.timedial.figures.accuracy \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/timedial_accuracy
 """
 
 import argparse
@@ -94,7 +96,10 @@ def draw(
             for by, value in zip(answered["by"], answered["value"])
         ]
         table, first = in_rows(challenge, paper), challenge.iloc[0]
-        detail = f"{split_title(first['split'])}, {first['n']:,} instances, {context_in_words(challenge)}"
+        detail = (
+            f"{split_title(first['split'])}, {first['n']:,} instances, "
+            f"{context_in_words(challenge)}"
+        )
         rows = Rows(table)
         tables.append(table)
         lines.append(
@@ -116,7 +121,8 @@ def main(given: argparse.Namespace) -> None:
     points = widest(accuracies(metrics))
     if points.empty:
         raise UserError(
-            f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two right options"
+            f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two "
+            "right options"
         )
     people = people_points(given.metrics, "timedial", "two_best_accuracy")
     people["measured_on"] = [

@@ -9,9 +9,9 @@ instances and the other controls are left out of the figure, not of the CSV.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.studies.timedial.figures.by_kind --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/timedial_by_kind
+    python -m scripts.studies.timedial.figures.by_kind \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/timedial_by_kind
 """
 
 import argparse
@@ -57,15 +57,17 @@ FEW = f"No kind of span and no length of dialog has {LEAST} instances."
 
 
 def draw_part(axes: Axes, points: pd.DataFrame, rows: Rows, chances: pd.Series) -> None:
-    """The systems of a challenge on one kind or number of turns; chances: by challenge and slice."""
+    """The systems of a challenge on one kind or number of turns;
+    chances: by challenge and slice.
+    """
     draw_systems(axes, points, rows)
     draw_line(axes, chances[tuple(points[["measured_on", "slice"]].iloc[0])] * 100, upright=True)
     axes.set_xticks([0, 50, 100])
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of points with a panel and a part, all with enough instances; of the controls random is a
-    line.
+    """The figure of points with a panel and a part, all with enough instances; of the controls
+    random is a line.
     """
     is_chance, lines = points["model"] == "random", []
     chances = points[is_chance].groupby(["measured_on", "slice"])["value"].first()
@@ -95,7 +97,8 @@ def main(given: argparse.Namespace) -> None:
     points = widest(accuracies(metrics, "(kind|turns)=.*"))
     if points.empty:
         raise UserError(
-            f"{given.metrics}: no two_best_accuracy by kind or turns; evaluate the runs of timedial again"
+            f"{given.metrics}: no two_best_accuracy by kind or turns; evaluate the runs of "
+            "timedial again"
         )
     points[["panel", "part"]] = points["slice"].str.split("=", n=1, expand=True)
     shown = with_best_control(points[points["n"] >= LEAST], metrics)

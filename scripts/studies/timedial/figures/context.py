@@ -1,5 +1,5 @@
-"""Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published one (Qin
-et al. 2021, table 7).
+"""Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published one
+(Qin et al. 2021, table 7).
 
 A row for each system with a mark for each context: the target turn alone, the local turns (the one
 before and the one after as well), the full dialog. Means over the seeds with 95 % intervals over
@@ -8,12 +8,14 @@ target turn (what table 7 prints); first ours, then the paper's. Systems measure
 only, and controls that never see it, are left out; of the other controls the best is drawn (all are
 in the CSV).
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.timedial.figures.context --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/figures/timedial_context
+    python -m scripts.studies.timedial.figures.context \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/figures/timedial_context
 """
 
 import argparse

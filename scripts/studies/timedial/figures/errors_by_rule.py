@@ -1,5 +1,5 @@
-"""Draw how often wrong options outrank a right one on TimeDial, by the rule that made them (Qin et
-al. 2021, figure 2).
+"""Draw how often wrong options outrank a right one on TimeDial, by the rule that made them
+(Qin et al. 2021, figure 2).
 
 A row for each system, a column for each rule: phrase matching (a time that stands in the dialog),
 numeral matching (a number that stands there), open-ended. The share of the wrong options of the
@@ -8,11 +8,14 @@ rule that score as high as a right option of their instance or higher, mean over
 random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the
 numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
+       published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
+       1
 
-    python -m scripts.studies.timedial.figures.errors_by_rule --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
+    python -m scripts.studies.timedial.figures.errors_by_rule \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml \\
         --output results/publish/default/figures/timedial_errors_by_rule
 """
 
@@ -93,7 +96,8 @@ def main(given: argparse.Namespace) -> None:
     points = error_points(metrics)
     if points.empty:
         raise UserError(
-            f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options are right"
+            f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options "
+            "are right"
         )
     shown, counts = with_best_control(points, metrics), denominators(given.sources)
     publish(given, drawn(points, figure_2), lambda: draw(shown, figure_2, counts, sources))

@@ -1,19 +1,21 @@
-"""Dialogs of TimeDial to read as cards, as table 6 of Qin et al.
-
-2021: every option with the score and rank that each system gives it.
+"""Dialogs of TimeDial to read as cards, as table 6 of Qin et al. 2021:
+every option with the score and rank that each system gives it.
 
 For each corpus that was learnt from and context that was seen. An option is judged wrong where it
 is among the highest, of which there are as many as right options, and no right one, or the reverse;
 a dialog is right where no option is, as 2-best accuracy counts. scripts/publish/cards.py says which
 dialogs are chosen, and what the table holds.
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml and models.yaml
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
+       run.json, <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml
+       and models.yaml
 Writes <output>.csv, .md, .tex: a row for each option
 
-    python -m scripts.studies.timedial.figures.examples --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial \\
-        --build results/build/timedial --runs RUN RUN … --output results/publish/default/tables/timedial_examples
+    python -m scripts.studies.timedial.figures.examples \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/timedial \\
+        --build results/build/timedial --runs RUN RUN … \\
+        --output results/publish/default/tables/timedial_examples
 """
 
 import argparse
@@ -42,10 +44,11 @@ from scripts.publish.cards import (
 from scripts.studies.timedial.figures.metrics import RULES, SCOPES
 
 CAPTION = (
-    "Dialogs with every option for what is left out (____), whether it is right (gold), and the rule that made a wrong one. Before a "
-    "score stands its rank; a score is a log-probability or the mean log-likelihood of the option's tokens, of a control what it "
-    "counts, and compares with those of one system on one dialog only. × marks a wrong option among the highest, of which there "
-    "are as many as right ones, and a right one that is not among them."
+    "Dialogs with every option for what is left out (____), whether it is right (gold), and the "
+    "rule that made a wrong one. Before a score stands its rank; a score is a log-probability or "
+    "the mean log-likelihood of the option's tokens, of a control what it counts, and compares "
+    "with those of one system on one dialog only. × marks a wrong option among the highest, of "
+    "which there are as many as right ones, and a right one that is not among them."
 )
 
 

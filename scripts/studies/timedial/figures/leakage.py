@@ -1,16 +1,16 @@
-"""Tabulate what left the training dialogs of TimeDial (Qin et al.
-
-2021), and what was built from those that stayed.
+"""Tabulate what left the training dialogs of TimeDial (Qin et al. 2021),
+and what was built from those that stayed.
 
 A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs
 kept, the candidates drawn); datasets that differ only in how much of a dialog is seen share one.
 
-Reads  metrics.parquet (schema metrics: which datasets were measured), <build>/<source>/<dataset>/leakage.csv,
-       resources/sources.yaml for titles
+Reads  metrics.parquet (schema metrics: which datasets were measured),
+       <build>/<source>/<dataset>/leakage.csv, resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.timedial.figures.leakage --metrics results/evaluate/default/metrics.parquet \\
-        --build results/build/timedial --sources resources/sources.yaml --models resources/models.yaml \\
+    python -m scripts.studies.timedial.figures.leakage \\
+        --metrics results/evaluate/default/metrics.parquet --build results/build/timedial \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/default/tables/timedial_leakage
 """
 
@@ -37,10 +37,11 @@ LEFT = {
     TOO_MANY: "Over the limit",
 }
 CAPTION = (
-    "Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
-    "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
-    "instances in which the most frequent candidate is the right one. Qin et al. 2021 print 14.5 and 2.4 thousand "
-    "masks to learn from and to hold out, 58.0 and 9.6 thousand candidates, a pool of 2,153 spans (table 4)."
+    "Dialogs that left before a model learnt from the rest, in the order of the columns, and the "
+    "masked datasets built from those kept. Pool: the different span texts that wrong candidates "
+    "are drawn from. By frequency: instances in which the most frequent candidate is the right "
+    "one. Qin et al. 2021 print 14.5 and 2.4 thousand masks to learn from and to hold out, 58.0 "
+    "and 9.6 thousand candidates, a pool of 2,153 spans (table 4)."
 )
 
 

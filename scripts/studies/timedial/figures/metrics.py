@@ -1,9 +1,11 @@
-"""What the figures and tables of timedial share: its metrics by system, what the paper prints, and how a row is drawn.
+"""What the figures and tables of timedial share: its metrics by system, what the paper prints,
+and how a row is drawn.
 
 A system is a model of resources/models.yaml in one paradigm, which learnt in the domain of the
 challenge, out of it, or not at all (zero-shot), or a control. The published numbers are read from
 published.csv beside sources.yaml; one stands only beside the challenge that its `setting` names
-(measured_on). A figure has a row for each system under its paradigm, marks with intervals beside it.
+(measured_on). A figure has a row for each system under its paradigm, marks with intervals beside
+it.
 """
 
 import argparse
@@ -265,7 +267,9 @@ def publish_corpora(
     words: list[str],
     sample: str = "made-up dialogs, not a corpus",
 ) -> None:
-    """publish_table() of a table whose first column is of corpus_title(); sample: what sample data are."""
+    """publish_table() of a table whose first column is of corpus_title();
+    sample: what sample data are.
+    """
     if table.iloc[:, 0].str.endswith(SAMPLE).any():
         caption += f" SAMPLE DATA where marked: {sample}."
     publish_table(given, table, caption, words)
@@ -385,7 +389,9 @@ def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_systems(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
-    """The systems of in_rows(): a colour for each paradigm, a marker for each domain; controls grey, the paper open."""
+    """The systems of in_rows(): a colour for each paradigm, a marker for each domain;
+    controls grey, the paper open.
+    """
     known = {}
     for series, paradigm, domain in points.drop_duplicates("series")[
         ["series", "paradigm", "domain"]
@@ -408,7 +414,9 @@ def line_of(
     detail: Callable[[pd.DataFrame], str],
     draw: Callable = draw_systems,
 ) -> list[list[Panel]]:
-    """A line of panels with the same rows, one for each value of a column that has a title; table: of in_rows()."""
+    """A line of panels with the same rows, one for each value of a column that has a title;
+    table: of in_rows().
+    """
     rows = Rows(table)
     by_part = {part: points for part, points in table.groupby(column) if part in titles}
     panels = [

@@ -7,14 +7,14 @@ expressions there are, by kind, and how many dialogs (duplicates apart) are such
 a challenge of: more than three expressions, at least one with a numeral. Beside them what the paper
 counts in DailyDialog with SUTime (sections 3 and 4).
 
-Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs), <spans>/<source>/<split>.parquet (schema spans),
-       resources/sources.yaml for titles and splits
+Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs),
+       <spans>/<source>/<split>.parquet (schema spans), resources/sources.yaml for titles and splits
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.timedial.figures.spans --cleaned results/clean --spans results/build/temporal_spans \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml --models resources/models.yaml \\
-        --dialogs dailydialog --challenges timedial \\
-        --output results/publish/default/tables/timedial_spans
+    python -m scripts.studies.timedial.figures.spans --cleaned results/clean \\
+        --spans results/build/temporal_spans --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --dialogs dailydialog \\
+        --challenges timedial --output results/publish/default/tables/timedial_spans
 """
 
 import argparse
@@ -36,10 +36,11 @@ MISSES, AROUND = 30, 40  # misses listed for a challenge; characters shown on ea
 MORE_THAN = 3  # expressions in a dialog of the paper's challenge
 PAPER = {"dailydialog": {"dialogs": 1127, "numeric": 1526, "distinct": 2153}}
 CAPTION = (
-    "Temporal expressions found by rules. Masked spans of a challenge: those found with exactly the bounds that were "
-    "masked, in the dialogs with the original option restored; a miss has the kind of what overlaps it. Misses are "
-    "listed, the masked span in brackets, then what was found there. Candidate dialogs: more than three expressions, "
-    "at least one with a numeral, duplicates apart. In the paper: sections 3 and 4 of Qin et al. 2021, by SUTime."
+    "Temporal expressions found by rules. Masked spans of a challenge: those found with exactly "
+    "the bounds that were masked, in the dialogs with the original option restored; a miss has the "
+    "kind of what overlaps it. Misses are listed, the masked span in brackets, then what was found "
+    "there. Candidate dialogs: more than three expressions, at least one with a numeral, "
+    "duplicates apart. In the paper: sections 3 and 4 of Qin et al. 2021, by SUTime."
 )
 
 
@@ -145,7 +146,10 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
 
 
 def sources_given(given: argparse.Namespace) -> dict:
-    """resources/sources.yaml. Raises UserError where it has no source that the arguments name, or where they name none."""
+    """resources/sources.yaml.
+
+    Raises UserError where it has no source that the arguments name, or where they name none.
+    """
     sources, names = load(given.sources), [*given.challenges, *given.dialogs]
     if not names:
         raise UserError("neither --dialogs nor --challenges names a source; name at least one")

@@ -1,18 +1,19 @@
-"""Tabulate what TimeDial's challenge holds beside what the paper prints of it (Qin et al.
-
-2021, table 3).
+"""Tabulate what TimeDial's challenge holds beside what the paper prints of it
+(Qin et al. 2021, table 3).
 
 Instances, their different dialogs, turns, words of a turn (split at white space, without the
 speaker), the temporal expressions that the rules find in the dialogs with the original option in
 place, and by which rule wrong options were made; of all splits together and of each.
 
-Reads  <cleaned>/<source>/<split>.parquet (schema challenge), <spans>/<source>/<split>.parquet (schema spans),
-       resources/sources.yaml for titles and splits, published.csv beside it
+Reads  <cleaned>/<source>/<split>.parquet (schema challenge), <spans>/<source>/<split>.parquet
+       (schema spans), resources/sources.yaml for titles and splits, published.csv beside it
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.timedial.figures.statistics --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
-        --spans results/build/temporal_spans --challenges timedial --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/tables/timedial_statistics
+    python -m scripts.studies.timedial.figures.statistics \\
+        --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
+        --spans results/build/temporal_spans --challenges timedial \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/tables/timedial_statistics
 """
 
 import argparse
@@ -41,10 +42,11 @@ NAMES = {
 NAMES |= {f"rule_{rule}": f"wrong options by {title} (%)" for rule, title in RULES.items()}
 COUNTS = ("instances", "dialogs", "expressions")
 CAPTION = (
-    "What TimeDial's challenge holds: counts and means of the cleaned corpus beside table 3 of Qin et al. 2021, who found "
-    "temporal expressions by SUTime; here rules do. Words are split at white space, speakers left out. The paper's shares of "
-    "wrong options sum to 111.3 %: they are the released test options of each rule over 1,985, its number of temporal "
-    "expressions, where there are 2,208 wrong options."
+    "What TimeDial's challenge holds: counts and means of the cleaned corpus beside table 3 of Qin "
+    "et al. 2021, who found temporal expressions by SUTime; here rules do. Words are split at "
+    "white space, speakers left out. The paper's shares of wrong options sum to 111.3 %: they are "
+    "the released test options of each rule over 1,985, its number of temporal expressions, where "
+    "there are 2,208 wrong options."
 )
 
 
@@ -81,7 +83,9 @@ def tabulate(
     claims: pd.DataFrame,
     title: str,
 ) -> pd.DataFrame:
-    """A row of text for each number of one challenge; tables: of read_challenge(); claims: of claims_beside(), about it."""
+    """A row of text for each number of one challenge; tables: of read_challenge(); claims: of
+    claims_beside(), about it.
+    """
     tables = {split: parts for split, parts in tables.items() if len(parts[0])}
     values = {
         split: statistics(*parts, cleaned / f"{split}.parquet") for split, parts in tables.items()

@@ -1,5 +1,5 @@
-"""Tabulate TimeDial: 2-best accuracy of every system and context, beside tables 5 and 7 of Qin et
-al. 2021.
+"""Tabulate TimeDial: 2-best accuracy of every system and context,
+beside tables 5 and 7 of Qin et al. 2021.
 
 Means over the seeds, their sd over the seeds, 95 % intervals over instances and seeds; 1-best
 accuracy on the released extras, which the paper leaves out. Controls break ties at random, in
@@ -8,12 +8,13 @@ on the paper's challenge only. Cut: the instances whose context was longer than 
 what is farthest from the mask was not seen. Not near: without the instances that a dialog of the
 training corpus still shares words with.
 
-Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (what was cut), resources/sources.yaml and
-       models.yaml for titles, published.csv beside them
+Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (what was cut),
+       resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.studies.timedial.figures.table --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial --runs RUN RUN … \\
+    python -m scripts.studies.timedial.figures.table \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/timedial --runs RUN RUN … \\
         --output results/publish/default/tables/timedial_table
 """
 
@@ -52,12 +53,14 @@ SHOWN = [
     "two_best_accuracy_above_blind",
 ]
 CAPTION = (
-    "TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on the released "
-    "extras with one right option of three. Means over the seeds, sd over the seeds, 95 % intervals over "
-    "instances and seeds; a tie of a right and a wrong option counts as wrong. Controls: expected values, ties broken at "
-    "random. Cut: instances whose dialog was longer than max_length, so that what is farthest from the mask was not seen. "
-    "Not near: without instances that a dialog of the training corpus still shares words with. Paper: tables 5 (full dialog) "
-    "and 7 (target and local) of Qin et al. 2021; its other domain is the Meena corpus, which was never public."
+    "TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on "
+    "the released extras with one right option of three. Means over the seeds, sd over the seeds, "
+    "95 % intervals over instances and seeds; a tie of a right and a wrong option counts as wrong. "
+    "Controls: expected values, ties broken at random. Cut: instances whose dialog was longer than "
+    "max_length, so that what is farthest from the mask was not seen. Not near: without instances "
+    "that a dialog of the training corpus still shares words with. Paper: tables 5 (full dialog) "
+    "and 7 (target and local) of Qin et al. 2021; its other domain is the Meena corpus, which was "
+    "never public."
 )
 
 
@@ -85,7 +88,9 @@ def lookup(published: pd.DataFrame) -> dict[tuple, str]:
 def cells_of(
     row: pd.Series | None, name: str, count: str, truncated: dict[tuple, int]
 ) -> dict[str, str]:
-    """The cells of a metric called name, count: the column of its instances; empty where it was not measured."""
+    """The cells of a metric called name, count: the column of its instances;
+    empty where it was not measured.
+    """
     columns = [count, *(f"{name} {what}" for what in ("cut", "(%)", "sd", "95 % interval"))]
     if row is None:
         return dict.fromkeys(columns, "")
@@ -185,9 +190,8 @@ def tabulate(
     timedial_metrics(); truncated: of cut_instances().
     """
     rows = metrics[metrics["slice"].isin(["all", NOT_NEAR]) & metrics["metric"].isin(SHOWN)]
-    rows = rows[
-        ~rows["blind"] | rows.index.isin(widest(rows[rows["blind"]]).index)
-    ]  # these are the same with any context
+    # these are the same with any context
+    rows = rows[~rows["blind"] | rows.index.isin(widest(rows[rows["blind"]]).index)]
     table_rows = []
     for _, challenge in rows.groupby("measured_on", sort=False):
         paper = published_on(challenge, published)
