@@ -182,7 +182,7 @@ def rows_of(
     rows, found = [], {}
     for (model, method), runs in part.systems.items():
         judgements = [judged(run, part.split) for run in runs]
-        objectives = objectives_of(runs[0].facts["training"]) if part.source else None
+        objectives = objectives_of(runs[0].facts.get("training", {}))
         same = {"model": model, "method": method, "objectives": objectives}
         rows += [same | row for row in system_rows(runs, judgements, pairs, part, resamples)]
         if people is not None:
