@@ -56,36 +56,32 @@ def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
     that they need.
     """
     shared = items_in(root / "resources/figures.yaml", ALL)
-    items = [item for item in shared if not of_each(item)]
+    items = [item for item in shared if item["study"] != EACH]
     for study, entry in studies.items():
         file = folder_of(study, root) / "figures.yaml"
         found = items_in(file, study) if file.exists() else []
-        tables = (
-            place
-            for place, item in enumerate(found)
-            if isinstance(item, dict) and item.get("kind") == "table"
-        )
+        tables = (place for place, item in enumerate(found) if item.get("kind") == "table")
         first = next(tables, len(found))
         of_study = [item_of(item, study, entry) for item in shared if is_made(item, study, root)]
         items += found[:first] + of_study + found[first:]
     return items
 
 
-def items_in(file: Path, study: str) -> list:
-    """The items of a file, each with `study`. Raises UserError for what is no list."""
+def items_in(file: Path, study: str) -> list[dict]:
+    """The items of a file, each with `study`. Raises UserError for what is no list of mappings."""
     items = read_yaml(file)
-    if not isinstance(items, list):
-        raise UserError(f"{file}: must be a list of items; see the head of resources/figures.yaml")
-    return [{"study": study} | item if isinstance(item, dict) else item for item in items]
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise UserError(
+            f"{file}: must be a list of items, each with keys and values; see the head of "
+            "resources/figures.yaml"
+        )
+    return [{"study": study} | item for item in items]
 
 
-def of_each(item) -> bool:
-    return isinstance(item, dict) and item.get("study") == EACH
-
-
-def is_made(item, study: str, root: Path) -> bool:
+def is_made(item: dict, study: str, root: Path) -> bool:
     """Whether a study has this item: every study that has the file which the item needs."""
-    return of_each(item) and (folder_of(study, root) / str(item.get("needs_file"))).exists()
+    file = folder_of(study, root) / str(item.get("needs_file"))
+    return item["study"] == EACH and file.exists()
 
 
 def item_of(item: dict, study: str, entry) -> dict:

@@ -269,19 +269,17 @@ def sound(kind: str, entries: dict) -> dict:
     return {name: entry for name, entry in whole.items() if entry.get(other, name) in whole}
 
 
-def sound_figures(items: list, studies: set[str]) -> list:
+def sound_figures(items: list[dict], studies: set[str]) -> list[dict]:
     """The items of scripts.data.studies.read_figures() that are not broken; a broken one of a
     study that runs is refused.
     """
     whole = []
     for item in items:
-        name, study = (
-            (item.get("name"), item.get("study", ALL)) if isinstance(item, dict) else (item, ALL)
-        )
+        study, name = item["study"], shown(item.get("name"))
         file = "resources" if study == ALL else f"scripts/studies/{study}"
         try:
-            whole += check([item], schema("figures"), f"{file}/figures.yaml ({shown(name)})")
+            whole += check([item], schema("figures"), f"{file}/figures.yaml ({name})")
         except UserError:
-            if isinstance(item, dict) and study in (*studies, ALL):
+            if study in (*studies, ALL):
                 raise
     return whole

@@ -14,6 +14,7 @@ from scripts.plan.configuration import resolve
 from scripts.data.files import Hashes, sha256_of
 from scripts.running.program import UserError
 from scripts.plan.schemas import VALIDATOR, check, check_entry, schema, sound, sound_figures
+from scripts.data.studies import items_in
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.registers import FIGURES, MODELS, SOURCES, STUDIES
@@ -124,7 +125,7 @@ def test_an_entry_that_no_study_uses_stops_nobody(broken):
 
 
 def test_figures_of_studies_that_run_are_checked():
-    items = [*RESOURCES["figures"], {"name": "mine", "study": "mctaco"}, None, 7]
+    items = [*RESOURCES["figures"], {"name": "mine", "study": "mctaco"}]
     assert sound_figures(items, {"timedial"}) == RESOURCES["figures"]
     with pytest.raises(
         UserError, match=r"scripts/studies/mctaco/figures.yaml \(mine\): key .* is missing"
@@ -188,3 +189,11 @@ def test_a_local_file_is_hashed_once(local, monkeypatch):
     assert asked() and not memory.exists(), "what has just changed is not remembered"
     (local / "in the way").write_text("")
     assert asked(local / "in the way/hashes.json"), "where nothing can be remembered it is hashed"
+
+
+@pytest.mark.parametrize("text", ["a: 1", "- 7", "- {name: one}\n- just text"])
+def test_a_list_of_figures_holds_items(text, tmp_path):
+    file = tmp_path / "figures.yaml"
+    file.write_text(text)
+    with pytest.raises(UserError, match=r"figures\.yaml: must be a list of items"):
+        items_in(file, "mctaco")
