@@ -216,6 +216,7 @@ PREDICTIONS = parquet(
 BUILT = parquet(
     pair_id=["p0", "p1"],
     video_id=["v0", "v1"],
+    label=pa.array([1, 0], pa.int8()),
     first_position=pa.array([0, 1], pa.int32()),
     stride=pa.array([0, 0], pa.int32()),
     overlap=[0.0, 0.5],

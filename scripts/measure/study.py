@@ -74,7 +74,9 @@ class Study(NamedTuple):
             else:
                 units = examples.assign(unit=examples[self.unit])
                 answered = people.on_split(facts, part.split, units)
-        same = self.columns(part.options) | {
+        # A file that is measured by itself is printed, and its dataset need not tell its options.
+        columns = self.columns(part.options) if part.source else {}
+        same = columns | {
             "study": self.answered.study,
             "source": part.source,
             "dataset": part.dataset,
