@@ -1,9 +1,11 @@
 """What the project declares: sources, models, studies, figures and the numbers of the papers."""
 
+import json
+import shutil
 import tempfile
 from pathlib import Path
 
-from scripts.data.studies import read_figures, read_published, read_studies
+from scripts.data.studies import read_claims, read_figures, read_published, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.running.job_files import rows_of
 from tests.conftest import ROOT
@@ -18,6 +20,15 @@ def write_published(folder: Path, studies=STUDIES) -> Path:
     file = folder / "published.csv"
     file.write_text(rows_of(read_published(STUDIES), "study", set(studies)), encoding="utf-8")
     return file
+
+
+def hand_over(folder: Path, study: str, figures: list[dict]) -> None:
+    """The files of resources/ as the workflow hands them to the programs of a study."""
+    shutil.copytree(ROOT / "resources", folder)
+    handed = {"studies": STUDIES, "figures": figures, "claims": read_claims(study)}
+    for name, value in handed.items():
+        (folder / f"{name}.yaml").write_text(json.dumps(value), encoding="utf-8")
+    write_published(folder)
 
 
 PUBLISHED = write_published(Path(tempfile.mkdtemp()))

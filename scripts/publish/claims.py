@@ -331,7 +331,8 @@ def read_claims(file: Path) -> tuple[dict, list[dict]]:
     """
     if not file.exists():
         raise UserError(
-            f"{file}: no such file; the claims of the papers belong there, beside sources.yaml"
+            f"{file}: no such file; the workflow hands it beside sources.yaml, in "
+            ".snakemake/timestride/"
         )
     whole = read_yaml(file)
     claims = check(whole["claims"], schema("claims"), str(file))

@@ -25,7 +25,8 @@ def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFra
         claims = published_claims(file)
     except FileNotFoundError:
         raise UserError(
-            f"{file}: no such file; the published numbers belong there, beside sources.yaml"
+            f"{file}: no such file; the workflow hands it beside sources.yaml, in "
+            ".snakemake/timestride/"
         ) from None
     claims = claims[claims["study"] == study]
     settings = pd.DataFrame(

@@ -18,8 +18,7 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.measure.experiment import above_controls
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
-from tests.registers import FIGURES, STUDIES, write_published
-from scripts.data.studies import read_claims
+from tests.registers import FIGURES, hand_over
 from tests.files import read_texts, write_rows, write_yaml
 from tests.runs import write_run
 
@@ -287,17 +286,9 @@ class Study:
             self.results / "publish",
         )
         self.page, self.human = self.publish / "site/index.html", folder / "answers.csv"
-        for name in ("resources", "report"):
-            shutil.copytree(ROOT / name, folder / name)
+        shutil.copytree(ROOT / "report", folder / "report")
         self.resources = folder / "resources"
-        figures = [item for item in FIGURES if is_made(item)]
-        for name, value in {
-            "studies.yaml": STUDIES,
-            "figures.yaml": figures,
-            "claims.yaml": read_claims("strided_sop"),
-        }.items():
-            (self.resources / name).write_text(json.dumps(value))
-        write_published(self.resources)
+        hand_over(self.resources, "strided_sop", [item for item in FIGURES if is_made(item)])
         self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
         self.change(
             "sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}")

@@ -118,8 +118,7 @@ def test_what_was_measured_is_summed(program, tmp_path):
         "[bert_base], seeds: [1, 2], controls: false}}"
     )
     (tmp_path / "tried.yaml").write_text(f"name: tried\nrun: [tried]\n{experiment}\n")
-    *_, plan = cost.planned([tmp_path / "tried.yaml"], {})
-    run = next(iter(plan.runs.values()))
+    run = next(iter(cost.planned([tmp_path / "tried.yaml"], {}).runs.values()))
     results = tmp_path / "results"
     for place, told in {
         f"train/strided_sop/{run.name}/run.json": {

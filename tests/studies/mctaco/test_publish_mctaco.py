@@ -9,7 +9,7 @@ import pytest
 
 from scripts.studies.mctaco.figures.metrics import mctaco_metrics, published_beside, table_2
 from scripts.publish.table import ABOVE
-from tests.conftest import ROOT
+from tests.registers import PUBLISHED
 from tests.publish.publish_inputs import of_one_group, points_of, table_of
 from tests.studies.mctaco.publish_inputs_mctaco import (
     HOSTILE,
@@ -393,7 +393,7 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
 
 
 def test_the_published_numbers_of_the_project_are_those_of_table_2():
-    paper = table_2(published_beside(ROOT / "resources/sources.yaml"), "mctaco")
+    paper = table_2(published_beside(PUBLISHED), "mctaco")
     numbers = (paper.set_index("row")[["f1", "exact_match"]] * 100).round(1)
     assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7]
     assert numbers.loc["Human"].tolist() == [87.1, 75.8]

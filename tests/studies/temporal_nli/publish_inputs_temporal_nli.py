@@ -3,7 +3,6 @@ metrics, runs and datasets in the real schemas.
 """
 
 import itertools
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,7 @@ from scripts.studies.temporal_nli.tables import NLI
 from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
-from tests.conftest import ROOT
-from tests.registers import FIGURES
+from tests.registers import FIGURES, hand_over
 from tests.publish.publish_inputs import HOSTILE, with_draws
 from tests.files import write_rows
 from tests.publish.publish_inputs import write_history
@@ -294,8 +292,7 @@ class NliStudy:
             self.results / "evaluate/metrics.parquet",
             self.results / "publish",
         )
-        for name in ("resources", "report"):
-            shutil.copytree(ROOT / name, folder / name)
+        hand_over(self.resources, "temporal_nli", FIGURES)
         self.write_metrics(metric_rows())
         self.runs = [
             make_run(self.results, source, name, model, method, labels, seed)

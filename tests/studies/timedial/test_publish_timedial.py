@@ -25,8 +25,7 @@ from scripts.studies.timedial.figures.metrics import (
     timedial_metrics,
 )
 from scripts.publish.selection import as_published
-from tests.conftest import ROOT
-from tests.registers import write_published
+from tests.registers import PUBLISHED, write_published
 from tests.publish.publish_inputs import of_one_group
 from tests.files import read_json, read_texts, write_json, write_rows, write_yaml
 from tests.publish.publish_inputs import points_of, table_of
@@ -566,7 +565,7 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
     """Tables 5 and 7: the paper's own words on them; figure 2:
     shares of whole numbers of options.
     """
-    published = published_beside(ROOT / "resources/sources.yaml")
+    published = published_beside(PUBLISHED)
     key = ["paradigm", "model", "domain"]
     table_5 = published[published["table"] == "Table 5"].set_index(key)["value"] * 100
     assert len(table_5) == 17 and human(published, "timedial") == pytest.approx(0.978)
@@ -587,7 +586,7 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
     }, "the paper's own tables differ"
     figure_2, counts = (
         published[published["table"] == "Figure 2"],
-        denominators(ROOT / "resources/sources.yaml").astype(int),
+        denominators(PUBLISHED).astype(int),
     )
     assert len(figure_2) == 18
     assert [counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")] == [
