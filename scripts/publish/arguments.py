@@ -1,9 +1,29 @@
 """What every program that makes a figure or a table is given, as rules/publish.smk gives it."""
 
 import argparse
+import json
 from pathlib import Path
 
+from scripts.data.studies import read_published, read_studies
+from scripts.running.identity import ROOT
+from scripts.running.job_files import hand_over, rows_of
 from scripts.running.program import parser
+
+
+def sources_file(text: str) -> Path:
+    """The type of the argument --sources. Beside the project's own file a program that is run by
+    hand finds what the workflow would hand over: studies.yaml and published.csv of all studies.
+    """
+    file, own = Path(text), ROOT / "resources/sources.yaml"
+    if not file.exists() or file.resolve() != own:
+        return file
+    studies = read_studies()
+    files = {
+        "sources.yaml": own.read_text(encoding="utf-8"),
+        "studies.yaml": json.dumps(studies),
+        "published.csv": rows_of(read_published(studies), "study", set(studies)),
+    }
+    return Path(hand_over(files, at_once=True), "sources.yaml")
 
 
 def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
@@ -15,7 +35,7 @@ def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
         "--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet"
     )
     options.add_argument(
-        "--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv"
+        "--sources", type=sources_file, required=True, help="resources/sources.yaml"
     )
     options.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
     if "runs" in reads:

@@ -9,6 +9,7 @@ import pytest
 
 from scripts.studies.mctaco.figures.metrics import mctaco_metrics, published_beside, table_2
 from scripts.publish.table import ABOVE
+from tests.conftest import ROOT
 from tests.registers import PUBLISHED
 from tests.publish.publish_inputs import of_one_group, points_of, table_of
 from tests.studies.mctaco.publish_inputs_mctaco import (
@@ -398,3 +399,15 @@ def test_the_published_numbers_of_the_project_are_those_of_table_2():
     assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7]
     assert numbers.loc["Human"].tolist() == [87.1, 75.8]
     assert len(numbers) == 9
+
+
+def test_by_hand_the_papers_numbers_stand_beside(study, program, tmp_path):
+    """With the project's own resources/sources.yaml, beside which no published.csv stands."""
+    program(
+        f"scripts.studies.mctaco.figures.table --metrics {study.metrics} --sources "
+        f"{ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml "
+        f"--output {tmp_path}/table",
+        cwd=tmp_path,
+        PYTHONPATH=str(ROOT),
+    ).checked()
+    assert "42.7" in (tmp_path / "table.csv").read_text()
