@@ -406,8 +406,6 @@ def test_by_hand_the_papers_numbers_stand_beside(study, program, tmp_path):
     program(
         f"scripts.studies.mctaco.figures.table --metrics {study.metrics} --sources "
         f"{ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml "
-        f"--output {tmp_path}/table",
-        cwd=tmp_path,
-        PYTHONPATH=str(ROOT),
+        f"--output {tmp_path}/table"
     ).checked()
     assert "42.7" in (tmp_path / "table.csv").read_text()
