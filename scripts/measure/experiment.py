@@ -152,7 +152,7 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
 
 
-def above_controls(rows: list[dict]) -> list[dict]:
+def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -> list[dict]:
     """For each model how far it lies above the best control: rows `accuracy_above_control`,
     `two_best_accuracy_above_control`, …
 
@@ -162,6 +162,10 @@ def above_controls(rows: list[dict]) -> list[dict]:
     asked by likelihood the same model without what it should read (method `…_blind`, which
     `control` then names): how far it lies above that one is told besides, `accuracy_above_blind`.
     Released predictions come of no dataset here: their controls are those of all datasets.
+
+    seeing_all: controls that see all candidates of a question together. A model that scores one
+    candidate at a time cannot. Where such a control is the best, the distance to the best of the
+    others is a row besides, `accuracy_above_same_view`.
     """
     places: dict[tuple, list[dict]] = {}
     headlines = [
@@ -187,7 +191,6 @@ def above_controls(rows: list[dict]) -> list[dict]:
         controls = [
             row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"
         ]
-        best = max(controls, key=lambda row: row["value"], default=None)
         blind = {
             (row["model"], row["method"].removesuffix(BLIND)): row
             for row in place
@@ -198,11 +201,19 @@ def above_controls(rows: list[dict]) -> list[dict]:
                 continue
             unread = blind.get((row["model"], row.get("method")))
             found += [above(row, unread, unread["method"], "blind")] if unread else []
-            if unread and (best is None or unread["value"] > best["value"]):
-                found.append(above(row, unread, unread["method"], "control"))
-            elif best:
-                found.append(above(row, best, best["model"], "control"))
+            beside = [(one["model"], one) for one in controls]
+            beside += [(unread["method"], unread)] if unread else []
+            for what, kept in (("control", beside), ("same_view", alone(beside, seeing_all))):
+                if kept:
+                    name, best = max(kept, key=lambda one: one[1]["value"])
+                    found.append(above(row, best, name, what))
     return found
+
+
+def alone(controls: list[tuple[str, dict]], seeing_all: frozenset[str]) -> list[tuple[str, dict]]:
+    """The controls that see one candidate at a time, where the best of all sees more."""
+    best, _ = max(controls, key=lambda one: one[1]["value"], default=("", {}))
+    return [one for one in controls if one[0] not in seeing_all] if best in seeing_all else []
 
 
 def above(row: dict, other: dict, name: str, what: str) -> dict:
@@ -216,11 +227,13 @@ def above(row: dict, other: dict, name: str, what: str) -> dict:
     )
 
 
-def write_metrics(rows: list[dict], schema: pa.Schema, given: argparse.Namespace) -> None:
+def write_metrics(
+    rows: list[dict], schema: pa.Schema, given: argparse.Namespace, seeing_all: frozenset[str]
+) -> None:
     """Write the rows of an experiment, and how far its models lie above its controls; given: the
-    arguments of every evaluation.
+    arguments of every evaluation; seeing_all: see above_controls().
     """
-    rows = rows + above_controls(rows)
+    rows = rows + above_controls(rows, seeing_all)
     try:
         table = pa.Table.from_pylist(
             [{"experiment": given.experiment} | row for row in rows], schema=schema

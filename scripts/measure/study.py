@@ -131,4 +131,11 @@ def evaluate(
     people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])
     parts = list(parts_of(datasets, external, given.build, sources))
     rows = [row for part in parts for row in study.measure(part, given.resamples, people)]
-    write_metrics(rows + released(parts), study.schema, given)
+    seeing_all = frozenset(
+        run.facts["model"]
+        for systems in datasets.values()
+        for runs in systems.values()
+        for run in runs
+        if run.facts.get("control", {}).get("search") == "all_options"
+    )
+    write_metrics(rows + released(parts), study.schema, given, seeing_all)

@@ -20,7 +20,7 @@ from scripts.data.plain_json import as_json
 from scripts.data.studies import folder_of
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.grid import Dataset
-from scripts.plan.models import MADE_MODEL, stage_of
+from scripts.plan.models import MADE_MODEL, paradigm_of_control, stage_of
 from scripts.plan.plan import Run
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
@@ -306,11 +306,16 @@ class Jobs:
         study, options = self.work.studies[run.study], json.loads(run.dataset.options)
         labels = labels_of(run.study, study["labels"], options)
         if run.method == "control":
+            how = study["methods"]["control"]
+            exchangeable = study.get("exchangeable", False) and not options.get("predict")
+            # Where the label is another one than the study's, its `teaches` says nothing of it.
+            taught = "teaches" in how and labels == study["labels"]
             return {
                 "columns": study["columns"],
                 "labels": labels,
-                "inputs": study["methods"]["control"]["inputs"],
-                "exchangeable": study.get("exchangeable", False) and not options.get("predict"),
+                "inputs": how["inputs"],
+                **({"teaches": how["teaches"]} if taught else {}),
+                "exchangeable": exchangeable,
             }
         known = {
             key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")
@@ -417,8 +422,12 @@ class Jobs:
             }
             for run in runs
         ]
+        searched = [f"scripts.studies.{study}.controls.VIEWS"] * any(
+            "search" in one["control"] for one in controls_given
+        )
         return Job(
             "scripts.train.control",
+            code=("scripts.train.control", *searched),
             options={
                 "controls": controls_given,
                 "method": self.method_of(first),
@@ -711,7 +720,9 @@ class Jobs:
             ]
         )
         runs = {
-            f"{run.study}/{run.name}": "control"
+            f"{run.study}/{run.name}": paradigm_of_control(
+                work.models[run.model]["control"], run.study
+            )
             if run.name in work.controls
             else self.paradigm_of(run)
             for run in work.runs.values()

@@ -13,6 +13,11 @@ STAGES = ("mlm", "clm")
 KINDS = ("hub", "folder", "init", "esim", *STAGES, "control")
 
 
+def paradigm_of_control(control: dict, study: str) -> str:
+    """The paradigm of a control: `control`, or `search/<study>`, whose code is also the study's."""
+    return f"search/{study}" if "search" in control else "control"
+
+
 def kind_of(entry: dict) -> str:
     """`hub`, `folder`, `init`, `esim`, `mlm`, `clm` or `control`:
     where a model of a checked entry comes from.

@@ -46,7 +46,9 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
         metrics["seed"].isna()
         & metrics["wording"].isna()
         & (metrics["slice"] == "all")
-        & ~metrics["metric"].str.endswith(("_above_control", "_above_blind", *OF_PEOPLE))
+        & ~metrics["metric"].str.endswith(
+            ("_above_control", "_above_same_view", "_above_blind", *OF_PEOPLE)
+        )
         & ~metrics["method"].str.endswith(BLIND, na=False)
         & (metrics["method"] != EXTERNAL)
     ].copy()

@@ -17,6 +17,7 @@ from scripts.publish.latex import latex_table
 
 ABOVE = "Above the best control (points)"
 ABOVE_BLIND = "Above itself, blind (points)"
+ABOVE_VIEW = "Above the best control that sees one option at a time (points)"
 
 
 def percent(share: float | None, decimals: int = 1) -> str:
@@ -59,11 +60,13 @@ def above_control(row: pd.Series | None, models: dict) -> str:
 
 
 def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
-    """How far a model lies above the best control, and above itself without what it should read;
-    by: its rows by metric.
+    """How far a model lies above the best control, above the best that sees as little, where that
+    is another one, and above itself without what it should read; by: its rows by metric.
     """
+    same_view = by.get(f"{metric}_above_same_view")
     return {
         ABOVE: above_control(by.get(f"{metric}_above_control"), models),
+        **({} if same_view is None else {ABOVE_VIEW: above_control(same_view, models)}),
         ABOVE_BLIND: above_control(by.get(f"{metric}_above_blind"), models),
     }
 

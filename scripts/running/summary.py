@@ -30,7 +30,7 @@ def above_control(row: pd.Series) -> str:
         if row["control"].endswith(BLIND)
         else f"the control {row['control']}"
     )
-    return f"{row['value'] * 100:+.1f} points to {control} ({interval(row, '+.1f')});"
+    return f"{row['value'] * 100:+.1f} points to {control} ({interval(row, '+.1f')})"
 
 
 def headlines(
@@ -62,17 +62,21 @@ def headlines(
             f", at most {best['limit']:,.0f} items" if pd.notna(best["limit"]) else ""
         )
         same = [name for name in POINT if name in table and pd.notna(best[name])]
-        distance = table[
-            (table[same] == best[same]).all(axis=1)
-            & (table["metric"] == f"{study['headline']}_above_control")
+        of_best = table[(table[same] == best[same]).all(axis=1)]
+        distances = [
+            row
+            for what in ("control", "same_view")
+            for _, row in of_best[
+                of_best["metric"] == f"{study['headline']}_above_{what}"
+            ].iterrows()
         ]
-        above = "without a control;" if distance.empty else above_control(distance.iloc[0])
+        above = " and ".join(map(above_control, distances)) or "without a control"
         method = (
             "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"
         )
         lines.append(
             f"{study['title']}: {study['headline'].replace('_', ' ')} at best "
-            f"{best['value'] * 100:.1f} % ({interval(best, '.1f', ' %')}), {above} "
+            f"{best['value'] * 100:.1f} % ({interval(best, '.1f', ' %')}), {above}; "
             f"{best['model']}{method} on {best['source']} {best['dataset']} {best['split']}{note}"
         )
     return lines

@@ -10,6 +10,8 @@ What a control reaches, a model's number does not show. A control (resources/mod
             right candidates, `trigram` its words beside each other
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's
             id; candidates for a mask tie)
+  search:   a view of the study (scripts/studies/<study>/controls.py): the learner that does best on
+            it inside the training split (scripts/train/search.py)
 
 Each takes a moment, and starting a process more than that, so one process fits all of a dataset.
 One that was finished before is not fitted again where data, settings and code are the same.
@@ -27,6 +29,7 @@ Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet 
 """
 
 import argparse
+import importlib
 import platform
 import time
 import warnings
@@ -42,6 +45,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from scripts.text.bag_of_words import REGULARIZATION
+from scripts.plan.models import paradigm_of_control
 from scripts.running.devices import processor
 from scripts.data.keyed import keyed_hash
 from scripts.data.manifest import write_manifest
@@ -57,6 +61,7 @@ from scripts.data.tables import (
 )
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
+from scripts.train.search import Found, View, search
 from scripts.train.work import (
     code_of,
     finish,
@@ -72,6 +77,7 @@ from scripts.train.work import (
 Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n, 1) ranks
 # examples that a control learns from, drawn by hash: more changes little, and takes minutes
 MOST = 200_000
+MOST_SEARCHED = 50_000  # whole groups of these; every learner learns from them six times
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
 ITERATIONS = 200  # of L-BFGS at most
 LEAST_EXAMPLES = 2  # with a feature, for it to be learnt
@@ -235,9 +241,27 @@ def describe(control: dict, method: dict, splits: list[str], digests: dict[str, 
         "splits": splits,
         "data": digests,
         "makes_model": False,
-        "code": code_of("control"),
+        "code": code_of(paradigm_of_control(control["control"], control["settings"]["study"])),
     }
     return with_digest(job)
+
+
+def view_of(study: str, name: str) -> View:
+    """A view of a study. Raises UserError where the study has none of this name."""
+    module = f"scripts.studies.{study}.controls"
+    try:
+        views: dict[str, View] = importlib.import_module(module).VIEWS
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        views = {}
+    if name not in views:
+        raise UserError(
+            f"{study} has no view {name}; name a control whose view it has"
+            f" ({', '.join(views) or 'it has none'}), or write one in "
+            f"scripts/studies/{study}/controls.py"
+        )
+    return views[name]
 
 
 def learns(control: dict) -> bool:
@@ -249,13 +273,16 @@ def learns(control: dict) -> bool:
     )
 
 
-def facts_of(job: dict, labels: list[str], train_examples: int, seconds: float) -> dict:
-    """What run.json says of a control."""
+def facts_of(
+    job: dict, labels: list[str], train_examples: int, seconds: float, found: Found | None
+) -> dict:
+    """What run.json says of a control; found: of one that was searched for."""
     settings = job["settings"]
     return {
         "run": job["run"],
         "splits": job["splits"],
         "control": job["control"],
+        **({"learner": found.learner, "learners": found.values} if found else {}),
         "data": job["data"],
         "code": job["code"],
         "digest": job["digest"],
@@ -309,6 +336,50 @@ def predict(
     )
 
 
+def most_groups(train: pd.DataFrame) -> np.uint64:
+    """The highest hash of a group that a search learns from: whole groups, of about MOST_SEARCHED
+    examples.
+    """
+    hashes = np.sort(keyed_hash(train["group_id"], DRAW))
+    return hashes[min(MOST_SEARCHED, len(hashes)) - 1]
+
+
+def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
+    """Scores of a table, of about MOST examples at a time; a group stays whole."""
+    group, _ = pd.factorize(table["group_id"])
+    part = (np.cumsum(np.bincount(group)) // MOST)[group]
+    rows = [np.flatnonzero(part == number) for number in np.unique(part)]
+    found = [scores(table.iloc[one]) for one in rows]
+    return np.concatenate(found)[np.argsort(np.concatenate(rows))]
+
+
+def predict_searched(
+    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
+) -> tuple[dict[str, np.ndarray], pa.Table, Found]:
+    """Search for the control of a view: as predict(), and what was chosen."""
+    method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
+    train = train[keyed_hash(train["group_id"], DRAW) <= most_groups(train)]
+    found = search(view, train, len(method["labels"]), method["exchangeable"])
+    scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
+    parts = [
+        predictions_of(
+            job["run"], split, table, scores[split], "direct" if view.only_rules else "last"
+        )
+        for split, table in evaluation.items()
+    ]
+    return scores, pa.concat_tables(parts), found
+
+
+def said_of(found: Found) -> str:
+    """The learner that was chosen and its value on the folds left out, in words."""
+    if not found.values:
+        return f"{found.learner}, declared; nothing is learnt"
+    return (
+        f"{found.learner}, best of {len(found.values)} learners by folds of the training split "
+        f"({found.values[found.learner]:.3f})"
+    )
+
+
 def measure(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path
 ) -> None:
@@ -316,14 +387,19 @@ def measure(
     history.parquet and run.json.
     """
     started, method, learnt = time.time(), job["method"], learns(job["control"])
-    scores, predictions = predict(job, train, evaluation)
+    if "search" in job["control"]:
+        scores, predictions, found = predict_searched(job, train, evaluation)
+        log.info("%s: %s", job["run"], said_of(found))
+        learnt = bool(found.values)
+    else:
+        (scores, predictions), found = predict(job, train, evaluation), None
     provenance = {"run": job["run"], "settings": job["settings"]}
     write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
     [columns] = {found.shape[1] for found in scores.values()}
     labels = method["labels"][-columns:]  # a rank is that of being right
     write_json(
-        facts_of(job, labels, len(train) if learnt else 0, time.time() - started),
+        facts_of(job, labels, len(train) if learnt else 0, time.time() - started, found),
         result / "run.json",
     )
     shares = [
@@ -339,7 +415,11 @@ def main(given: argparse.Namespace) -> None:
     method = given.method
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
     digests = {
-        split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits
+        split: content_digest(
+            given.data / f"{split}.parquet",
+            columns if number else [*columns, *method.get("teaches", [])],
+        )
+        for number, split in enumerate(given.splits)
     }
     jobs = [describe(control, method, given.splits, digests) for control in given.controls]
     train, evaluation = None, {}
@@ -355,7 +435,8 @@ def main(given: argparse.Namespace) -> None:
             continue
         if train is None:  # by the first control that needs them
             learn, *measured = given.splits
-            train = read_examples(given.data / f"{learn}.parquet", method, MOST)
+            taught = method | {"inputs": [*method["inputs"], *method.get("teaches", [])]}
+            train = read_examples(given.data / f"{learn}.parquet", taught, MOST)
             evaluation = {
                 split: read_examples(given.data / f"{split}.parquet", method) for split in measured
             }

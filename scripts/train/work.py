@@ -22,17 +22,22 @@ from scripts.train.labels import head_of
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
 CONTROL = ("scripts.train.control.read_examples", "scripts.train.control.predict")
+SEARCHED = ("scripts.train.control.read_examples", "scripts.train.control.predict_searched")
 LOOP = "scripts.train.loop.train"
 EARLIER = ROOT / "resources/earlier_identities.json"
 
 
 def code_of(paradigm: str) -> str:
-    """The identity of the loop with its paradigm, or of what fits the controls ("control").
+    """The identity of the loop with its paradigm, or of what fits the controls (`control`,
+    `search/<study>`).
 
     Raises UserError for no paradigm.
     """
+    kind, _, study = paradigm.partition("/")
+    if kind == "search":
+        return identity(*SEARCHED, f"scripts.studies.{study}.controls.VIEWS")
     return identity(
-        *(CONTROL if paradigm == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}"))
+        *(CONTROL if kind == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}"))
     )
 
 

@@ -338,6 +338,27 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
     assert above["ci_low"] < above["value"] < above["ci_high"] < above["value"] + 3 * apart
 
 
+def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
+    draw = np.random.default_rng(1)
+    rights = {
+        name: (draw.random(400) < share).astype(float)
+        for name, share in (("model", 0.6), ("words", 0.5), ("together", 0.9))
+    }
+    rows = [
+        row(name, "train" if name == "model" else "control", right)
+        for name, right in rights.items()
+    ]
+    found = {one["metric"]: one for one in above_controls(rows, frozenset(["together"]))}
+    assert {name: one["control"] for name, one in found.items()} == {
+        "accuracy_above_control": "together",
+        "accuracy_above_same_view": "words",
+    }
+    assert found["accuracy_above_control"]["value"] < 0 < found["accuracy_above_same_view"]["value"]
+    assert found["accuracy_above_same_view"]["ci_low"] > 0
+    weak = [*rows[:2], row("together", "control", rights["words"] * 0)]
+    assert len(above_controls(weak, frozenset(["together"]))) == 1, "it is not the best"
+
+
 def test_released_predictions_are_compared_with_the_controls_of_every_dataset_of_their_split():
     draw = np.random.default_rng(1)
     rights = {

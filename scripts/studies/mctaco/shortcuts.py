@@ -1,4 +1,4 @@
-"""Tabulate the shortcuts of a study: what stands in the answer.
+"""Tabulate the shortcuts of a study: what stands in the answer, and beside it in the others.
 
 scripts/publish/shortcuts.py says what the columns tell.
 
@@ -20,18 +20,30 @@ import pandas as pd
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
 from scripts.running.program import execute
+from scripts.studies.mctaco.controls import read
 from scripts.text.text_features import in_context, numerals, shared_numbers
 
 UNITS = ["second", "minute", "hour", "day", "week", "month", "year", "decade", "century|centuries"]
 
 
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
-    """What stands in an answer; it says: likely."""
+    """What stands in an answer, and whether it is the longest or the shortest of its question; it
+    says: likely.
+    """
     answer = table["second"].str.lower()
     cues = {
         f"{unit.split('|')[0]}s": answer.str.contains(rf"\b(?:{unit}s?)\b", regex=True).to_numpy()
         for unit in UNITS
     }
+    seconds = read(table["second"])["seconds"]
+    of_question = seconds.groupby(table["group"])
+    spread = (of_question.transform("size") > 1) & seconds.notna()
+    cues["the longest duration of the answers"] = (
+        spread & (seconds == of_question.transform("max"))
+    ).to_numpy()
+    cues["the shortest duration of the answers"] = (
+        spread & (seconds == of_question.transform("min"))
+    ).to_numpy()
     cues["a number"] = answer.map(lambda text: bool(numerals(text))).to_numpy()
     cues["always, never, forever"] = answer.str.contains(
         r"\b(?:always|never|forever)\b", regex=True

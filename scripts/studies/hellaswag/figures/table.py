@@ -17,7 +17,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title
-from scripts.publish.table import ABOVE, above_control, filled, interval, percent, publish_table
+from scripts.publish.table import above_cells, filled, interval, percent, publish_table
 
 WORDS = ["Corpus", "Dataset", "Split", "System"]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
@@ -40,7 +40,7 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
             row["slice"]: row
             for _, row in over_seeds[over_seeds["metric"] == "accuracy"].iterrows()
         }
-        above = over_seeds[over_seeds["metric"] == "accuracy_above_control"]
+        above = {row["metric"]: row for _, row in over_seeds.iterrows()}
         cells = {
             "Corpus": source_title(source, sources) + note_of(by["all"]),
             "Dataset": dataset.replace("_", " "),
@@ -56,7 +56,7 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
                     f"{title} sd": percent(by[name]["sd"]),
                     f"{title} 95 % interval": interval(by[name]),
                 }
-        rows.append(cells | {ABOVE: above_control(above.iloc[0] if len(above) else None, models)})
+        rows.append(cells | above_cells(above, "accuracy", models))
     return filled(pd.DataFrame(rows).fillna(""), WORDS)
 
 

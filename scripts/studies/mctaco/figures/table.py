@@ -94,7 +94,8 @@ def tabulate(
 ) -> pd.DataFrame:
     """A row of text for each corpus, split and system, from a table made by mctaco_metrics()."""
     rows = trained_most(metrics)
-    shown = [*METRICS.values(), "exact_match_above_control", "exact_match_above_blind"]
+    above = [f"exact_match_above_{what}" for what in ("control", "same_view", "blind")]
+    shown = [*METRICS.values(), *above]
     rows = rows[(rows["slice"] == "all") & rows["metric"].isin(shown) & (rows["model"] != "gold")]
     table_rows = []
     for (source, _), of_split in rows.groupby(PLACE, sort=False):

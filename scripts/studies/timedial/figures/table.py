@@ -50,6 +50,7 @@ SHOWN = [
     "two_best_accuracy",
     "one_best_accuracy",
     "two_best_accuracy_above_control",
+    "two_best_accuracy_above_same_view",
     "two_best_accuracy_above_blind",
 ]
 CAPTION = (

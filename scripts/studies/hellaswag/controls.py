@@ -1,0 +1,82 @@
+"""What a control may see of an ending without its context.
+
+one_text     the ending: its words, its length, how often it repeats itself, its marks
+all_options  the same, and how it stands among the endings of its item: by length, by what it shares
+             with the others. Which is right is not seen.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from scripts.train.search import View
+
+WORD = re.compile(r"\w+")
+MARKS = [
+    r",",
+    r"\.",
+    r"\.\.",
+    r"[\"'()]",
+    r"\d",
+    r"[A-Z]",
+    r"\b(?:a|an)\b",
+    r"\bthe\b",
+    r"\b(?:he|she|it|they|him|her|them|his|their|its|you|your)\b",
+    r"\b(?:and|then|as|while|before|after)\b",
+    r"\b(?:not|no|n't|never)\b",
+]
+COMPILED = [re.compile(mark) for mark in MARKS]
+
+
+def of_ending(table: pd.DataFrame) -> np.ndarray:
+    """(n, k) length, the share of words that are different, and marks for each word."""
+    place, texts = pd.factorize(table["second"])
+    text = pd.Series(texts, dtype=object)
+    words = text.str.lower().str.findall(WORD)
+    count = np.maximum(words.str.len(), 1)
+    found = [np.log(count), text.str.len() / count, words.map(set).str.len() / count]
+    found += [text.str.count(mark) / count for mark in COMPILED]
+    return np.column_stack(found)[place]
+
+
+def of_endings(table: pd.DataFrame) -> np.ndarray:
+    """(n, k) of_ending(), each less the item's mean, the rank by length, and how like the other
+    endings an ending is: the mean, the most and the least.
+    """
+    item, items = pd.factorize(table["choice_id"])
+    alone = pd.DataFrame(of_ending(table))
+    by_item = alone.groupby(item)
+    counts = TfidfVectorizer(
+        analyzer=lambda text: WORD.findall(text.lower()), use_idf=False, sublinear_tf=True
+    ).fit_transform(table["second"])
+    place = alone.groupby(item).cumcount().to_numpy()
+    where = np.full((len(items), place.max() + 1), -1)
+    where[item, place] = np.arange(len(table))
+    others = where[item]  # (n, endings): the rows of the item
+    like = np.column_stack(
+        [np.asarray(counts.multiply(counts[column]).sum(1)).ravel() for column in others.T]
+    )
+    like[(others < 0) | (others == np.arange(len(table))[:, None])] = np.nan
+    with np.errstate(all="ignore"):
+        shared = np.column_stack(
+            [np.nanmean(like, axis=1), np.nanmax(like, axis=1), np.nanmin(like, axis=1)]
+        )
+    shared = pd.DataFrame(np.nan_to_num(shared))
+    less = shared - shared.groupby(item).transform("mean")
+    return np.column_stack(
+        [alone, alone - by_item.transform("mean"), by_item[[0, 1, 2]].rank(), shared, less]
+    )
+
+
+VIEWS = {
+    "one_text": View(
+        sees="the ending", words=lambda table: table["second"].str.lower(), numbers=of_ending
+    ),
+    "all_options": View(
+        sees="the endings of an item, without the context",
+        words=lambda table: table["second"].str.lower(),
+        numbers=of_endings,
+    ),
+}

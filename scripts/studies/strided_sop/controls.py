@@ -1,0 +1,80 @@
+"""What a control may see of two captions: each by itself.
+
+Where a caption stands in its video is often written in it: "he begins by", "the man", "the end".
+`place` learns that from the training captions, one at a time. The difference of two places orders a
+pair, though nothing of the other caption was read.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import Ridge
+
+from scripts.train.search import View, has_words
+
+PENALTY = 10.0  # of the ridge regression on words, which have unit length
+# What looks back to a thing that was named before, and what names it first.
+LOOKS = [
+    r"^(?:a|an|two|three|several|some|people)\b",
+    r"^(?:the|this|that|these)\b",
+    r"^(?:he|she|it|they)\b",
+    r"\b(?:a|an)\b",
+    r"\bthe\b",
+    r"\b(?:he|she|they|him|her|them|his|their|it|its)\b",
+    r"\b(?:and|then|again|still|another|other|more)\b",
+    r"\b(?:is|are)\b",
+    r"\d",
+]
+
+
+def place(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
+    """A function from a table to (n,): where in its video the second text stands, 0 to 1, from its
+    words; learnt from the positions of the training captions.
+    """
+    if "sentences" not in train:  # the label is not the order, so no text has a place
+        return lambda table: np.zeros(len(table))
+    last = np.maximum(train["sentences"].to_numpy() - 1, 1)
+    early, late = (train[f"{side}_position"].to_numpy() / last for side in ("first", "second"))
+    in_order = train["label"].to_numpy() == 1
+    known = pd.concat(
+        [
+            pd.DataFrame({"video": train["group_id"], "text": train[text], "place": place})
+            for text, place in (
+                ("first", np.where(in_order, early, late)),
+                ("second", np.where(in_order, late, early)),
+            )
+        ]
+    ).drop_duplicates()
+    counter = TfidfVectorizer(
+        ngram_range=(1, 3), token_pattern=r"(?u)\b\w+\b", min_df=2, sublinear_tf=True
+    )
+    if not has_words(counter, known["text"]):
+        return lambda table: np.zeros(len(table))
+    model = Ridge(alpha=PENALTY, solver="lsqr")
+    model.fit(counter.transform(known["text"]), known["place"])
+    return lambda table: model.predict(counter.transform(table["second"]))
+
+
+def looks(table: pd.DataFrame) -> np.ndarray:
+    """(n, k) how often the second text names a thing first or looks back to one, and its length."""
+    text = table["second"].str.lower()
+    return np.column_stack(
+        [
+            *(text.str.count(look) for look in LOOKS),
+            np.log1p(text.str.len()),
+            np.log1p(text.str.split().str.len()),
+        ]
+    ).astype(float)
+
+
+VIEWS = {
+    "both_texts": View(
+        sees="each of the two captions by itself: words, letters, its likely place in a video",
+        words=lambda table: table["second"],
+        numbers=looks,
+        learnt={"place": place},
+        each=True,
+    )
+}

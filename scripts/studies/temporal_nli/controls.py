@@ -1,0 +1,146 @@
+"""What a control may see of a pair: the hypothesis alone, or both sentences as words without order.
+
+`both_texts` is additive. A word that the two sentences do not share has one weight for each pair of
+their prepositions, and a number has one for each threshold that it reaches. No weight stands for
+two times together, so nothing compares them. Yet a sum of two weights orders any two times whose
+names training has: that is what a model must beat.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.studies.temporal_nli.times import MONTHS, SHORT_MONTHS, WEEKDAYS
+from scripts.text.number_words import any_of
+from scripts.text.time_units import NAMES, SECONDS
+from scripts.train.search import View
+
+TOKEN = re.compile(r"(\d+)(st|nd|rd|th|:\d\d)?(?![^\W_])|[^\W_]+")
+UNITS = "|".join(f"(?P<{unit}>{names})" for unit, names in NAMES.items())
+UNIT = re.compile(rf"\s+(?:(?P<half>[ap]m)|{UNITS})\b")
+TIME = rf"(?:\d[^\W_]*|(?:{any_of([*MONTHS, *SHORT_MONTHS, *WEEKDAYS])})\b)"
+TIMES = re.compile(rf"\b{TIME}", re.I)
+LEADING = re.compile(
+    rf"\b((?:[^\W\d_]+\s+(?:less|more)\s+than)|[^\W\d_]+)\s+(?:the\s+)?{TIME}", re.I
+)
+# Where thresholds lie: each number up to 31, then 6 % apart; of four digits, each year.
+THRESHOLDS = np.unique(np.rint(np.r_[1:32, 31 * 1.06 ** np.arange(80)])).astype(int)
+YEARS = np.arange(1900, 2101)
+
+
+def kind_of(digits: str, suffix: str | None, unit: re.Match | None) -> str:
+    """What a number counts, by what stands behind it: hour, pm, th, :00; year where nothing does
+    and it has four digits.
+    """
+    if unit:
+        return unit["half"] or str(unit.lastgroup)
+    if suffix:
+        return suffix if suffix[0] == ":" else "th"
+    return "four_digits" if len(digits) == 4 else "number"
+
+
+def cues_of(text: str) -> dict[str, str]:
+    """The cues of each word of a text, by the word: itself; of a number each threshold that it
+    reaches, by what it counts.
+    """
+    found, text = {}, text.lower()
+    for token in TOKEN.finditer(text):
+        digits, suffix = token.groups()
+        if not digits:
+            found[token[0]] = token[0]
+            continue
+        kind = kind_of(digits, suffix, UNIT.match(text, token.end()))
+        value = int(digits) % 12 if kind in ("am", "pm") else int(digits)  # 12 AM is the first
+        reached = YEARS if kind == "four_digits" else THRESHOLDS
+        cues = [f"{kind}>={threshold}" for threshold in reached[reached <= value]]
+        found[f"{digits} {kind}"] = " ".join([kind, *cues])
+    return found
+
+
+def leading(text: str) -> str:
+    """What stands before the first time of a text: after, for less than."""
+    found = LEADING.search(text)
+    return re.sub(r"\s+", "_", found[1].lower()) if found else "none"
+
+
+def of_each(function: Callable[[str], Any], texts: pd.Series) -> list:
+    """What the function says of each text; each different text is read once."""
+    codes, known = pd.factorize(texts)
+    values = [function(text) for text in known]
+    return [values[code] for code in codes]
+
+
+def of_both(function: Callable[[str], Any], table: pd.DataFrame) -> zip:
+    """What the function says of the premise, and of the hypothesis."""
+    return zip(*(of_each(function, table[side]) for side in ("first", "second")))
+
+
+def unshared(table: pd.DataFrame) -> pd.Series:
+    """The cues of the words that only one sentence has, each marked by its sentence."""
+    rows = [
+        " ".join(
+            f"{side}:{cue}"
+            for side, words, others in (("p", premise, hypothesis), ("h", hypothesis, premise))
+            for word, cues in words.items()
+            if word not in others
+            for cue in cues.split()
+        )
+        for premise, hypothesis in of_both(cues_of, table)
+    ]
+    return pd.Series(rows, table.index, dtype=object)
+
+
+def prepositions(table: pd.DataFrame) -> pd.Series:
+    """What stands before the first time of each sentence, and of how many words and numbers the
+    hypothesis's time is: in>before:2 of "in May 1950" and "before July 1950".
+    """
+    pairs, parts = (
+        of_both(leading, table),
+        of_each(lambda text: len(TIMES.findall(text)), table["second"]),
+    )
+    rows = [f"{premise}>{hypothesis}:{part}" for (premise, hypothesis), part in zip(pairs, parts)]
+    return pd.Series(rows, table.index, dtype=object)
+
+
+def hypothesis_times(table: pd.DataFrame) -> pd.Series:
+    """The cues of the hypothesis's time words and numbers."""
+
+    def times(text: str) -> str:
+        words = cues_of(text).items()
+        return " ".join(cue for word, cue in words if word[0].isdigit() or TIMES.fullmatch(word))
+
+    return pd.Series(of_each(times, table["second"]), table.index, dtype=object)
+
+
+def hypothesis_preposition(table: pd.DataFrame) -> pd.Series:
+    """What stands before the hypothesis's first time."""
+    return pd.Series(of_each(leading, table["second"]), table.index, dtype=object)
+
+
+def hypothesis_numbers(table: pd.DataFrame) -> np.ndarray:
+    """(n, 5) the logarithms of the hypothesis's first number and of the seconds of its unit, and
+    whether before, after or less stands in it.
+    """
+    text = table["second"].str.lower()
+    number = pd.to_numeric(text.str.extract(r"(\d+)")[0]).fillna(0)
+    unit = text.str.extract(rf"\d\s({'|'.join(SECONDS)})")[0].map(SECONDS).fillna(0)
+    flags = [text.str.contains(rf"\b{word}\b") for word in ("before", "after", "less")]
+    return np.column_stack([np.log1p(number), np.log1p(unit), *flags]).astype(float)
+
+
+VIEWS = {
+    "one_text": View(
+        sees="the hypothesis: its time words and numbers, by unit and size, and what leads them",
+        cues=hypothesis_times,
+        by=hypothesis_preposition,
+        numbers=hypothesis_numbers,
+    ),
+    "both_texts": View(
+        sees="words that the two sentences do not share, without order, and what leads their times",
+        cues=unshared,
+        by=prepositions,
+    ),
+}

@@ -1,0 +1,462 @@
+"""Controls that are searched for: a view, by every learner, chosen inside the training data. Not a
+program.
+
+A view is what a control may see: one text, the words of both, all candidates without the context.
+A study declares its views as features (scripts/studies/<study>/controls.py, VIEWS). The learners
+are shared:
+  rule      a score that a study declares before looking at what is measured; nothing is learnt
+  learnt    a number that the view learns: a place in the video, a count, a trigram
+  linear    a logistic regression on words, cues and numbers; called crossed where the view has
+            `by`: then each cue has one more weight for each value of it
+  boosted   gradient boosting on numbers, what is learnt, and what the best linear one says
+
+search() fits each of them without one fold of the groups at a time and takes the one that does best
+on the folds left out. Only then it reads what is measured.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix, hstack
+from scipy.special import log_expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from scripts.data.keyed import keyed_hash
+
+Numbers = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n,) or (n, k)
+FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
+LEAST_FOLDS = 3  # with a group, for learners to be compared
+PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
+LEAST_EXAMPLES = 2  # with a word or a cue, for it to be learnt
+WORDS = (
+    {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"},
+    {"analyzer": "char_wb", "ngram_range": (2, 4)},
+)
+STACKED = 1.0  # C of the linear one that boosting sees
+ITERATIONS = 300  # of L-BFGS at most
+LEAST = -30.0  # the log-probability of a label that the training data does not have
+THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
+
+
+@dataclass(frozen=True)
+class View:
+    """What a control may see of an example, as features of a table with the columns first, second
+    (its texts), choice_id and category (where the study has them).
+
+    sees    what that is, in words
+    words   a text each, of which words, bigrams and beginnings and ends of words are learnt
+    cues    tokens between spaces: one weight each
+    by      what the cues are crossed with
+    numbers (n, k) any numbers
+    learnt  by name: of the training split, with label and the study's `teaches`, a function that
+            gives (n,) numbers
+    rules   by name: (n,) scores, the higher the more likely right
+    each    true: the features are of the second text, and those of the first one are read besides
+    whole   true: a group counts where all of its examples are right, and the threshold is chosen
+            for that (MC-TACO's exact match)
+
+    Where exchanging the two texts exchanges the labels, each feature is that of the example less
+    that of the exchanged one.
+    """
+
+    sees: str
+    words: Callable[[pd.DataFrame], pd.Series] | None = None
+    cues: Callable[[pd.DataFrame], pd.Series] | None = None
+    by: Callable[[pd.DataFrame], pd.Series] | None = None
+    numbers: Numbers | None = None
+    learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
+    rules: dict[str, Numbers] = field(default_factory=dict)
+    each: bool = False
+    whole: bool = False
+
+    @property
+    def only_rules(self) -> bool:
+        """Whether nothing of it is learnt."""
+        return not (self.words or self.cues or self.numbers or self.learnt)
+
+
+class Found(NamedTuple):
+    """The control of a view: the learner that was chosen, the value of each on the folds left out,
+    and the function from a table to (n, labels) log-probabilities or (n, 1) ranks.
+    """
+
+    learner: str
+    values: dict[str, float]
+    scores: Numbers
+
+
+def exchanged(table: pd.DataFrame) -> pd.DataFrame:
+    """The examples with their two texts exchanged."""
+    return table.rename(columns={"first": "second", "second": "first"})
+
+
+def columns(found: np.ndarray) -> np.ndarray:
+    """(n, k) of (n,) or (n, k)."""
+    return np.asarray(found, float).reshape(len(found), -1)
+
+
+class Inputs(NamedTuple):
+    """What the learners read of n examples.
+
+    rules (n, r); sparse (n, k): words, cues, crossed cues and numbers; numbers (n, j); turned: the
+    numbers of the exchanged examples, where exchanging means something
+    """
+
+    rules: np.ndarray
+    sparse: csr_matrix
+    numbers: np.ndarray
+    turned: np.ndarray
+
+    def rows(self, rows: np.ndarray) -> "Inputs":
+        """Those of some examples."""
+        return Inputs(self.rules[rows], self.sparse[rows], self.numbers[rows], self.turned[rows])
+
+
+def reader(view: View, train: pd.DataFrame, exchangeable: bool) -> Callable[..., Inputs]:
+    """A function from a table to its Inputs, with the words, cues and scales of the training split,
+    of which no label is read.
+    """
+    both = pd.concat([train, exchanged(train)]) if exchangeable or view.each else train
+
+    def crossed_cues(table: pd.DataFrame) -> list[str]:
+        assert view.cues and view.by
+        return [
+            " ".join([f"by|{by}", *cues.split(), *(f"{cue}|{by}" for cue in cues.split())])
+            for cues, by in zip(view.cues(table), view.by(table).str.replace(" ", "_"))
+        ]
+
+    counters: list[tuple[Callable, Any]] = [
+        (view.words, TfidfVectorizer(min_df=LEAST_EXAMPLES, sublinear_tf=True, **how))
+        for how in WORDS
+        if view.words
+    ]
+    if view.cues:
+        cues = CountVectorizer(analyzer=str.split, min_df=LEAST_EXAMPLES, binary=True)
+        counters.append((crossed_cues if view.by else view.cues, cues))
+    counters = [(texts, counter) for texts, counter in counters if has_words(counter, texts(both))]
+    scale = StandardScaler().fit(numbers_of(view, both))
+
+    def one_way(table: pd.DataFrame) -> csr_matrix:
+        parts = [counter.transform(texts(table)).astype(float) for texts, counter in counters]
+        return beside(hstack(parts) if parts else None, scale.transform(numbers_of(view, table)))
+
+    def read(table: pd.DataFrame) -> Inputs:
+        turned = exchanged(table) if exchangeable or view.each else table
+        sparse, numbers = one_way(table), numbers_of(view, table)
+        if exchangeable:
+            sparse = csr_matrix(sparse - one_way(turned))
+        elif view.each:
+            sparse = hstack([sparse, one_way(turned)], format="csr")
+            numbers = np.column_stack([numbers, numbers_of(view, turned)])
+        return Inputs(
+            stacked(table, [columns(rule(table)) for rule in view.rules.values()]),
+            sparse,
+            numbers,
+            numbers_of(view, turned),
+        )
+
+    return read
+
+
+def beside(matrix: csr_matrix | None, numbers: np.ndarray) -> csr_matrix:
+    """Sparse features, where there are some, with numbers at their side."""
+    return hstack([*([] if matrix is None else [matrix]), csr_matrix(numbers)], format="csr")
+
+
+def has_words(counter: Any, texts: Any) -> bool:
+    """Whether there was a word to learn."""
+    try:
+        counter.fit(texts)
+    except ValueError:  # no word, or none often enough
+        return False
+    return True
+
+
+def stacked(table: pd.DataFrame, parts: list[np.ndarray]) -> np.ndarray:
+    """(n, k) of (n, …) side by side, also where there are none."""
+    return np.column_stack([np.empty((len(table), 0)), *parts])
+
+
+def numbers_of(view: View, table: pd.DataFrame) -> np.ndarray:
+    """(n, k) the view's numbers, with a zero beside them."""
+    return stacked(
+        table, [np.zeros(len(table)), *([columns(view.numbers(table))] if view.numbers else [])]
+    )
+
+
+def log_probabilities(model: Any, features: Any, labels: int) -> np.ndarray:
+    """(n, labels) of a fitted classifier; a label that it does not know has the least."""
+    found = np.full((features.shape[0], labels), LEAST)
+    with np.errstate(divide="ignore"):
+        found[:, model.classes_] = np.log(model.predict_proba(features))
+    return np.maximum(found, LEAST)
+
+
+def linear(
+    of_train: csr_matrix, label: np.ndarray, labels: int, penalty: float, exchangeable: bool
+) -> Callable[[csr_matrix], np.ndarray]:
+    """A logistic regression, as a function from features to (n, labels); C is `penalty`. Of one
+    label alone it learns that one.
+    """
+    if len(known := np.unique(label)) < 2:
+        return lambda features: np.where(
+            np.arange(labels) == known, 0.0, np.full((features.shape[0], labels), LEAST)
+        )
+    model = LogisticRegression(
+        C=penalty, fit_intercept=not exchangeable, max_iter=ITERATIONS, tol=1e-3
+    )
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        model.fit(of_train, label)
+    return lambda features: log_probabilities(model, features, labels)
+
+
+def boosted(
+    forth: np.ndarray, back: np.ndarray, label: np.ndarray, labels: int, exchangeable: bool
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Gradient boosting on numbers of examples and of the exchanged ones. Where exchanging turns
+    the label it learns both orders, and gives the mean of both.
+    """
+    learnt = np.vstack([forth, back]) if exchangeable else forth
+    kept = np.array([len(np.unique(column)) > 1 for column in learnt.T])
+    model = HistGradientBoostingClassifier(
+        max_iter=100, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
+    )
+    model.fit(learnt[:, kept], np.r_[label, 1 - label] if exchangeable else label)
+
+    def scores(forth: np.ndarray, back: np.ndarray) -> np.ndarray:
+        found = log_probabilities(model, forth[:, kept], labels)
+        if exchangeable:
+            found = (found + log_probabilities(model, back[:, kept], labels)[:, ::-1]) / 2
+        return found
+
+    return scores
+
+
+Scorer = Callable[[Inputs, np.ndarray], np.ndarray]  # of Inputs, and of (n, k) what a view learns
+
+
+class Fitted(NamedTuple):
+    """All learners of a view, learnt from some folds: what the view learns, and by name the scores
+    that come of it and of Inputs.
+    """
+
+    learnt: Numbers
+    scores: dict[str, Scorer]
+
+
+def by_rule(place: int) -> Scorer:
+    """The scores of a rule."""
+    return lambda given, _: given.rules[:, [place]]
+
+
+def by_number(place: int) -> Scorer:
+    """A number that the view learns, as scores."""
+    return lambda _, more: more[:, [place]]
+
+
+def by_features(model: Callable[[csr_matrix], np.ndarray], scale: np.ndarray) -> Scorer:
+    """The scores of a linear learner."""
+    return lambda given, more: model(beside(given.sparse, more / scale))
+
+
+class Search:
+    """Every learner of a view on the training split, without any of its folds."""
+
+    def __init__(self, view: View, train: pd.DataFrame, labels: int, exchangeable: bool) -> None:
+        self.view, self.train, self.labels, self.exchangeable = view, train, labels, exchangeable
+        self.fold = (keyed_hash(train["group_id"], FOLD) % np.uint64(FOLDS)).astype(int)
+        self.folds = np.unique(self.fold)
+        self.label = train["label"].to_numpy()
+        self.read = reader(view, train, exchangeable)
+        self.inputs = self.read(train)
+        self.known: dict[frozenset, Numbers] = {}
+
+    def learnt(self, without: frozenset) -> Numbers:
+        """A function from a table to (n, k): what the view learns from all folds but these. Of an
+        exchangeable pair that of the example less that of the exchanged one.
+        """
+        if without not in self.known:
+            part = self.train[~np.isin(self.fold, [*without])]
+            numbers = [learn(part) for learn in self.view.learnt.values()]
+
+            def of(table: pd.DataFrame) -> np.ndarray:
+                return stacked(table, [number(table) for number in numbers])
+
+            self.known[without] = (
+                (lambda table: of(table) - of(exchanged(table))) if self.exchangeable else of
+            )
+        return self.known[without]
+
+    def fit(self, without: frozenset) -> Fitted:
+        """Every learner, learnt from all folds but these. What stands beside the examples as a
+        number is cross-fitted in what is left.
+        """
+        rows = np.flatnonzero(~np.isin(self.fold, [*without]))
+        fold, label, inputs = self.fold[rows], self.label[rows], self.inputs.rows(rows)
+        parts = [np.flatnonzero(fold == number) for number in np.unique(fold)]
+        back = np.argsort(np.concatenate(parts))
+        learnt = np.concatenate(
+            [self.learnt(without | {fold[part[0]]})(self.train.iloc[rows[part]]) for part in parts]
+        )[back]
+        scores = {f"rule: {name}": by_rule(place) for place, name in enumerate(self.view.rules)}
+        scores |= {
+            f"learnt: {name}": by_number(place) for place, name in enumerate(self.view.learnt)
+        }
+        if self.view.only_rules:
+            return Fitted(self.learnt(without), scores)
+        scale = np.maximum(learnt.std(0), 1e-9)
+        features = beside(inputs.sparse, learnt / scale)
+        linears = {
+            penalty: by_features(
+                linear(features, label, self.labels, penalty, self.exchangeable), scale
+            )
+            for penalty in PENALTIES
+        }
+        name, straight = "crossed" if self.view.by else "linear", linears[STACKED]
+        scores |= {f"{name}, C={penalty:g}": scorer for penalty, scorer in linears.items()}
+        if not (self.view.numbers or self.view.learnt) or len(np.unique(label)) < 2:
+            return Fitted(self.learnt(without), scores)
+        of_others = [np.setdiff1d(np.arange(len(rows)), part) for part in parts]
+        said = np.concatenate(
+            [
+                linear(features[others], label[others], self.labels, STACKED, self.exchangeable)(
+                    features[part]
+                )
+                for part, others in zip(parts, of_others)
+            ]
+        )[back]
+
+        def joined(given: Inputs, more: np.ndarray, said: np.ndarray) -> list[np.ndarray]:
+            return [
+                np.column_stack([given.numbers, more, margins(said)]),
+                np.column_stack([given.turned, -more, -margins(said)]),
+            ]
+
+        forth, back_again = joined(inputs, learnt, said)
+        boost = boosted(forth, back_again, label, self.labels, self.exchangeable)
+        scores["boosted"] = lambda given, more: boost(*joined(given, more, straight(given, more)))
+        return Fitted(self.learnt(without), scores)
+
+    def left_out(self) -> dict[str, np.ndarray]:
+        """(n, k) scores of the training split by learner, each fold by what the others say."""
+        found: dict[str, dict[int, np.ndarray]] = {}
+        parts = [np.flatnonzero(self.fold == number) for number in self.folds]
+        for number, part in zip(self.folds, parts):
+            fitted = self.fit(frozenset([number]))
+            more, inputs = fitted.learnt(self.train.iloc[part]), self.inputs.rows(part)
+            for name, scores in fitted.scores.items():
+                found.setdefault(name, {})[number] = scores(inputs, more)
+        order = np.argsort(np.concatenate(parts))
+        return {
+            name: np.concatenate([by_fold[number] for number in self.folds])[order]
+            for name, by_fold in found.items()
+            if len(by_fold) == len(self.folds)
+        }
+
+
+def margins(scores: np.ndarray) -> np.ndarray:
+    """(n, labels - 1) how much likelier each label is than the first."""
+    return scores[:, 1:] - scores[:, :1]
+
+
+def as_margin(scores: np.ndarray) -> np.ndarray:
+    """(n,) how much likelier the last label is; of ranks themselves."""
+    return scores[:, -1] - (scores[:, 0] if scores.shape[1] > 1 else 0)
+
+
+def top_is_right(table: pd.DataFrame, margin: np.ndarray) -> float:
+    """The share of choices whose highest candidate is right; ties are shared."""
+    known = pd.DataFrame({"choice": table["choice_id"].to_numpy(), "margin": margin})
+    top = known["margin"] == known.groupby("choice")["margin"].transform("max")
+    right = pd.Series(table["label"].to_numpy())[top].groupby(known["choice"][top]).mean()
+    return float(right.mean())
+
+
+def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> tuple[float, float]:
+    """The margin above which an example is called likely, and the share of groups that are then
+    right as a whole.
+    """
+    group, _ = pd.factorize(table["group_id"])
+    label, groups = table["label"].to_numpy() == 1, group.max() + 1
+    values = [
+        (1 - len(np.unique(group[(margin > threshold) != label])) / groups, threshold)
+        for threshold in np.quantile(margin, THRESHOLDS)
+    ]
+    value, threshold = max(values)
+    return threshold, value
+
+
+def value_of(view: View, train: pd.DataFrame, scores: np.ndarray) -> float:
+    """What cross-fitted scores reach: the share of choices, of whole groups, or of examples."""
+    if "choice_id" in train:
+        return top_is_right(train, as_margin(scores))
+    if view.whole:
+        return float(best_threshold(train, as_margin(scores))[1])
+    chosen = scores.argmax(1) if scores.shape[1] > 1 else scores[:, 0] > 0
+    return float((chosen == train["label"].to_numpy()).mean())
+
+
+def with_threshold(scores: Numbers, threshold: float) -> Numbers:
+    """The same scores, as log-probabilities that are even at the threshold."""
+
+    def shifted(table: pd.DataFrame) -> np.ndarray:
+        margin = as_margin(scores(table)) - threshold
+        return np.column_stack([log_expit(-margin), log_expit(margin)])
+
+    return shifted
+
+
+def with_even_odds(
+    view: View, train: pd.DataFrame, left_out: np.ndarray, scores: Numbers
+) -> Numbers:
+    """Scores of a learner as they are measured: log-probabilities that are even where it should
+    change its mind. left_out: its scores of the training split, cross-fitted.
+    """
+    if view.whole:
+        threshold, _ = best_threshold(train, as_margin(left_out))
+        return with_threshold(scores, threshold)
+    if "choice_id" not in train and left_out.shape[1] == 1:
+        return with_threshold(scores, 0.0)
+    return scores
+
+
+def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
+    """The shares of the labels in training, whatever the example; too few groups to choose by."""
+    shares = np.bincount(train["label"], minlength=labels) / len(train)
+    row = np.maximum(np.log(np.maximum(shares, np.exp(LEAST))), LEAST)
+    return lambda table: np.tile(row, (len(table), 1))
+
+
+def search(view: View, train: pd.DataFrame, labels: int, exchangeable: bool) -> Found:
+    """The best control of a view; what is measured takes no part in the choice.
+
+    train: example_id, group_id, first, second, label; choice_id and category where the study has
+    them, and its `teaches`.
+    """
+    if view.only_rules and len(view.rules) == 1:
+        [(name, rule)] = view.rules.items()
+        return Found(f"rule: {name}", {}, lambda table: columns(rule(table)))
+    with threadpool_limits(1):
+        searched = Search(view, train, labels, exchangeable)
+        if len(searched.folds) < LEAST_FOLDS:
+            share = float(train["label"].value_counts(normalize=True).max())
+            name = "most frequent label"
+            return Found(name, {name: share}, most_frequent(train, labels))
+        left_out = searched.left_out()
+        fitted = searched.fit(frozenset())
+    values = {name: value_of(view, train, scores) for name, scores in left_out.items()}
+    name = max(values, key=lambda name: values[name])
+
+    def scores(table: pd.DataFrame) -> np.ndarray:
+        return fitted.scores[name](searched.read(table), fitted.learnt(table))
+
+    return Found(name, values, with_even_odds(view, train, left_out[name], scores))

@@ -1,0 +1,343 @@
+"""The search for controls: it finds what is planted for each learner, nothing where nothing is, and
+reads no label of what is measured.
+"""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, cross_val_score
+
+from scripts.data.runs import facts_of
+from scripts.data.tables import PREDICTIONS, read_table
+from scripts.train.control import view_of
+from scripts.train.search import View, best_threshold, search
+from tests.rows import texts_of
+
+ROWS, WORDS = 900, [f"word{number}" for number in range(30)]
+
+
+def examples(seed: int, rows: int = ROWS) -> pd.DataFrame:
+    """Texts of drawn words, three examples a group; the label is drawn too."""
+    draw = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "example_id": [f"{seed}:{row}" for row in range(rows)],
+            "group_id": [f"{seed}:{row // 3}" for row in range(rows)],
+            "first": [" ".join(draw.choice(WORDS, 6)) for _ in range(rows)],
+            "second": [" ".join(draw.choice(WORDS, 6)) for _ in range(rows)],
+            "size": draw.normal(size=rows),
+            "label": draw.integers(2, size=rows),
+        }
+    )
+
+
+def cues(table: pd.DataFrame) -> pd.Series:
+    return table["second"]
+
+
+def kind(table: pd.DataFrame) -> pd.Series:
+    return table["first"].str[-1:].isin(list("02468")).map({True: "even", False: "odd"})
+
+
+def size(table: pd.DataFrame) -> np.ndarray:
+    return table["size"].to_numpy()
+
+
+def mean_size(train: pd.DataFrame):
+    middle = train.loc[train["label"] == 1, "size"].mean()
+    return lambda table: -np.abs(table["size"].to_numpy() - middle)
+
+
+def has_word(table: pd.DataFrame) -> np.ndarray:
+    return table["second"].str.contains(r"\bword7\b").to_numpy()
+
+
+PLANTED = {  # a view, and the label that only it shows
+    "linear": (View("words", words=cues), has_word),
+    "crossed": (
+        View("words by kind", cues=cues, by=kind),
+        lambda table: has_word(table) == (kind(table) == "even"),
+    ),
+    "boosted": (View("sizes", numbers=size), lambda table: np.abs(size(table)) > 0.7),
+    "rule": (
+        View("sizes, by a rule", numbers=lambda table: size(table) * 0, rules={"size": size}),
+        lambda table: size(table) > 0,
+    ),
+}
+
+
+def right(view: View, train: pd.DataFrame, test: pd.DataFrame) -> tuple[str, float]:
+    found = search(view, train, 2, False)
+    return found.learner, float((found.scores(test).argmax(1) == test["label"]).mean())
+
+
+@pytest.mark.parametrize("learner", PLANTED)
+def test_what_is_planted_is_found_by_its_learner_and_nothing_where_nothing_is(learner):
+    view, shown = PLANTED[learner]
+    train, test = (
+        table.assign(label=np.asarray(shown(table)).astype(int))
+        for table in (examples(1), examples(2))
+    )
+    chosen, share = right(view, train, test)
+    assert chosen.startswith(learner) and share > 0.9, (chosen, share)
+    assert abs(right(view, examples(1), examples(2))[1] - 0.5) < 0.06, "labels that nothing shows"
+
+
+def test_a_number_is_learnt_from_the_training_split_alone():
+    train, test = (
+        table.assign(label=(table["size"] > 0).astype(int)) for table in (examples(1), examples(2))
+    )
+    view = View("distance to the mean of the right", learnt={"distance": mean_size})
+    found = search(view, train, 2, False)
+    expected = mean_size(train)(test)
+    scores = found.scores(test)
+    assert found.learner in found.values and scores.shape == (len(test), 2)
+    assert np.corrcoef(np.argsort(np.argsort(expected)), scores[:, 1])[0, 1] > 0.5
+
+
+def test_the_value_of_a_learner_is_that_of_scikit_learns_folds():
+    """An independent reference: the same words, folds by group, one penalty."""
+    train = examples(1).assign(label=lambda table: has_word(table).astype(int))
+    train.loc[::7, "label"] ^= 1
+    found = search(View("words", cues=cues), train, 2, False)
+    counts = CountVectorizer(analyzer=str.split, binary=True).fit_transform(train["second"])
+    share = cross_val_score(
+        LogisticRegression(C=1.0),
+        counts,
+        train["label"],
+        groups=train["group_id"],
+        cv=GroupKFold(5),
+    ).mean()
+    assert abs(found.values["linear, C=1"] - share) < 0.02
+
+
+def test_an_exchanged_pair_has_the_other_label():
+    """Of pairs, all learners say of the exchanged example the opposite."""
+    train = examples(1).assign(label=lambda table: has_word(table).astype(int))
+    test = examples(2)
+    turned = test.rename(columns={"first": "second", "second": "first"})
+    for view in (
+        View("words", words=cues),
+        View("sizes", numbers=lambda table: has_word(table)[:, None].astype(float)),
+    ):
+        scores = search(view, train, 2, True).scores
+        np.testing.assert_allclose(scores(test), scores(turned)[:, ::-1], atol=1e-6)
+
+
+def test_the_threshold_makes_most_groups_right_as_a_whole():
+    table = examples(3, 60).assign(margin=lambda table: table["size"])
+    threshold, share = best_threshold(table, table["margin"].to_numpy())
+
+    def whole(at: float) -> float:
+        rights = (table["margin"] > at) == (table["label"] == 1)
+        return rights.groupby(table["group_id"]).all().mean()
+
+    assert share == pytest.approx(whole(threshold))
+    assert share >= max(whole(at) for at in np.quantile(table["margin"], [0.1, 0.3, 0.5, 0.7, 0.9]))
+
+
+# ---- through the program
+
+
+SETTINGS = yaml.safe_load("""
+source: c
+dataset: d
+data: {}
+model: searched
+method: control
+training: {}
+seed: 0
+""")
+METHOD = yaml.safe_load("""
+columns: {example_id: pair_id, group_id: video_id}
+labels: [swapped, in_order]
+exchangeable: true
+inputs: [text_a, text_b]
+""")
+
+
+def run_search(program, folder, study: str, view: str, tables: dict, **method):
+    data = folder / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    for split, table in tables.items():
+        table.to_parquet(data / f"{split}.parquet")
+    control = {"run": "run", "settings": SETTINGS | {"study": study}, "control": {"search": view}}
+    return program(
+        f"scripts.train.control --splits train test --data {data} --folder {folder} "
+        f"--output {folder}/controls.manifest.json",
+        "--controls",
+        json.dumps(control),
+        "--method",
+        json.dumps(METHOD | method),
+    )
+
+
+def captions(seed: int, rows: int = 600, planted: bool = True) -> pd.DataFrame:
+    """Pairs of captions of videos of nine; the last two thirds of a video say what was before."""
+    draw = np.random.default_rng(seed)
+    first, second = np.sort(
+        draw.permuted(np.tile(np.arange(9), (rows, 1)), axis=1)[:, :2], axis=1
+    ).T
+    label = draw.integers(2, size=rows)
+    texts = {
+        position: [
+            f"{'the man again' if planted and at > 2 else 'a man now'} {' '.join(draw.choice(WORDS, 4))}"
+            for at in position_of
+        ]
+        for position, position_of in (("first", first), ("second", second))
+    }
+    in_order = label == 1
+    return pd.DataFrame(
+        {
+            "pair_id": [f"{seed}:{row}" for row in range(rows)],
+            "video_id": [f"{seed}:{row // 3}" for row in range(rows)],
+            "text_a": np.where(in_order, texts["first"], texts["second"]),
+            "text_b": np.where(in_order, texts["second"], texts["first"]),
+            "first_position": first.astype(np.int32),
+            "second_position": second.astype(np.int32),
+            "sentences": np.full(rows, 9, np.int32),
+            "label": label.astype(np.int8),
+        }
+    )
+
+
+TEACHES = ["first_position", "second_position", "sentences"]
+
+
+def scores_of(folder) -> np.ndarray:
+    return np.stack(
+        read_table(folder / "run/predictions.parquet", schema=PREDICTIONS)["score"].to_numpy()
+    )
+
+
+def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
+    """Other labels and places of the evaluation split change no score of the control."""
+    train, test = captions(1), captions(2)
+    other = test.assign(
+        label=1 - test["label"],
+        first_position=test["second_position"],
+        second_position=test["first_position"],
+        sentences=test["sentences"] + 5,
+    )
+    found = []
+    for name, measured in (("as_it_is", test), ("permuted", other)):
+        run_search(
+            program,
+            tmp_path / name,
+            "strided_sop",
+            "both_texts",
+            {"train": train, "test": measured},
+            teaches=TEACHES,
+        ).checked()
+        found.append(scores_of(tmp_path / name))
+    np.testing.assert_array_equal(*found)
+    assert (found[0].argmax(1) == test["label"]).mean() > 0.6, "the planted opening is found"
+    facts = facts_of(tmp_path / "as_it_is/run/run.json")
+    assert facts["learner"] in facts["learners"] and facts["train_examples"] == len(train)
+
+
+def test_captions_without_a_cue_stay_at_chance(program, tmp_path):
+    tables = {"train": captions(1, planted=False), "test": captions(2, planted=False)}
+    run_search(program, tmp_path, "strided_sop", "both_texts", tables, teaches=TEACHES).checked()
+    assert abs((scores_of(tmp_path).argmax(1) == tables["test"]["label"]).mean() - 0.5) < 0.07
+
+
+def test_a_view_that_a_study_lacks_is_named(program, tmp_path):
+    run_search(
+        program, tmp_path, "strided_sop", "all_options", {"train": captions(1), "test": captions(2)}
+    ).refused("strided_sop has no view all_options", "both_texts")
+
+
+# ---- the views of the studies
+
+
+def reached(study: str, name: str, train: pd.DataFrame, test: pd.DataFrame, labels: int) -> float:
+    found = search(view_of(study, name), train, labels, False)
+    return float((found.scores(test).argmax(1) == test["label"]).mean())
+
+
+NEAREST = texts_of("""
+two hours | three hours | ten minutes | five years
+a fortnight | two weeks | one night | half a year
+half an hour | 40 minutes | 2 hours | six days
+5 pm | five thirty in the afternoon | 9 am | midnight
+March 3rd | the fifth of March | December | July 10
+Monday | Tuesday | Friday | Thursday morning and Saturday
+twice a day | every ten hours | once a year | monthly
+1987 | the late 1980s | 1920 | 2011
+two and a half years | three years | half a year | 9 years
+""")
+
+
+@pytest.mark.parametrize("options", NEAREST, ids=lambda options: options[0])
+def test_the_two_options_that_are_nearest_in_size_are_on_top(options):
+    """Whatever their order."""
+    rule = view_of("timedial", "all_options").rules["nearest_two"]
+    for turned in (options, options[::-1]):
+        table = pd.DataFrame({"choice_id": "one", "second": turned})
+        ranks = pd.Series(rule(table), turned)
+        assert set(ranks.nlargest(2).index) == set(options[:2]), ranks.to_dict()
+
+
+def dated(seed: int, names: list[str], rows: int = 1200) -> pd.DataFrame:
+    """Pairs of times: the hypothesis says that the premise's is before its own, or after it."""
+    draw = np.random.default_rng(seed)
+    one, other = np.array([draw.choice(len(names), 2, replace=False) for _ in range(rows)]).T
+    before = draw.integers(2, size=rows) == 1
+    template = draw.integers(20, size=rows)
+    return pd.DataFrame(
+        {
+            "example_id": [f"{seed}:{row}" for row in range(rows)],
+            "group_id": [f"template {number}" for number in template],
+            "first": [f"Person{n} left on {names[at]}." for n, at in zip(template, one)],
+            "second": [
+                f"Person{n} left {'before' if sooner else 'after'} {names[at]}."
+                for n, at, sooner in zip(template, other, before)
+            ],
+            "label": ((one < other) == before).astype(int),
+        }
+    )
+
+
+WEEK = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+YEAR = "January February March April May June July August September October November December"
+
+
+def test_an_additive_model_orders_the_times_of_training_and_none_that_is_new():
+    train = dated(1, WEEK)
+    assert reached("temporal_nli", "both_texts", train, dated(2, WEEK), 2) > 0.95
+    assert abs(reached("temporal_nli", "both_texts", train, dated(2, YEAR.split()), 2) - 0.5) < 0.06
+    assert reached("temporal_nli", "one_text", train, dated(2, WEEK), 2) < 0.8
+
+
+def answers(seed: int, rows: int = 150) -> pd.DataFrame:
+    """Questions of four answers: the two likely ones are durations near to each other."""
+    draw = np.random.default_rng(seed)
+    found = []
+    for number in range(rows):
+        near, far, farther = draw.permutation(["minutes", "days", "years"])
+        texts = [f"{draw.integers(2, 9)} {unit}" for unit in (near, near, far, farther)]
+        found += [
+            {
+                "example_id": f"{number}:{place}",
+                "group_id": str(number),
+                "category": "duration",
+                "first": "Ann left. How long was she away?",
+                "second": text,
+                "label": int(place < 2),
+            }
+            for place, text in enumerate(texts)
+        ]
+    return pd.DataFrame(found).sample(frac=1, random_state=0)
+
+
+def test_answers_that_stand_near_each_other_are_found_together_and_not_alone():
+    together, alone = (
+        reached("mctaco", name, answers(1), answers(2), 2) for name in ("all_options", "one_text")
+    )
+    assert together > 0.95 and alone < 0.7, (together, alone)
