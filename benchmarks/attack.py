@@ -8,7 +8,8 @@ views: those that the study declares, and views that any study has (one text, bo
 stands among the others). The committed controls choose inside the training split; an attack looks
 at what is measured, so what it finds is a lead. Give a lead a view of its own in
 scripts/studies/<study>/controls.py before a headline is published. Prints Markdown: what reaches
-more than the best committed control by more than one standard error. Learns from at most 10,000 examples. Minutes a dataset.
+more than the best committed control by more than one standard error. Learns from at most 10,000
+examples. Takes minutes a dataset.
 """
 
 import argparse
