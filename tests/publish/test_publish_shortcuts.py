@@ -88,28 +88,29 @@ def candidates(split: str) -> list[dict]:
 
 # Of each study: its examples, a cue, and that cue's row, in per cent.
 COUNTED = {
-    # then in 40 of 80: right in 30 of 40, then in 10 of 40; alone 10 + half of the other 40.
+    # then in 40 of 80: right in 30 of 40, then in 10 of 40; alone 10 + half of the other 40; at
+    # best 30 + half of the other 40.
     "strided_sop": (
         pairs,
         "then, next, after",
-        "75.0 50.0 25.0 50.0 50.0 40 37.5 punished".split(),
+        "75.0 50.0 25.0 50.0 50.0 40 37.5 62.5 punished".split(),
     ),
     # for: entailment, which is 30 of 80 and 20 of 80; alone 20 + the other 40, which contradict as
     # in training.
     "temporal_nli": (
         hypotheses,
         "hypothesis: for (entails <b>)",
-        "75.0 37.5 50.0 25.0 50.0 40 75.0 helps".split(),
+        "75.0 37.5 50.0 25.0 50.0 40 75.0 75.0 helps".split(),
     ),
     # hours: likely in 30 of 40, then in 10 of 40; half of all are likely in training and in
-    # evaluation; the others are likely to be unlikely: alone 10 of 40, and of the others 10 of 40.
-    "mctaco": (answers, "hours", "75.0 50.0 25.0 50.0 50.0 40 25.0 punished".split()),
+    # evaluation; the others are likely to be unlikely: alone 10 of 40, and of the others 10 of 40; at best 30, and these 10.
+    "mctaco": (answers, "hours", "75.0 50.0 25.0 50.0 50.0 40 25.0 50.0 punished".split()),
     # what stands in the dialog is never right; who avoids it chooses two of three, both right in
     # one case of three.
     "timedial": (
         candidates,
         "stands in its dialog",
-        "0.0 50.0 0.0 50.0 25.0 40 33.3 helps".split(),
+        "0.0 50.0 0.0 50.0 25.0 40 33.3 33.3 helps".split(),
     ),
 }
 NUMBERS = [
@@ -120,6 +121,7 @@ NUMBERS = [
     "Coverage (%)",
     "n",
     "Alone (%)",
+    "At best (%)",
     "The evaluation",
 ]
 
