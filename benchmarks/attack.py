@@ -17,6 +17,7 @@ import importlib
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from benchmarks.measure import options_of, table
 from scripts.data.runs import facts_of
 from scripts.data.studies import read_studies
 from scripts.data.tables import PREDICTIONS, write_table
-from scripts.measure.experiment import Run
+from scripts.measure.experiment import Run, read_scores
 from scripts.measure.study import Study
 from scripts.running.identity import ROOT
 from scripts.running.program import UserError
@@ -87,22 +88,21 @@ GENERAL = {
 }  # fmt: skip
 
 
-def headline(study: Study, run: Run, file: Path, split: str, metric: str) -> tuple[float, float]:
-    """The headline of a run on a split and its standard error, in per cent."""
-    row = next(
-        row
-        for row in study.measure_file(run, file, split, RESAMPLES)
-        if row["metric"] == metric and row["slice"] == "all" and row["seed"] is None
-    )
-    return 100 * row["value"], 100 * (row["ci_high"] - row["ci_low"]) / 3.92
-
-
-def written(folder: Path, facts: dict, split: str, data: pd.DataFrame, scores: np.ndarray) -> Run:
-    """Scores of a split as a run that can be measured; facts: of a committed control."""
+def headline(
+    study: Study, facts: dict, file: Path, data: pd.DataFrame, metric: str, scores: np.ndarray
+) -> tuple[float, float] | None:
+    """What scores of a split reach and their standard error, in per cent; None where the split has
+    another headline. They are measured as of a model that learnt nothing; facts: of a control.
+    """
     labels = facts["labels"] if scores.shape[1] > 1 else facts["labels"][-1:]
-    predictions = predictions_of(facts["run"], split, data, scores, "last")
-    write_table(predictions, folder / "predictions.parquet", PREDICTIONS, {})
-    return Run(folder, facts | {"labels": labels})
+    predictions = predictions_of(facts["run"], file.stem, data, scores, "direct")
+    with tempfile.TemporaryDirectory() as folder:
+        write_table(predictions, Path(folder) / "predictions.parquet", PREDICTIONS, {})
+        run = Run(Path(folder), facts | {"labels": labels, "train_examples": 0})
+        for row in study.measure_file(run, file, file.stem, RESAMPLES):
+            if row["metric"] == metric and row["slice"] == "all" and row["seed"] is None:
+                return 100 * row["value"], 100 * (row["ci_high"] - row["ci_low"]) / 3.92
+    return None
 
 
 def attacked(
@@ -153,15 +153,21 @@ def main(given: argparse.Namespace) -> None:
             learners |= attacked(name, view, train, labels, exchangeable)
         for split in measured:
             file = folder / f"{split}.parquet"
-            metric = description["headline"]
-            best, which = max(
-                (headline(study, run, file, split, metric)[0], run.facts["model"]) for run in runs
-            )
             data = read_examples(file, method)
+
+            widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
+            reached = partial(headline, study, widest, file, data, description["headline"])
+            ids = data["example_id"]
+            committed_values = [
+                (value[0], run.facts["model"])
+                for run in runs
+                if (value := reached(read_scores(run, split, ids, "examples")[0]))
+            ]
+            if not committed_values:
+                continue
+            best, which = max(committed_values)
             for (view_name, learner), scores in learners.items():
-                with tempfile.TemporaryDirectory() as folder_name:
-                    run = written(Path(folder_name), runs[0].facts, split, data, scores(data))
-                    value, error = headline(study, run, file, split, metric)
+                value, error = reached(scores(data)) or (0.0, 0.0)
                 if value > best + error * (not given.all):
                     reaches = f"{value:.1f} ± {error:.1f}"
                     place = [f"{source} {dataset}", split]
