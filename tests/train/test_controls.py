@@ -313,12 +313,14 @@ def row(model: str, method: str, right: np.ndarray, **changed) -> dict:
     } | changed
 
 
-def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
+def drawn(examples: int, **shares: float) -> dict[str, np.ndarray]:
+    """By name of a system whether each example is right, drawn with a share."""
     draw = np.random.default_rng(1)
-    rights = {
-        name: (draw.random(40) < share).astype(float)
-        for name, share in (("model", 0.8), ("weak", 0.4), ("strong", 0.6))
-    }
+    return {name: (draw.random(examples) < share).astype(float) for name, share in shares.items()}
+
+
+def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
+    rights = drawn(40, model=0.8, weak=0.4, strong=0.6)
     rows = [
         row("model", "train", rights["model"]),
         row("weak", "control", rights["weak"]),
@@ -339,11 +341,7 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
 
 
 def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
-    draw = np.random.default_rng(1)
-    rights = {
-        name: (draw.random(400) < share).astype(float)
-        for name, share in (("model", 0.6), ("words", 0.5), ("together", 0.9))
-    }
+    rights = drawn(400, model=0.6, words=0.5, together=0.9)
     rows = [
         row(name, "train" if name == "model" else "control", right)
         for name, right in rights.items()
@@ -360,11 +358,7 @@ def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
 
 
 def test_released_predictions_are_compared_with_the_controls_of_every_dataset_of_their_split():
-    draw = np.random.default_rng(1)
-    rights = {
-        name: (draw.random(40) < share).astype(float)
-        for name, share in (("released", 0.8), ("one", 0.4), ("two", 0.6))
-    }
+    rights = drawn(40, released=0.8, one=0.4, two=0.6)
     rows = [
         row("released", "released", rights["released"], dataset="released"),
         row("one", "control", rights["one"]),

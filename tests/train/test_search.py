@@ -14,6 +14,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
+from scripts.train import control
 from scripts.train.control import view_of
 from scripts.train.search import View, best_threshold, search
 from tests.rows import texts_of
@@ -166,12 +167,12 @@ def run_search(program, folder, study: str, view: str, tables: dict, **method):
     data.mkdir(parents=True, exist_ok=True)
     for split, table in tables.items():
         table.to_parquet(data / f"{split}.parquet")
-    control = {"run": "run", "settings": SETTINGS | {"study": study}, "control": {"search": view}}
+    wanted = {"run": "run", "settings": SETTINGS | {"study": study}, "control": {"search": view}}
     return program(
         f"scripts.train.control --splits train test --data {data} --folder {folder} "
         f"--output {folder}/controls.manifest.json",
         "--controls",
-        json.dumps(control),
+        json.dumps(wanted),
         "--method",
         json.dumps(METHOD | method),
     )
@@ -251,6 +252,24 @@ def test_a_view_that_a_study_lacks_is_named(program, tmp_path):
     run_search(
         program, tmp_path, "strided_sop", "all_options", {"train": captions(1), "test": captions(2)}
     ).refused("strided_sop has no view all_options", "both_texts")
+
+
+def test_many_examples_are_scored_in_parts_that_keep_groups_whole(monkeypatch):
+    table = answers(1)
+    view = view_of("mctaco", "all_options")
+    scores = search(view, answers(2), 2, False).scores
+    monkeypatch.setattr(control, "MOST", 50)
+    parts: list[int] = []
+
+    def seen(part: pd.DataFrame) -> np.ndarray:
+        parts.append(len(part))
+        return scores(part)
+
+    np.testing.assert_allclose(control.in_parts(seen, table), scores(table))
+    assert len(parts) > 5 and max(parts) <= 56, "a part is not longer than it must be"
+    monkeypatch.setattr(control, "MOST_SEARCHED", 100)
+    kept = table[control.keyed_hash(table["group_id"], control.DRAW) <= control.most_groups(table)]
+    assert 100 <= len(kept) <= 103 and (kept.groupby("group_id").size() == 4).all()
 
 
 # ---- the views of the studies
