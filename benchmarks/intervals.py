@@ -6,7 +6,8 @@ Groups of uneven size (log-normal) have shares that vary between them (within-gr
 0.15). Seeds agree on most examples, and differ in how good they are. A good 95 % interval covers
 the truth in 95 of 100 cases and is narrow. Then: two systems on the same examples, of which one is
 better by 5 points, compared by a paired difference and by intervals that do not overlap; and the
-slope over five strides of the same videos. Prints Markdown.
+slope over five strides of the same videos; and items that go together in two ways, as pairs of
+temporal NLI do by template and by pair of times. Prints Markdown.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import numpy as np
 
 from benchmarks.measure import options_of, table
 from scripts.measure.intervals import slope
-from scripts.measure.bootstrap import Resampling, resampling
+from scripts.measure.bootstrap import Resampling, crossed, resampling
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.studies.temporal_nli.evaluate import weighted_f1
 
@@ -36,6 +37,18 @@ COMPARED = [
     "paired interval excludes 0",
     "paired interval covers the truth",
 ]
+
+
+# Templates, pairs of times, items, and how far (sd) a template and a pair of times shift a share.
+TWO_WAYS = [
+    (30, 500, 3000, 0.0, 0.0),
+    (30, 500, 3000, 0.1, 0.0),
+    (30, 42, 1000, 0.0, 0.1),
+    (30, 42, 1000, 0.1, 0.1),
+    (60, 60, 3000, 0.1, 0.1),
+]
+CROSSED = ["templates", "times", "items", "sd of templates", "sd of times"]
+CROSSED += ["by template (%)", "by both (%)", "width by template (points)", "width by both"]
 
 
 @dataclass(frozen=True)
@@ -185,6 +198,29 @@ def comparisons(
     return {name: count / times * 100 for name, count in found.items()}
 
 
+def two_ways(
+    templates: int, times: int, items: int, sds: tuple[float, float], cases: int, resamples: int
+) -> np.ndarray:
+    """In how many per cent of cases the interval by template, and that by template and pair of
+    times, covers a share of 0.7; and their mean widths in points.
+    """
+    draw, found = np.random.default_rng([templates, times, items]), np.zeros(4)
+    for _ in range(cases):
+        template, time = draw.integers(0, templates, items), draw.integers(0, times, items)
+        shifts = [draw.uniform(-1, 1, of) * sd * 3**0.5 for of, sd in zip((templates, times), sds)]
+        right = draw.random(items) < 0.7 + shifts[0][template] + shifts[1][time]
+        cells, cell = np.unique(template * times + time, return_inverse=True)
+        ways = (
+            (resampling(range(templates), resamples), template, templates),
+            (crossed(cells // times, cells % times, resamples), cell, len(cells)),
+        )
+        for place, (drawn, group, groups) in enumerate(ways):
+            (row,) = metric_rows([tally_of(right[None], group, groups)], [], drawn)
+            found[place] += row["ci_low"] <= 0.7 <= row["ci_high"]
+            found[2 + place] += row["ci_high"] - row["ci_low"]
+    return found / cases * 100
+
+
 def main(given: argparse.Namespace) -> None:
     for title, f1, uneven, numbers_of_seeds in KINDS:
         rows = []
@@ -197,7 +233,13 @@ def main(given: argparse.Namespace) -> None:
     for name, world, gain, systems in CASES:
         found = comparisons(world, gain, systems, given.times, given.resamples)
         rows.append([name, *(f"{percent:.1f}" for percent in found.values())])
-    print(f"Differences and slopes, in per cent of cases:\n\n{table(COMPARED, rows)}")
+    print(f"Differences and slopes, in per cent of cases:\n\n{table(COMPARED, rows)}\n", flush=True)
+    rows = []
+    for *world, by_template, by_time in TWO_WAYS:
+        sds = by_template, by_time
+        found = two_ways(*world, sds, given.times, given.resamples)
+        rows.append([*world, *sds, *(f"{percent:.1f}" for percent in found)])
+    print(f"Items that go together in two ways:\n\n{table(CROSSED, rows)}")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
     return -np.log(((numbers >> np.uint64(11)).astype(float) + 0.5) / 2.0**53)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def weights_of(blocks: bytes, resamples: int) -> np.ndarray:
     """(resamples, blocks) float32, made once for all systems that are measured on the same
     blocks (uint64, as bytes).
@@ -61,13 +61,35 @@ class Resampling:
     weights: np.ndarray
 
 
-def resampling(ids: pd.Series | np.ndarray | list, resamples: int) -> Resampling:
-    """The draws over groups; ids: (groups,) the name of each,
-    in the order of the tallies' groups.
+@dataclass(frozen=True)
+class Crossed:
+    """The draws over groups that go together in two ways: by template, and by pair of times.
+
+    ways  the draws by each way, independent of each other
+    both  the draws by both ways together: one group for each template and pair of times
+    """
+
+    ways: tuple[Resampling, Resampling]
+    both: Resampling
+
+
+def resampling(
+    ids: pd.Series | np.ndarray | list, resamples: int, independent: bool = False
+) -> Resampling:
+    """The draws over groups; ids: (groups,) the name of each, in the order of the tallies' groups.
+    Groups of one name are drawn together. independent: of the draws of all other names.
     """
     hashed = pd.util.hash_array(np.array([str(name) for name in ids], dtype=object))
     blocks, block = np.unique(hashed % np.uint64(BLOCKS), return_inverse=True)
+    blocks += np.uint64(BLOCKS * independent)
     return Resampling(block, weights_of(blocks.tobytes(), resamples))
+
+
+def crossed(first: np.ndarray, second: np.ndarray, resamples: int) -> Crossed:
+    """The draws over groups that have two names each; first, second: (groups,)."""
+    ways = resampling(first, resamples), resampling(second, resamples, independent=True)
+    both = [f"{one} / {other}" for one, other in zip(first, second)]
+    return Crossed(ways, resampling(both, resamples))
 
 
 def by_block(sums: np.ndarray, drawn: Resampling) -> np.ndarray:

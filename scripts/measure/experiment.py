@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.measure.intervals import difference
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import method_of_blind
 from scripts.running.program import UserError, cut, log
 from scripts.data.runs import Facts, facts_of, is_name, read_predictions
 from scripts.data.tables import read_complete, write_table
@@ -26,12 +26,17 @@ HEADLINES = {
     "both_accuracy",
     "exact_order",
     "concordance",
+    "contrast_accuracy",
+    "contrast_exact_match",
+    "contrast_two_best_accuracy",
     "exact_match",
     "f1",
     "two_best_accuracy",
     "one_best_accuracy",
 }  # shares of which more is better
 CONTROL_METHODS = {"control", "baseline", "majority"}
+# Baselines that read the answer from the labels or by rules: the most that can be had, no controls.
+CEILINGS = {"gold", "rule_reader"}
 EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
@@ -189,15 +194,17 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
     found = []
     for place in places.values():
         controls = [
-            row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"
-        ]
-        blind = {
-            (row["model"], row["method"].removesuffix(BLIND)): row
+            row
             for row in place
-            if (row.get("method") or "").endswith(BLIND)
+            if row.get("method") in CONTROL_METHODS and row["model"] not in CEILINGS
+        ]
+        blind: dict[tuple, dict] = {
+            (row["model"], method): row
+            for row in place
+            if (method := method_of_blind(row.get("method")))
         }
         for row in place:
-            if row.get("method") in CONTROL_METHODS or (row.get("method") or "").endswith(BLIND):
+            if row.get("method") in CONTROL_METHODS or method_of_blind(row.get("method")):
                 continue
             unread = blind.get((row["model"], row.get("method")))
             found += [above(row, unread, unread["method"], "blind")] if unread else []
@@ -207,7 +214,27 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
                 if kept:
                     name, best = max(kept, key=lambda one: one[1]["value"])
                     found.append(above(row, best, name, what))
-    return found
+    return found + above_blind_by_wording(rows)
+
+
+def above_blind_by_wording(rows: list[dict]) -> list[dict]:
+    """For each wording of a model how far it lies above the same model, blind, asked by the same
+    wording: rows `accuracy_above_blind` with the wording. Wordings are no sample, so their range
+    says more than their mean.
+    """
+    same = ("source", "dataset", "split", "scoring", "metric", "model", "seed", "wording")
+    worded = [
+        row
+        for row in rows
+        if row.get("wording") and row["slice"] == "all" and row["metric"] in HEADLINES
+    ]
+    blind = {
+        (method, *map(row.get, same)): row
+        for row in worded
+        if (method := method_of_blind(row["method"]))
+    }
+    pairs = [(row, blind.get((row["method"], *map(row.get, same)))) for row in worded]
+    return [above(row, unread, unread["method"], "blind") for row, unread in pairs if unread]
 
 
 def alone(controls: list[tuple[str, dict]], seeing_all: frozenset[str]) -> list[tuple[str, dict]]:
@@ -223,7 +250,8 @@ def above(row: dict, other: dict, name: str, what: str) -> dict:
     return (
         row
         | difference(row, other)._asdict()
-        | {"metric": f"{row['metric']}_above_{what}", "control": name, "sd": None, "draws": None}
+        | {"metric": f"{row['metric']}_above_{what}", "control": name, "draws": None}
+        | {"sd": None, "sd_beyond_groups": None}
     )
 
 
@@ -233,7 +261,9 @@ def write_metrics(
     """Write the rows of an experiment, and how far its models lie above its controls; given: the
     arguments of every evaluation; seeing_all: see above_controls().
     """
-    rows = rows + above_controls(rows, seeing_all)
+    found = above_controls(rows, seeing_all)
+    # The draws of single wordings have served: what compares later compares means.
+    rows = [row | {"draws": None} if row["seed"] is not None else row for row in rows] + found
     try:
         table = pa.Table.from_pylist(
             [{"experiment": given.experiment} | row for row in rows], schema=schema

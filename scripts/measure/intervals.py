@@ -8,10 +8,10 @@ benchmarks/intervals.py shows what it covers.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 LEVEL = 0.95
 Z = 1.959963984540054  # the normal distribution's quantile of LEVEL
@@ -24,30 +24,23 @@ class Part(NamedTuple):
     freedom: float
 
 
-@lru_cache(maxsize=4096)
 def student_t(freedom: float) -> float:
-    """The quantile of Student's t distribution that LEVEL lies within; freedom: 1 or more,
-    no whole number needed.
-
-    With t = sqrt(freedom) tan(angle) the density is cos(angle)^(freedom - 1): summed up over angles
-    from 0.
+    """The quantile of Student's t distribution that LEVEL lies within; freedom: above 0, no whole
+    number needed.
     """
-    angles = np.linspace(0, min(math.pi / 2, 40 / math.sqrt(freedom)), 20_001)
-    density = np.cos(angles) ** (freedom - 1)
-    area = np.concatenate([[0], np.cumsum(density[1:] + density[:-1])])
-    return math.sqrt(freedom) * math.tan(np.interp(LEVEL * area[-1], area, angles))
+    return float(stdtrit(freedom, (1 + LEVEL) / 2))
 
 
 def spread(parts: Iterable[Part]) -> tuple[float, float]:
-    """The standard error of a sum of independent parts, and the quantile of t for it;
-    0, 0 where nothing varies.
+    """The standard error of a sum of independent parts, and its degrees of freedom (Welch and
+    Satterthwaite); 0 and infinity where nothing varies.
     """
     parts = [part for part in parts if part.variance > 0]
     if not parts:
-        return 0.0, 0.0
+        return 0.0, math.inf
     variance = sum(part.variance for part in parts)
     freedom = variance**2 / sum(part.variance**2 / part.freedom for part in parts)
-    return math.sqrt(variance), student_t(round(max(1.0, freedom), 3))
+    return math.sqrt(variance), max(1.0, freedom)
 
 
 def over_groups(draws: np.ndarray, groups: float) -> Part:
@@ -60,13 +53,21 @@ def over_groups(draws: np.ndarray, groups: float) -> Part:
 
 def over_seeds(sd: float | None, seeds: int) -> list[Part]:
     """What the mean over seeds varies by them; nothing is known of it where there
-    is one seed or none.
+    is one seed or none. sd: between seeds, beyond what their groups explain.
     """
     return (
         [Part(sd**2 / seeds, seeds - 1)]
         if seeds > 1 and sd is not None and not math.isnan(sd)
         else []
     )
+
+
+def seed_sd(row: Mapping) -> float | None:
+    """The standard deviation between seeds of a row of metrics, beyond what the groups explain.
+    Metrics of releases before 0.2 have the whole `sd`, which makes their intervals wider.
+    """
+    beyond = row.get("sd_beyond_groups")
+    return row["sd"] if beyond is None or math.isnan(beyond) else beyond
 
 
 def wilson(value: float, groups: float) -> tuple[float, float]:
@@ -89,7 +90,8 @@ def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[
     """
     if value <= 0 or value >= 1:
         return wilson(min(1.0, max(0.0, value)), groups)
-    error, quantile = spread(parts)
+    error, freedom = spread(parts)
+    quantile = student_t(freedom)
     odds, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
     low, high = (
         1 / (1 + math.exp(-max(-700.0, min(700.0, end)))) for end in (odds - half, odds + half)
@@ -98,13 +100,14 @@ def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[
 
 
 class Estimate(NamedTuple):
-    """A mean, a difference or a slope with its interval,
-    which is missing where there is one group.
+    """A mean, a difference or a slope with its interval, and the p-value (two-sided) of a
+    difference or slope of zero. All but the value are missing where there is one group.
     """
 
     value: float
     ci_low: float | None
     ci_high: float | None
+    p_value: float | None = None
 
     @property
     def clear(self) -> bool:
@@ -137,13 +140,29 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
     for row, weight in zip(rows, coefficients):
         parts += [
             Part(weight**2 * variance, freedom)
-            for variance, freedom in over_seeds(row["sd"], row["seeds"])
+            for variance, freedom in over_seeds(seed_sd(row), row["seeds"])
         ]
         if row["value"] in (0, 1):
             low, high = wilson(row["value"], row["effective_groups"])
             parts.append(Part((weight * (high - low) / (2 * Z)) ** 2, row["effective_groups"] - 1))
-    error, quantile = spread(parts)
-    return Estimate(value, value - quantile * error, value + quantile * error)
+    error, freedom = spread(parts)
+    half = student_t(freedom) * error
+    p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
+    return Estimate(value, value - half, value + half, p_value)
+
+
+def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
+    """The p-values of a family of tests, adjusted so that any false rejection among them has the
+    level of one test (Holm 1979); missing ones stay missing and count as no test.
+    """
+    found = np.asarray(p_values, float)
+    order = np.argsort(found)  # missing ones last
+    ranked = found[order] * np.maximum(
+        np.count_nonzero(~np.isnan(found)) - np.arange(len(found)), 1
+    )
+    adjusted = np.empty_like(found)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(ranked))
+    return adjusted
 
 
 def mean_of(rows: Sequence[Mapping]) -> Estimate:

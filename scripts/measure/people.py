@@ -85,7 +85,7 @@ def agreement_row(
         return []
     [row] = metric_rows([tally], [], drawn)
     has_interval = np.isfinite(row["draws"]).all() and row["effective_groups"] > 1
-    low, high = combination([row | {"sd": None}], [1])[1:] if has_interval else (None, None)
+    low, high = combination([row | {"sd": None}], [1])[1:3] if has_interval else (None, None)
     return [row | {"ci_low": low, "ci_high": high, "seeds": answers["person"].nunique()}]
 
 

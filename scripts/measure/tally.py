@@ -19,16 +19,18 @@ import pyarrow as pa
 
 from scripts.data.tables import METRICS
 from scripts.measure.intervals import over_groups, over_seeds, share_interval
-from scripts.measure.bootstrap import Resampling, by_block, drawn_sums
+from scripts.measure.bootstrap import Crossed, Resampling, by_block, drawn_sums
 
 # of (…, cells) sums and (…) counts, which need not be whole
 Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
 MEASURES = [
     ("value", pa.float64()),
     ("sd", pa.float64()),
+    ("sd_beyond_groups", pa.float64()),
     ("seeds", pa.int64()),
     ("ci_low", pa.float64()),
     ("ci_high", pa.float64()),
+    ("p_value", pa.float64()),
     ("n", pa.int64()),
     ("groups", pa.int64()),
     ("effective_groups", pa.float64()),
@@ -99,13 +101,45 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
     return {name: metric(total, count) for name, metric in tally.metrics.items()}
 
 
-def draws_of(tally: Tally, drawn: Resampling) -> dict[str, np.ndarray]:
+def draws_of(tally: Tally, drawn: Resampling | Crossed) -> dict[str, np.ndarray]:
     """By metric the (replicates, resamples) values over weighted groups,
     the same weights for every replicate.
     """
+    if isinstance(drawn, Crossed):
+        return crossed_draws(tally, drawn)
     totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
     counts = drawn_sums(tally.counts, drawn)
     return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
+
+
+def crossed_draws(tally: Tally, drawn: Crossed) -> dict[str, np.ndarray]:
+    """Draws whose variance is that of two-way clustering (Cameron, Gelbach and Miller 2011): the
+    variance by each way, less that by both together, which the two hold twice.
+
+    The draws of the two ways are added and scaled to that variance. It is at least that of either.
+    """
+    parts = [
+        (draws_of(tally, way), effective_drawn(tally.counts, way))
+        for way in (*drawn.ways, drawn.both)
+    ]
+    least, found = min(effective for _, effective in parts), {}
+    for name, values in values_of(tally).items():
+        one, two, both = (
+            over_groups(draws[name].mean(0), effective).variance if effective > 1 else 0.0
+            for draws, effective in parts
+        )
+        added = sum(draws[name] - values[:, None] for draws, _ in parts[:2])
+        varied = over_groups(added.mean(0), least).variance if least > 1 else 0.0
+        wanted = max(one, two, one + two - both)
+        found[name] = values[:, None] + added * (wanted / varied if varied else 0.0) ** 0.5
+    return found
+
+
+def effective_drawn(counts: np.ndarray, drawn: Resampling | Crossed) -> float:
+    """The effective number of groups that are drawn; of two ways the lower one."""
+    if isinstance(drawn, Crossed):
+        return min(effective_drawn(counts, way) for way in drawn.ways)
+    return effective_groups(by_block(counts, drawn))
 
 
 def present(tally: Tally) -> Tally:
@@ -135,8 +169,29 @@ def ends(
     return {"ci_low": low, "ci_high": high}
 
 
+def sd_beyond_groups(
+    values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
+) -> float | None:
+    """The standard deviation between seeds, less what each seed does on single groups, which the
+    draws hold already. 0 of several wordings of one seed, since wordings are no sample of any;
+    missing of a single replicate.
+
+    values: (replicates,); draws: (replicates, resamples); effective: of effective_groups().
+    """
+    if len(replicates) < 2 or effective <= 1:
+        return None
+    seeds = np.unique([one.seed for one in replicates], return_inverse=True)[1]
+    mean = (np.unique(seeds)[:, None] == seeds) / np.bincount(seeds)[:, None]  # over its wordings
+    if len(mean) < 2:
+        return 0.0
+    values, draws = mean @ values, mean @ draws
+    on_groups = (draws - draws.mean(0)).var(1).sum() / (len(mean) - 1)
+    on_groups *= (effective + 1) / (effective - 1)  # as in over_groups()
+    return float(np.sqrt(max(0.0, values.var(ddof=1) - on_groups)))
+
+
 def metric_rows(
-    tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling
+    tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling | Crossed
 ) -> list[dict]:
     """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate,
     then of their mean.
@@ -144,45 +199,49 @@ def metric_rows(
     replicates: in the order of the tallies' sums; empty for a system that has none: its one row is
     the mean. drawn: the draws over the groups of all tallies. A row of one replicate has an
     interval over the groups; the mean has neither seed nor wording, its sd is over the replicates,
-    its interval over groups and replicates, and on slice `all` it has its draws. A slice without
-    examples has no row.
+    its interval over groups and seeds, and on slice `all` it has its draws. So have the rows of
+    single wordings, each of which is paired with the same wording of a blind model. A slice
+    without examples has no row.
     """
     rows = []
     for tally in map(present, tallies):
         if not tally.counts.any():
             continue
-        values, draws, effective = (
-            values_of(tally),
-            draws_of(tally, drawn),
-            effective_groups(by_block(tally.counts, drawn)),
+        values, draws = values_of(tally), draws_of(tally, drawn)
+        effective = effective_drawn(tally.counts, drawn)
+        groups = np.count_nonzero(
+            by_block(tally.counts, drawn.ways[0]) if isinstance(drawn, Crossed) else tally.counts
         )
+        paired = tally.slice == "all"
         for name in tally.metrics:
             same = {
                 "slice": tally.slice,
                 "metric": name,
                 "n": int(tally.counts.sum()),
-                "groups": int(np.count_nonzero(tally.counts)),
+                "groups": int(groups),
                 "effective_groups": effective,
             }
             rows += [
                 same
                 | one._asdict()
-                | {"value": float(value), "sd": None, "seeds": 1, "draws": None}
+                | {"value": float(value), "sd": None, "seeds": 1}
+                | {"draws": of_one.astype(np.float32) if paired and one.wording else None}
                 | ends(value, of_one, effective, None, 1)
                 for one, value, of_one in zip(replicates, values[name], draws[name])
             ]
             value, of_mean = float(values[name].mean()), draws[name].mean(0)
-            sd = float(values[name].std(ddof=1)) if len(replicates) > 1 else None
+            beyond = sd_beyond_groups(values[name], draws[name], replicates, effective)
             rows.append(
                 same
                 | {
                     "seed": None,
                     "wording": None,
                     "value": value,
-                    "sd": sd,
+                    "sd": float(values[name].std(ddof=1)) if len(replicates) > 1 else None,
+                    "sd_beyond_groups": beyond,
                     "seeds": len(replicates),
-                    "draws": of_mean.astype(np.float32) if tally.slice == "all" else None,
+                    "draws": of_mean.astype(np.float32) if paired else None,
                 }
-                | ends(value, of_mean, effective, sd, len(replicates))
+                | ends(value, of_mean, effective, beyond, len(replicates))
             )
     return rows

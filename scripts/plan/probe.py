@@ -15,6 +15,18 @@ ABILITIES = {
 # the end of a method's name: the control of the method before it,
 # the same model without what it should read
 BLIND = "_blind"
+BLIND_METHODS = {"hypothesis_only": "train"}  # those with a name of their own, and their methods
+
+
+def method_of_blind(method: object) -> str | None:
+    """The method whose control this is: the same model without what it should read; None of any
+    other method.
+    """
+    if not isinstance(method, str):
+        return None
+    if method.endswith(BLIND):
+        return method.removesuffix(BLIND)
+    return BLIND_METHODS.get(method)
 
 
 @dataclass(frozen=True)

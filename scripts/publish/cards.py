@@ -20,7 +20,7 @@ import pandas as pd
 
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import log
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import method_of_blind
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run
@@ -125,9 +125,7 @@ def system_name(facts: Mapping, models: dict) -> str:
 def kind_of(facts: Mapping) -> str:
     """Whether a run stands for a model, or for a control: what reads no context counts as one."""
     return (
-        "control"
-        if facts["method"] in ("control", "hypothesis_only") or facts["method"].endswith(BLIND)
-        else "model"
+        "control" if facts["method"] == "control" or method_of_blind(facts["method"]) else "model"
     )
 
 

@@ -195,7 +195,7 @@ class Comparison:
         plain = signed if is_difference else "{:.2f}".format if is_share else percent
         if self.number is not None:
             printed = self.number if is_share else self.number / 100
-            apart = Estimate(*(np.array(found, float) - printed))
+            apart = Estimate(*(np.array(found[:3], float) - printed))
             less = with_interval(apart, signed_share if is_share else signed)
         return self.row(with_interval(found, plain), less, self.caveats(row))
 

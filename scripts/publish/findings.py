@@ -4,7 +4,8 @@ beside it, and the points of a small figure.
 Not a program. A study is told by its headline on its probes (scripts/publish/scorecard/cells.py).
 Where several systems (a model and a way of asking it) ran, the best of those measured on most
 probes is told, and that it is the best; where none did, the best control is. The control is the
-best one of each probe, so what stands below or level with it is told to say nothing about time.
+best one of each probe, so a model that is not clearly above it shows nothing about time. Clear is a
+difference by Holm's test over the study's cells. Level is one whose interval lies within ±MARGIN.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +14,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import method_of_blind
+from scripts.measure import intervals
 from scripts.measure.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, marks_of
 from scripts.publish.names import model_title, with_released
@@ -28,16 +30,20 @@ from scripts.publish.scorecard.cells import (
 )
 from scripts.publish.scorecard.card import at, probe_names
 
-ABOVE, LEVEL, BELOW, UNKNOWN = "above", "level", "below", "unknown"
+ABOVE, LEVEL, BELOW = "above", "level", "below"
+UNCLEAR, UNKNOWN = "unclear", "unknown"
+MARGIN = 0.03  # within which a model is level with its control
 VERDICTS = {
     ABOVE: "clearly above the control",
-    LEVEL: "no better than the control",
+    UNCLEAR: "not clearly above or below the control",
+    LEVEL: f"level with the control (within {MARGIN * 100:.0f} points)",
     BELOW: "below the control",
     UNKNOWN: "no interval to tell it from the control",
 }
 AFTER_ANOTHER = {
     ABOVE: "clearly above",
-    LEVEL: "no better",
+    UNCLEAR: "not clearly above or below",
+    LEVEL: f"level (within {MARGIN * 100:.0f} points)",
     BELOW: "below it",
     UNKNOWN: "not to be told",
 }
@@ -47,7 +53,7 @@ SAMPLE = "Sample data, made up to try the workflow: the numbers say nothing abou
 NO_MODEL = "No model ran: this is how far one gets without any understanding of time."
 NO_CONTROL = "No control ran beside it: nothing tells whether the number has to do with time."
 LEVEL_SAYS = "What a control reaches says nothing about an understanding of time."
-ONE_SEED = "One seed: how much depends on it is not known."
+FEW_SEEDS = "Fewer than three seeds: the number is that of this run, and other seeds may differ."
 ABOVE_SAYS = "Above every control that ran here; a shortcut that none of them takes may be left."
 READ_BEFORE = "What it was pretrained on may have held these texts: no control here tells."
 
@@ -81,10 +87,12 @@ def findings_of(
     controls = control_rows(metrics, studies, sources).assign(way="control")
     controls = preferred(controls, studies).sort_index()
     has_model = bool((~metrics["method"].isin([*CONTROL_METHODS, "human"])).any())
-    cells = cells_of(metrics, studies, sources, networks) if has_model else controls.iloc[:0]
+    nothing = controls.iloc[:0].assign(above_p=np.nan)
+    cells = cells_of(metrics, studies, sources, networks) if has_model else nothing
     title, found = partial(system_title, models=with_released(models, sources)), []
     for name, study in studies.items():
         own = cells[cells["study"] == name]
+        own = own.assign(above_p=intervals.holm(own["above_p"]))
         # Predictions that authors released were found elsewhere; they count if there are no others.
         own = own[own["method"] != "released"] if (own["method"] != "released").any() else own
         rows = best_system(own) if len(own) else best_of(controls[controls["study"] == name])
@@ -94,17 +102,20 @@ def findings_of(
         printed = published(claims, probes, studies)
         humans = pd.concat([people(metrics, studies, sources), printed[printed["who"] == "human"]])
         human = humans.drop_duplicates("probe").set_index("probe")["value"]
+        is_clear = rows["above_p"] <= 1 - intervals.LEVEL
+        is_near = (rows["above_low"] > -MARGIN) & (rows["above_high"] < MARGIN)
         verdicts = {
             None: rows["above"].isna(),
             UNKNOWN: rows["above_low"].isna(),
-            ABOVE: rows["above_low"] > 0,
-            BELOW: rows["above_high"] < 0,
+            ABOVE: is_clear & (rows["above"] > 0),
+            BELOW: is_clear & (rows["above"] < 0),
+            LEVEL: is_near,
         }
         rows = rows.assign(
             title=probes["title"],
             corpus_title=probes["corpus_title"],
             human=rows["probe"].map(human),
-            verdict=np.select(list(verdicts.values()), list(verdicts), LEVEL),
+            verdict=np.select(list(verdicts.values()), list(verdicts), UNCLEAR),
         )
         found.append(
             {
@@ -123,7 +134,7 @@ def findings_of(
 
 def system_title(name: str, models: dict) -> str:
     """What a model or control is called."""
-    return "the same model, blind" if name.endswith(BLIND) else model_title(name, models)
+    return "the same model, blind" if method_of_blind(name) else model_title(name, models)
 
 
 def best_of(controls: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +142,8 @@ def best_of(controls: pd.DataFrame) -> pd.DataFrame:
     without anything to stand beside it.
     """
     best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
-    best = best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None)
+    nothing = dict.fromkeys(("above", "above_low", "above_high", "above_p"), np.nan)
+    best = best.assign(**nothing, control=None)
     return best.sort_values("probe", ignore_index=True)
 
 
@@ -198,8 +210,14 @@ def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> d
         "alone": alone,
         "verdicts": []
         if alone
-        else verdicts_of(rows["verdict"].tolist(), names, "at" if ends else "in"),
+        else verdicts_of(rows["verdict"].tolist(), names, "at" if ends else "in", few_runs(rows)),
     }
+
+
+def few_runs(rows: pd.DataFrame) -> str:
+    """` in this run` of what was trained from fewer than three seeds: no finding about a model."""
+    runs = rows["seeds"].where(rows["wordings"].isna(), 0)
+    return {1: " in this run", 2: " in these two runs"}.get(int(runs.max()), "")
 
 
 def limited(row: Mapping) -> str:
@@ -207,20 +225,25 @@ def limited(row: Mapping) -> str:
     return row["corpus_title"] + ("" if pd.isna(row["limit"]) else f", {at_most(row['limit'])}")
 
 
-def verdicts_of(verdicts: list[str | None], names: list[str], where: str) -> list[tuple[str, str]]:
-    """Each verdict once, best first, with the probes that it is of where they differ."""
+def verdicts_of(
+    verdicts: list[str | None], names: list[str], where: str, runs: str
+) -> list[tuple[str, str]]:
+    """Each verdict once, best first, with the probes that it is of where they differ; runs: of
+    few_runs().
+    """
     if not any(verdicts):
         return [(UNKNOWN, "no control ran beside it")]
     kinds = [kind for kind in VERDICTS if kind in verdicts]
     if len(kinds) == 1:
-        return [(kinds[0], VERDICTS[kinds[0]])]
+        return [(kinds[0], VERDICTS[kinds[0]] + runs)]
     of = {
         kind: [name for name, verdict in zip(names, verdicts) if verdict == kind] for kind in kinds
     }
-    return [
+    found = [
         (kind, f"{(AFTER_ANOTHER if place else VERDICTS)[kind]} {where} {joined(of[kind])}")
         for place, kind in enumerate(kinds)
     ]
+    return [*found[:-1], (found[-1][0], found[-1][1] + runs)]
 
 
 def in_short(
@@ -261,8 +284,8 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
         f"The model is at chance ({chance * 100:.0f} %).": (
             (rows["ci_low"] <= chance) & (rows["ci_high"] >= chance)
         ).all(),
-        LEVEL_SAYS: verdicts & {LEVEL, BELOW, UNKNOWN},
-        ONE_SEED: (rows["seeds"] == 1).any() and rows["wordings"].isna().all(),
+        LEVEL_SAYS: verdicts & {LEVEL, UNCLEAR, BELOW, UNKNOWN},
+        FEW_SEEDS: few_runs(rows) != "",
         READ_BEFORE: rows["way"].isin([LIKELIHOOD, FILLED]).any() and not sample,
         ABOVE_SAYS: verdicts == {ABOVE},
     }

@@ -14,7 +14,10 @@ from scripts.running.program import UserError
 from scripts.measure.experiment import CONTROL_METHODS
 
 # What a comparison needs of a row.
-COMPARED = ["value", "sd", "seeds", "ci_low", "ci_high", "effective_groups", "draws"]
+COMPARED = [
+    *("value", "sd", "sd_beyond_groups", "seeds", "ci_low", "ci_high", "p_value"),
+    *("effective_groups", "draws"),
+]
 # The columns that are measured or tell of an example's part; all others are settings.
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
 
@@ -113,7 +116,7 @@ def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.Da
     """The rows that have a like among the others by these columns,
     with its columns COMPARED in a mapping, `other`.
     """
-    likes = others[keys].assign(other=others[COMPARED].to_dict("records"))
+    likes = others[keys].assign(other=others.reindex(columns=COMPARED).to_dict("records"))
     return rows.merge(likes, on=keys)
 
 
@@ -131,5 +134,5 @@ def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
 
 def with_interval(found: Estimate, in_words: Callable[[float], str], unit: str = "") -> str:
     """`+2.1 points (−0.3 to +4.5)`; in_words: a number as text; unit: of the value."""
-    value, low, high = (None if pd.isna(number) else in_words(number) for number in found)
+    value, low, high = (None if pd.isna(number) else in_words(number) for number in found[:3])
     return f"{value}{unit}" + ("" if low is None else f" ({low} to {high})")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from scripts.data.csv_files import write_csv
 from scripts.data.files import whole
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import method_of_blind
 from scripts.running.program import log
 from scripts.publish.latex import latex_table
 
@@ -53,7 +53,7 @@ def above_control(row: pd.Series | None, models: dict) -> str:
     # The name first: a spreadsheet would take a text that begins with + for a formula.
     name = (
         "the same, blind"
-        if row["control"].endswith(BLIND)
+        if method_of_blind(row["control"])
         else models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
     )
     return f"{name}: {told[0]}{span}"

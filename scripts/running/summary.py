@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import method_of_blind
 from scripts.data.tables import read_metrics
 
 # what a number is of; a study has some of these columns
@@ -27,7 +27,7 @@ def above_control(row: pd.Series) -> str:
     """How far a model lies above the best control, in words."""
     control = (
         "the same model, blind"
-        if row["control"].endswith(BLIND)
+        if method_of_blind(row["control"])
         else f"the control {row['control']}"
     )
     return f"{row['value'] * 100:+.1f} points to {control} ({interval(row, '+.1f')})"
@@ -48,7 +48,7 @@ def headlines(
         & ~table["experiment"].isin(altered)
     ]
     if "method" in table:
-        table = table[~table["method"].str.endswith(BLIND, na=False)]
+        table = table[table["method"].map(method_of_blind).isna()]
     lines = []
     for name, study in studies.items():
         of_study = table[(table["study"] == name) & (table["metric"] == study["headline"])]

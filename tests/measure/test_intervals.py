@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.intervals import World, comparisons, coverage
+from benchmarks.intervals import World, comparisons, coverage, two_ways
 from scripts.measure.intervals import (
     difference,
+    holm,
     mean_of,
     over_groups,
     share_interval,
@@ -162,6 +163,54 @@ def test_seeds_widen_the_mean_and_not_a_single_seed():
     assert all(row["draws"] is None for row in single)
 
 
+def test_what_seeds_do_on_single_groups_counts_once():
+    """Against sums of squares of two ways, seeds by groups: where seeds differ by chance alone,
+    nothing is left; where one is better everywhere, nothing is taken away.
+    """
+    draw, groups = np.random.default_rng(5), np.arange(3000)
+    chance = [(draw.random(3000) < 0.6).astype(float) for _ in range(4)]
+    better = [np.where(draw.random(3000) < shift, 1.0, chance[0]) for shift in (0, 0.1, 0.2, 0.3)]
+    for values in (chance, better):
+        mean = rows_of(values, groups, [1, 2, 3, 4], resamples=2000)[-1]
+        table = np.stack(values)
+        apart = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
+        on_groups = (apart**2).sum() / (3 * 2999) / 3000
+        wanted = max(0, table.mean(1).var(ddof=1) - on_groups)
+        assert mean["sd_beyond_groups"] ** 2 == pytest.approx(wanted, abs=1e-5)
+        assert mean["sd_beyond_groups"] <= mean["sd"]
+
+
+def test_wordings_are_no_sample():
+    """The interval of their mean is over groups alone; that of seeds is wider."""
+    draw, groups = np.random.default_rng(2), np.arange(2000) // 2
+    values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
+    tally = Tally("all", {"accuracy": share}, sums_by_group(values, groups, 1000), np.full(1000, 2))
+    drawn = resampling(range(1000), 400)
+    *single, mean = metric_rows([tally], [Replicate(1, wording) for wording in "abc"], drawn)
+    seeds = metric_rows([tally], [Replicate(seed) for seed in (1, 2, 3)], drawn)[-1]
+    assert mean["value"] == seeds["value"] and mean["sd"] == seeds["sd"]
+    assert mean["ci_high"] - mean["ci_low"] < 0.05 < seeds["ci_high"] - seeds["ci_low"]
+    assert difference(mean, single[0]).ci_high - difference(mean, single[0]).ci_low < 0.06
+
+
+def test_families_of_tests_and_p_values():
+    """Holm's adjusted p-values, from his definition; p is below 0.05 where the interval excludes 0."""
+    draw = np.random.default_rng(3)
+    for p_values in (draw.random(7), np.array([0.01, 0.04, 0.03, 0.005]), np.array([0.2])):
+        ranks = sorted(p_values)
+        wanted = [
+            min(1, max((len(ranks) - place) * ranks[place] for place in range(ranks.index(p) + 1)))
+            for p in p_values
+        ]
+        assert holm(p_values) == pytest.approx(wanted)
+    assert np.isnan(holm([np.nan, 0.01])[0]) and holm([np.nan, 0.01])[1] == 0.01
+    right, other = ((draw.random(500) < rate).astype(float) for rate in (0.6, 0.55))
+    rows = [rows_of([values], np.arange(500))[0] for values in (right, other)]
+    found = difference(*rows)
+    assert 0 < found.p_value < 1 and (found.p_value < 0.05) == found.clear
+    assert difference(rows[0], rows[0]).p_value == 1
+
+
 def test_draws_pair_by_id_in_any_order_and_beside_any_others():
     sums, counts = np.random.default_rng(3).random((1, 60)), np.full(60, 2)
     ids = np.array([f"video {number}" for number in range(60)])
@@ -295,6 +344,15 @@ def test_an_interval_that_is_too_narrow_covers_less(monkeypatch):
 
 
 @pytest.mark.slow
+def test_intervals_by_two_ways_cover_what_intervals_by_one_do_not():
+    """Items of 30 templates and 42 pairs of times, of which only the times shift a share."""
+    by_template, by_both, narrow, wide = two_ways(30, 42, 1000, (0.0, 0.1), 250, 200)
+    assert by_template < 90 and 92 <= by_both <= 99 and narrow < wide
+    by_template, by_both, narrow, wide = two_ways(30, 500, 3000, (0.1, 0.0), 250, 200)
+    assert 91 <= by_both <= 98 and wide < 1.05 * narrow
+
+
+@pytest.mark.slow
 @each_row(
     "world, gain, systems, told",
     [
@@ -342,22 +400,23 @@ def test_a_slope_and_a_mean_equal_a_slow_reference():
     ]
     parts = [
         np.var(slopes) * 101 / 99,
-        *(weight**2 * row["sd"] ** 2 / 3 for weight, row in zip(share_of, rows)),
+        *(weight**2 * row["sd_beyond_groups"] ** 2 / 3 for weight, row in zip(share_of, rows)),
     ]
+    parts = [part for part in parts if part]
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / 99 + sum(part**2 / 2 for part in parts[1:]))
-    half = student_t(round(freedom, 3)) * math.sqrt(sum(parts))
+    half = student_t(freedom) * math.sqrt(sum(parts))
     assert (found.ci_low, found.ci_high) == pytest.approx(
         (found.value - half, found.value + half), rel=1e-3
     )
     mean = mean_of(rows[:2])
     assert mean.value == pytest.approx((rows[0]["value"] + rows[1]["value"]) / 2)
     assert mean.ci_low < mean.value < mean.ci_high
-    assert mean_of(rows[:1]) == (rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
+    assert mean_of(rows[:1])[:3] == (rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
 
 
 def test_of_one_group_nothing_is_told():
     (row,) = rows_of([np.array([0.0, 1.0, 1.0])], np.zeros(3, int))
     assert row["groups"] == 1
     assert row["ci_low"] is None
-    assert difference(row, row) == (0, None, None)
+    assert difference(row, row) == (0, None, None, None)
     assert not difference(row, row).clear

@@ -5,6 +5,7 @@ in the real schemas.
 import json
 import shutil
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,11 @@ SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
 STRIDES = [0, 1, 2, 3]
 SEEDS = [1, 2]
 CONTROLS = {"bag_of_words": 0.54, "first_text": 0.51}  # the accuracy of each
+
+
+def p_value_of(value: float, low: float, high: float) -> float:
+    """The p-value of a difference with this 95 % interval, if it is normal."""
+    return 2 * NormalDist().cdf(-1.959964 * abs(value) / ((high - low) / 2))
 
 
 def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:

@@ -10,6 +10,7 @@ from scripts.publish.findings import (
     BELOW,
     LEVEL,
     LEVEL_SAYS,
+    UNCLEAR,
     NO_CONTROL,
     NO_MODEL,
     SAMPLE,
@@ -21,7 +22,7 @@ from scripts.publish.findings import (
 from scripts.publish.scorecard.cells import SYSTEM
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.rows import each_row
-from tests.publish.publish_inputs import metric_rows
+from tests.publish.publish_inputs import metric_rows, p_value_of
 
 COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "control"]
 
@@ -36,7 +37,7 @@ def found_in(metrics: pd.DataFrame) -> list[dict]:
     return findings_of(metrics, STUDIES, SOURCES, MODELS, {"minilm": ("encoders", 2e7)}, PUBLISHED)
 
 
-def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
+def of_nli(value: float, above: tuple[float, float, float], seeds: int = 3) -> pd.DataFrame:
     """Accuracy of a model on set I, with its distance to a bag of words."""
     row = {
         "study": "temporal_nli",
@@ -55,7 +56,7 @@ def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
         "ci_low": value - 0.02,
         "ci_high": value + 0.02,
         "n": 500,
-        "seeds": 2,
+        "seeds": seeds,
         "sample": False,
     }
     rows = [
@@ -68,9 +69,11 @@ def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
             "value": above[0],
             "ci_low": above[1],
             "ci_high": above[2],
+            "p_value": p_value_of(*above),
         },
     ]
-    return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys([*row, *COLUMNS, "seed"])))
+    columns = [*row, *COLUMNS, "seed", "p_value"]
+    return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys(columns)))
 
 
 def clause_in(metrics: pd.DataFrame) -> dict:
@@ -94,7 +97,8 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
     "above, kind",
     [
         ((0.05, 0.02, 0.08), ABOVE),
-        ((0.01, -0.02, 0.04), LEVEL),
+        ((0.01, -0.02, 0.04), UNCLEAR),
+        ((0.01, -0.009, 0.029), LEVEL),
         ((-0.05, -0.08, -0.02), BELOW),
         ((0.05, np.nan, np.nan), UNKNOWN),
     ],
@@ -108,6 +112,23 @@ def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     )
     assert found["groups"][0]["rows"][0]["verdict"] == kind
     assert (LEVEL_SAYS in found["caveats"]) == (kind != ABOVE)
+
+
+def test_fewer_than_three_seeds_are_runs_and_no_model():
+    words = {seeds: clause_in(of_nli(0.6, (0.05, 0.02, 0.08), seeds)) for seeds in (1, 2, 3)}
+    assert [one["verdicts"][0][1].removeprefix(VERDICTS[ABOVE]) for one in words.values()] == [
+        " in this run",
+        " in these two runs",
+        "",
+    ]
+
+
+def test_a_cell_is_clear_by_the_test_of_all_cells_of_its_study():
+    near = (0.03, 0.001, 0.059)
+    best, other = of_nli(0.7, near), of_nli(0.6, near).replace({"model": {"minilm": "bert_base"}})
+    assert clause_in(best)["verdicts"][0][0] == ABOVE
+    both = pd.concat([best, other[other["method"] == "train"]], ignore_index=True)
+    assert clause_in(both)["verdicts"][0][0] == UNCLEAR
 
 
 def test_what_authors_released_is_no_finding_of_the_runs():

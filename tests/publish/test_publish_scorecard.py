@@ -14,7 +14,7 @@ from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from tests.registers import STUDIES, write_published
 from tests.files import read_texts, write_json, write_rows, write_yaml
-from tests.publish.publish_inputs import HOSTILE
+from tests.publish.publish_inputs import HOSTILE, p_value_of
 from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -110,6 +110,7 @@ def measured(
                 "value": distance,
                 "ci_low": low,
                 "ci_high": high,
+                "p_value": p_value_of(*above),
                 "control": "bag_of_words",
             }
         )
@@ -374,6 +375,23 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
     )
     assert points["clear"].tolist() == [is_clear]
     assert ("†" in table[HOSTILE]) == (not is_clear) and table["best control"].startswith("50.0")
+
+
+def test_both_distances_stand_on_it_where_a_control_sees_more_than_the_model(tmp_path, program):
+    """From the best control of all, which sees all candidates, and from the best of one."""
+    model = measured("timedial", "small", "classify", 0.46, (-0.48, -0.52, -0.44))
+    [row] = [row for row in model if row["metric"].endswith("_above_control")]
+    metric = row["metric"].replace("_above_control", "_above_same_view")
+    row = row | {"metric": metric, "value": 0.12, "control": "random"}
+    controls = measured("timedial", "bag_of_words", "control", 0.94)
+    card = Card(tmp_path, program, [*model, row, *controls])
+    for name in ("figure", "table"):
+        card.call(name).checked()
+    assert b"46.0 \xe2\x88\x9248.0 / +12.0" in (tmp_path / "figure.svg").read_bytes()
+    table = pd.read_csv(tmp_path / "table.csv", index_col="Model").iloc[:, -1]
+    assert table[HOSTILE] == "46.0 (43.0–49.0), −48.0 † (one candidate +12.0)"
+    assert table["best control"].startswith("94.0")
+    assert table["best of one candidate"] == "34.0, random"
 
 
 def test_one_model_of_sample_data(tmp_path, program):

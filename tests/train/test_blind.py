@@ -12,7 +12,9 @@ import torch
 import yaml
 
 from scripts.plan.prompts import prompts_of
+from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import above_controls
+from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.train.paradigms import causal, classify, likelihood
 from scripts.train.batches import collate
 from scripts.train.paradigms.prompts import columns_of, filled
@@ -256,8 +258,9 @@ PLACE = yaml.safe_load("""
 """)
 
 
-def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
-    rows = with_draws(
+def measured_rows(systems: str) -> list[dict]:
+    """A row of accuracy of each `model | method | value`, with draws."""
+    return with_draws(
         [
             PLACE
             | {
@@ -267,16 +270,20 @@ def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
                 "ci_low": value - 0.02,
                 "ci_high": value + 0.02,
             }
-            for model, method, value in rows_of("""
-                words | control          | 0.4
-                gpt   | likelihood       | 0.5
-                gpt   | likelihood_blind | 0.45
-                gpt   | verbalizer       | 0.6
-                small | likelihood       | 0.3
-                small | likelihood_blind | 0.2
-            """)
+            for model, method, value in rows_of(systems)
         ]
     )
+
+
+def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
+    rows = measured_rows("""
+        words | control          | 0.4
+        gpt   | likelihood       | 0.5
+        gpt   | likelihood_blind | 0.45
+        gpt   | verbalizer       | 0.6
+        small | likelihood       | 0.3
+        small | likelihood_blind | 0.2
+    """)
     found = {
         (row["model"], row["method"], row["metric"]): (row["control"], round(row["value"], 3))
         for row in above_controls(rows)
@@ -294,6 +301,43 @@ def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
     assert [row["metric"] for row in alone] == ["accuracy_above_blind", "accuracy_above_control"], (
         "without other controls, too"
     )
+
+
+def test_each_wording_is_paired_with_the_same_wording_blind():
+    """Two wordings, of which one is good with and without the text: the mean difference, and that
+    of each wording, from the same draws.
+    """
+    draw, rows = np.random.default_rng(1), []
+    drawn = resampling(range(400), 200)
+    replicates = [Replicate(0, "good"), Replicate(0, "poor")]
+    for method, rates in (("likelihood", (0.7, 0.5)), ("likelihood_blind", (0.65, 0.3))):
+        sums = np.stack([(draw.random(400) < rate).astype(float) for rate in rates])
+        tally = Tally("all", {"accuracy": share}, sums, np.ones(400, int))
+        same = {"model": "gpt", "method": method, "source": "s", "dataset": "d", "split": "test"}
+        rows += [same | row for row in metric_rows([tally], replicates, drawn)]
+    value = {(row["method"], row["wording"]): row["value"] for row in rows}
+    found = {
+        row["wording"]: row
+        for row in above_controls(rows)
+        if row["metric"] == "accuracy_above_blind"
+    }
+    assert set(found) == {None, "good", "poor"}
+    for wording, row in found.items():
+        wanted = value["likelihood", wording] - value["likelihood_blind", wording]
+        assert row["value"] == pytest.approx(wanted) and row["ci_low"] < wanted < row["ci_high"]
+
+
+def test_the_hypothesis_alone_is_a_blind_control():
+    rows = measured_rows("""
+        words | control         | 0.4
+        small | train           | 0.7
+        small | hypothesis_only | 0.5
+    """)
+    found = {row["metric"]: (row["model"], row["control"]) for row in above_controls(rows)}
+    assert found == {
+        "accuracy_above_blind": ("small", "hypothesis_only"),
+        "accuracy_above_control": ("small", "hypothesis_only"),
+    }
 
 
 @pytest.mark.slow

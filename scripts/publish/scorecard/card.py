@@ -34,7 +34,7 @@ from scripts.publish.table import interval
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
 BELOW = "to compare with"
-FEET = ("best control", "best in the paper", "human")  # what stands below the models
+FEET = ("best control", "best of one candidate", "best in the paper", "human")  # below the models
 
 
 class Scorecard(NamedTuple):
@@ -88,17 +88,25 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
     titles = controls["model"].map(lambda name: model_title(name, models))
-    human = people(metrics, studies, sources).assign(who=FEET[2], whose="")
+    human = people(metrics, studies, sources).assign(who=FEET[3], whose="")
     here = pd.concat([controls.assign(who=FEET[0], whose=titles), human])
     here = here.assign(ends=[interval(row) for row in here.to_dict("records")])
+    same_view = cells.dropna(subset="above_same_view")
+    same_view = same_view.assign(
+        value=same_view["value"] - same_view["above_same_view"],
+        who=FEET[1],
+        whose=same_view["above_same_view_control"].map(lambda name: model_title(name, models)),
+        ends="",
+    )
     papers = published(resources / "published.csv", probes, studies)
     is_human = papers["who"] == "human"
     papers = papers.assign(
-        who=is_human.map({True: FEET[2], False: FEET[1]}),
+        who=is_human.map({True: FEET[3], False: FEET[2]}),
         whose=papers["row"].mask(is_human, "in the paper"),
         ends="",
     )
-    feet = pd.concat([here, papers]).drop_duplicates(["probe", "who"]).sort_values("who")
+    feet = pd.concat([here, same_view, papers])[["probe", "who", "value", "ends", "whose"]]
+    feet = feet.drop_duplicates(["probe", "who"]).sort_values("who")
     rows = rows_of(cells, models, reasons)
     return Scorecard(cells, rows, probes.to_dict("records"), feet, reasons, studies, sources)
 

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import method_of_blind
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
-from scripts.measure.experiment import CONTROL_METHODS
+from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
+from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import method_title
 from scripts.publish.selection import as_text
@@ -48,8 +49,7 @@ OTHER_WAYS = {
     "released": "released predictions",
     "external": "from elsewhere",
 }
-# methods that keep something from the model: no answer to what it understands
-LESS = {"hypothesis_only", "untrained"}
+UNTRAINED = "untrained"  # no answer to what a model understands
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
@@ -201,7 +201,7 @@ def asked_rows(
     kind, parameters, way and key.
     """
     rows = probe_rows(metrics, studies, sources)
-    rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
+    rows = rows[~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
     known = pd.DataFrame(
         [networks.get(name, (UNKNOWN, None)) for name in rows["model"]],
@@ -226,13 +226,14 @@ def cells_of(
     """A row for each probe, model and way; metrics: of read_scores(); networks: of networks_of().
 
     Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
-    ci_high, n; above, above_low, above_high, control (how far above which control; missing without
-    one); blind, blind_low, blind_high (the same model without what it should read), above_blind,
-    above_blind_low, above_blind_high (how far above that); wordings (how many), lowest, highest (of
-    one wording); sample. All values are shares from 0 to 1.
+    ci_high, n; above, above_low, above_high, above_p, control (how far above which control; missing
+    without one); above_same_view, … (the same of the best control that sees one candidate, where
+    the best sees all); blind, blind_low, blind_high (the same model without what it should read),
+    above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many),
+    lowest, highest (of one wording); sample. All values are shares from 0 to 1.
     """
     rows = asked_rows(metrics, studies, sources, networks)
-    rows = rows[~rows["method"].str.endswith(BLIND)]
+    rows = rows[rows["method"].map(method_of_blind).isna()]
     spread = (
         rows[rows["wording"].notna()]
         .groupby("key")
@@ -241,30 +242,33 @@ def cells_of(
     cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies)
     cells = cells.join(spread, on="key")
     means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
-    for column, suffix, name, more in (
-        ("metric", "_above_control", "above", ["control"]),
-        ("metric", "_above_blind", "above_blind", []),
-        ("method", BLIND, "blind", []),
-    ):
-        beside = means[means[column].str.endswith(suffix, na=False)]
-        beside = beside.assign(**{column: beside[column].str.removesuffix(suffix)})
+    methods = means["method"].map(method_of_blind)
+    besides = {"blind": means.assign(method=methods)[methods.notna()]}
+    for name in ("control", "same_view", "blind"):
+        of_name = means[means["metric"].str.endswith(f"_above_{name}")]
+        metric = of_name["metric"].str.removesuffix(f"_above_{name}")
+        besides[{"control": "above"}.get(name, f"above_{name}")] = of_name.assign(metric=metric)
+    on = ["key", "metric"]
+    for name, beside in besides.items():
         ends = {"value": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
-        beside = beside.assign(key=keys).rename(columns=ends).drop_duplicates(["key", "metric"])
-        on = ["key", "metric"]
-        cells = cells.join(beside.set_index(on)[[*ends.values(), *more]], on=on)
-    return cells.sort_index(ignore_index=True)
+        ends |= {"p_value": f"{name}_p", "control": f"{name}_control"}
+        beside = beside.assign(key=keys).rename(columns=ends).drop_duplicates(on)
+        cells = cells.join(beside.set_index(on)[list(ends.values())], on=on)
+    return cells.rename(columns={"above_control": "control"}).sort_index(ignore_index=True)
 
 
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
-    """Whether each cell lies clearly above every control: the interval of its distance to the best
-    of its own conditions (context, training data) holds nothing from 0 down, and its own interval
-    lies above the best that the probe has; controls: of best_controls().
+    """Whether each cell lies clearly above every control: its distance to the best of its own
+    conditions (context, training data) is above 0 by Holm's test over the study's cells, and its
+    own interval lies above the best that the probe has; controls: of best_controls().
     """
     best = cells["probe"].map(controls.set_index("probe")["value"])
     is_own = (
         cells["value"] - cells["above"] - best
     ).abs() < 1e-9  # paired with the best itself, which tells more than two intervals
-    return (cells["above_low"] > 0) & (is_own | ~(cells["ci_low"] <= best))
+    adjusted = cells.groupby("study")["above_p"].transform(holm)
+    is_above = (cells["above"] > 0) & (adjusted <= 1 - LEVEL)
+    return is_above & (is_own | ~(cells["ci_low"] <= best))
 
 
 def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
@@ -272,7 +276,7 @@ def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.Data
     rows = probe_rows(metrics, studies, sources)
     return rows[
         rows["method"].isin(CONTROL_METHODS)
-        & (rows["model"] != "gold")
+        & ~rows["model"].isin(CEILINGS)
         & rows["seed"].isna()
         & ~rows["metric"].str.endswith("_above_control")
     ]
@@ -321,7 +325,9 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
             said.setdefault("measured_on", said.get("source", corpus))
             is_human = claim["model"] == "human"
             differ = {name for name, value in own.items() if said.get(name, value) != value}
-            if differ <= ({"slice"} if is_human else set()) and said.get("method") not in LESS:
+            if differ <= ({"slice"} if is_human else set()) and not (
+                method_of_blind(said.get("method")) or said.get("method") == UNTRAINED
+            ):
                 is_other = parts_of(claim["setting"], "~").get("source", corpus) != corpus
                 row = claim["row"] + ", other examples" * is_other
                 who = "human" if is_human else "paper"

@@ -1,10 +1,11 @@
 """Draw the scorecard: a panel for each probe, a row for each model and way of asking it.
 
 A row has the study's headline in per cent with its 95 % interval, and in numbers how many points it
-lies above the best control of its conditions. Filled: clearly above every control. Open: no better
-than a control. A cross is the same model without what it should read (blind). The dotted line is
-the best control of the probe. Below the models stand the best control, the best number that the
-paper prints, and people.
+lies above the best control of its conditions. Where the best control sees all candidates, a second
+number is the distance to the best control that sees one candidate, as the model does. Filled:
+clearly above every control. Open: not clearly above the best control. A cross is the same model
+without what it should read (blind). The dotted lines are the best controls of the probe. Below the
+models stand these, the best number that the paper prints, and people.
 
 Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml,
        models.yaml, and beside them studies.yaml, published.csv and, if something was left out,
@@ -70,7 +71,10 @@ COLUMNS = [
     "above",
     "above_low",
     "above_high",
+    "above_p",
     "control",
+    "above_same_view",
+    "above_same_view_control",
     "clear",
     "blind",
     "blind_low",
@@ -88,7 +92,7 @@ ACROSS = 3  # panels beside one another
 LETTERS, HEADING = 30, 22  # of a line of a row's name, and of the name over a study's panels
 CLEAR, LEVEL, ALONE, BLIND = (
     "clearly above the best control",
-    "no better than a control",
+    "not clearly above the best control",
     "no control to compare with",
     "blind: the same model without what it should read",
 )
@@ -98,7 +102,9 @@ MARKS = {
     ALONE: Look(style.INK, "s", "", size=4),
     BLIND: Look(style.GREY, "x", "", size=4),
 }
-LOOKS = MARKS | dict(zip(FEET, (BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE)))
+LOOKS = MARKS | dict(
+    zip(FEET, (BEST_CONTROL, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE))
+)
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
@@ -122,6 +128,8 @@ def points_of(card: Scorecard) -> pd.DataFrame:
                 points.append(of_row | point | {"sample": False})
                 continue
             above = f" {signed(cell['above'])}" if pd.notna(cell["above"]) else ""
+            if pd.notna(cell["above_same_view"]):
+                above += f" / {signed(cell['above_same_view'])}"
             series = CLEAR if cell["clear"] else LEVEL if above else ALONE
             number = percent(cell["value"]) + above
             points.append(cell | of_row | {"series": series, "number": number})

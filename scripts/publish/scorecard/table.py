@@ -30,9 +30,10 @@ NO_BETTER = "†"
 CAPTION = (
     "Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, "
     "then how many points it lies above the best control of its conditions (context, training "
-    f"data), which has no understanding of time. {NO_BETTER}: no better than a control (the 95 % "
-    "interval of that difference, paired over the examples, holds 0 or less, or the cell's own "
-    "holds the probe's best control or less). Blind: the same model without what it should read, "
+    "data), which has no understanding of time. One candidate: the distance to the best control "
+    "that sees one candidate at a time, as the model does, where the best control sees all. "
+    f"{NO_BETTER}: not clearly above the best control, by Holm's test of the paired differences "
+    "over the study's cells (level 5 %). Blind: the same model without what it should read, "
     "one of its controls. Values over seeds or wordings are means; wordings: the lowest and the "
     "highest of one wording. In the paper: the best number that it prints."
 )
@@ -44,11 +45,13 @@ FIRST = (
 
 def cell_text(cell: Mapping) -> str:
     """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`;
-    with the mark where it is no better than a control.
+    with the mark where it is not clearly above the best control.
     """
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
         text += f", {signed(cell['above'])}" + ("" if cell["clear"] else f" {NO_BETTER}")
+    if pd.notna(cell["above_same_view"]):
+        text += f" (one candidate {signed(cell['above_same_view'])})"
     if pd.notna(cell["blind"]):
         text += f"; blind {percent(cell['blind'])}"
     if pd.notna(cell["wordings"]) and cell["wordings"] > 1:

@@ -1,0 +1,26 @@
+"""Contrast pairs: each item of an evaluation split beside a counterpart that differs in one thing.
+
+Not a program. A counterpart has the id of its original with COUNTERPART behind it. A dataset with
+contrast pairs holds only items that have a counterpart, so originals and counterparts pair one to
+one. A system counts where it is right on both (Gardner et al. 2020, contrast consistency).
+"""
+
+import numpy as np
+import pandas as pd
+
+COUNTERPART = ":counterpart"
+
+
+def is_counterpart(ids: pd.Series) -> np.ndarray:
+    """(n,) whether each id is that of a counterpart."""
+    return ids.str.endswith(COUNTERPART).to_numpy(bool)
+
+
+def contrast_pairs(ids: np.ndarray | pd.Index) -> np.ndarray:
+    """(pairs, 2) the places of each original and of its counterpart; (0, 2) where the ids, each
+    different, hold no counterpart.
+    """
+    names = pd.Index(ids)
+    originals = np.flatnonzero(~is_counterpart(names.to_series()))
+    places = names.get_indexer(names[originals] + COUNTERPART)
+    return np.column_stack([originals, places])[places >= 0]
