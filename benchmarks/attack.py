@@ -7,9 +7,9 @@ Takes every dataset of the study that was built and has controls, and fits all l
 views: those that the study declares, and views that any study has (one text, both, how an option
 stands among the others). The committed controls choose inside the training split; an attack looks
 at what is measured, so what it finds is a lead. Give a lead a view of its own in
-scripts/studies/<study>/controls.py before a headline is published. Prints Markdown: what reaches
-more than the best committed control by more than one standard error. Learns from at most 10,000
-examples. Takes minutes a dataset.
+scripts/studies/<study>/controls.py before a headline is published. Prints Markdown, a table a
+dataset: what reaches more than the best committed control, by more than one standard error of that
+difference. Learns from at most 10,000 examples. Takes minutes a dataset.
 """
 
 import argparse
@@ -28,6 +28,7 @@ from scripts.data.runs import facts_of
 from scripts.data.studies import read_studies
 from scripts.data.tables import PREDICTIONS, write_table
 from scripts.measure.experiment import Run, read_scores
+from scripts.measure.intervals import over_groups
 from scripts.measure.study import Study
 from scripts.running.identity import ROOT
 from scripts.running.program import UserError
@@ -35,7 +36,7 @@ from scripts.train.control import predictions_of, read_examples
 from scripts.train.search import Search, View, with_even_odds
 
 RESAMPLES, MOST = 200, 10_000  # bootstrap draws; examples to learn from, drawn by hash
-COLUMNS = ["dataset", "split", "view", "learner", "reaches", "best committed", "which"]
+COLUMNS = ["split", "view", "learner", "reaches", "best committed", "which", "above it"]
 
 
 def both(data: pd.DataFrame) -> pd.Series:
@@ -55,8 +56,10 @@ def lengths(data: pd.DataFrame) -> np.ndarray:
 
 
 def among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """(n, 4) an option's length, and its words' share, less those of the others of its group."""
-    group = data["choice_id" if "choice_id" in data else "group_id"]
+    """(n, 4) an option's length, and its words' share, less those of the others of its choice: of
+    the same first text where the study has no choices.
+    """
+    group = data["choice_id" if "choice_id" in data else "first"]
     words = data["second"].str.lower().str.split().map(set)
     alike = pd.Series(0.0, data.index)
     for rows in group.groupby(group, sort=False).indices.values():
@@ -90,9 +93,9 @@ GENERAL = {
 
 def headline(
     study: Study, facts: dict, file: Path, data: pd.DataFrame, metric: str, scores: np.ndarray
-) -> tuple[float, float] | None:
-    """What scores of a split reach and their standard error, in per cent; None where the split has
-    another headline. They are measured as of a model that learnt nothing; facts: of a control.
+) -> dict | None:
+    """The row of metrics of what scores of a split reach; None where the split has another
+    headline. They are measured as of a model that learnt nothing; facts: of a control.
     """
     labels = facts["labels"] if scores.shape[1] > 1 else facts["labels"][-1:]
     predictions = predictions_of(facts["run"], file.stem, data, scores, "direct")
@@ -101,25 +104,82 @@ def headline(
         run = Run(Path(folder), facts | {"labels": labels, "train_examples": 0})
         for row in study.measure_file(run, file, file.stem, RESAMPLES):
             if row["metric"] == metric and row["slice"] == "all" and row["seed"] is None:
-                return 100 * row["value"], 100 * (row["ci_high"] - row["ci_low"]) / 3.92
+                return row
     return None
 
 
+def above(row: dict, best: dict) -> tuple[float, float]:
+    """How far a row of metrics lies above another one of the same split, and the standard error of
+    that, paired over the groups.
+    """
+    spread = over_groups(row["draws"] - best["draws"], row["effective_groups"])
+    return row["value"] - best["value"], spread.variance**0.5
+
+
 def attacked(
-    name: str, view: View, train: pd.DataFrame, labels: int, exchangeable: bool
-) -> dict[tuple[str, str], Callable[[pd.DataFrame], np.ndarray]]:
-    """Every learner of a view, by both names: a function from a table to scores."""
+    view: View, train: pd.DataFrame, labels: int, exchangeable: bool
+) -> Callable[[pd.DataFrame], dict[str, np.ndarray]]:
+    """Every learner of a view: a function from a table to the scores of each, by name."""
     searched = Search(view, train, labels, exchangeable)
     fitted = searched.fit(frozenset())
     left_out = searched.left_out()
 
-    def of(learner: str) -> Callable[[pd.DataFrame], np.ndarray]:
-        def scores(data: pd.DataFrame) -> np.ndarray:
-            return fitted.scores[learner](searched.read(data), fitted.learnt(data))
+    def scores(data: pd.DataFrame) -> dict[str, np.ndarray]:
+        inputs, learnt = searched.read(data), fitted.learnt(data)
+        return {
+            name: with_even_odds(
+                view, train, of_train, lambda _, name=name: fitted.scores[name](inputs, learnt)
+            )(data)
+            for name, of_train in left_out.items()
+        }
 
-        return with_even_odds(view, train, left_out[learner], scores)
+    return scores
 
-    return {(name, learner): of(learner) for learner in left_out}
+
+def leads(
+    study: Study,
+    description: dict,
+    views: dict[str, View],
+    folder: Path,
+    runs: list[Run],
+    every: bool,
+) -> list[list]:
+    """What reaches more than the best of these controls on each split of their dataset (folder), by
+    more than a standard error: split, view, learner, and what COLUMNS says. every: all that is not
+    below.
+    """
+    widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
+    how, (learn, *measured) = description["methods"]["control"], widest["splits"]
+    method = {"columns": description["columns"], "inputs": how["inputs"]}
+    taught = method | {"inputs": [*how["inputs"], *how.get("teaches", [])]}
+    exchangeable = description.get("exchangeable", False)
+    exchangeable &= not widest["data_options"].get("predict")
+    train = read_examples(folder / f"{learn}.parquet", taught, MOST)
+    splits = {}
+    for split in measured:
+        file = folder / f"{split}.parquet"
+        data = read_examples(file, method)
+        reached = partial(headline, study, widest, file, data, description["headline"])
+        committed = [
+            (row["value"], run.facts["model"], row)
+            for run in runs
+            if (row := reached(read_scores(run, split, data["example_id"], "examples")[0]))
+        ]
+        if committed:
+            splits[split] = data, reached, max(committed, key=lambda one: one[:2])
+    found = []
+    for name, view in views.items():
+        print(f"{folder}: {name}", file=sys.stderr)
+        scores_of = attacked(view, train, len(widest["labels"]), exchangeable)
+        for split, (data, reached, (best, which, row_of_best)) in splits.items():
+            for learner, scores in scores_of(data).items():
+                if row := reached(scores):
+                    higher, error = above(row, row_of_best)
+                    if higher > error * (not every):
+                        numbers = [row["value"], best, higher, error]
+                        value, known, *more = [f"{100 * number:.1f}" for number in numbers]
+                        found.append([split, name, learner, value, known, which, " ± ".join(more)])
+    return found
 
 
 def main(given: argparse.Namespace) -> None:
@@ -129,59 +189,25 @@ def main(given: argparse.Namespace) -> None:
     committed: dict[tuple[str, str], list[Run]] = {}
     for file in sorted(given.results.glob(f"train/{given.study}/*/run.json")):
         facts = facts_of(file)
-        if facts.get("kind") == "control":
+        if facts.get("kind") == "control" and given.dataset in (facts["dataset"], ""):
             committed.setdefault((facts["source"], facts["dataset"]), []).append(
                 Run(file.parent, facts)
             )
     if not committed:
         raise UserError(f"{given.results}/train/{given.study}: no controls; train some first")
-    found = []
     for (source, dataset), runs in committed.items():
-        if given.dataset not in dataset:
-            continue
         folder = given.results / "build" / given.study / source / dataset
-        facts, how = runs[0].facts, description["methods"]["control"]
-        (learn, *measured), predicts = facts["splits"], facts["data_options"].get("predict")
-        method = {"columns": description["columns"], "inputs": how["inputs"]}
-        taught = method | {"inputs": [*how["inputs"], *how.get("teaches", [])]}
-        labels = len(max((run.facts["labels"] for run in runs), key=len))
-        exchangeable = description.get("exchangeable", False) and not predicts
-        train = read_examples(folder / f"{learn}.parquet", taught, MOST)
-        learners = {}
-        for name, view in (views | GENERAL).items():
-            print(f"{source} {dataset}: {name}", file=sys.stderr)
-            learners |= attacked(name, view, train, labels, exchangeable)
-        for split in measured:
-            file = folder / f"{split}.parquet"
-            data = read_examples(file, method)
-
-            widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
-            reached = partial(headline, study, widest, file, data, description["headline"])
-            ids = data["example_id"]
-            committed_values = [
-                (value[0], run.facts["model"])
-                for run in runs
-                if (value := reached(read_scores(run, split, ids, "examples")[0]))
-            ]
-            if not committed_values:
-                continue
-            best, which = max(committed_values)
-            for (view_name, learner), scores in learners.items():
-                value, error = reached(scores(data)) or (0.0, 0.0)
-                if value > best + error * (not given.all):
-                    reaches = f"{value:.1f} ± {error:.1f}"
-                    place = [f"{source} {dataset}", split]
-                    found.append([*place, view_name, learner, reaches, f"{best:.1f}", which])
-    print(
-        table(COLUMNS, found) if found else "Nothing here reaches more than the committed controls."
-    )
+        found = leads(study, description, views | GENERAL, folder, runs, given.all)
+        print(f"\n{source}, {dataset}\n", flush=True)
+        nothing = "Nothing here reaches more than the committed controls."
+        print(table(COLUMNS, found) if found else nothing, flush=True)
 
 
 def arguments() -> argparse.ArgumentParser:
     options = options_of(__doc__)
     options.add_argument("study", help="its folder in scripts/studies/")
     options.add_argument("--results", type=Path, default=Path("results"), help="where both lie")
-    options.add_argument("--dataset", default="", help="only datasets with this in their name")
+    options.add_argument("--dataset", default="", help="only datasets of this name")
     options.add_argument("--all", action="store_true", help="print all that is not below")
     return options
 

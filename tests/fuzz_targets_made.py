@@ -58,6 +58,7 @@ ANSWERS = [
     {
         "example_id": f"e{place}",
         "group_id": f"q{place // 2}",
+        "sentence_id": f"q{place // 2}",
         "text_a": "She ate. How long?",
         "text_b": f"{place + 1} hours",
         "label": place % 2,

@@ -28,6 +28,7 @@ HEADLINES = {
     "concordance",
     "contrast_accuracy",
     "contrast_exact_match",
+    "contrast_one_best_accuracy",
     "contrast_two_best_accuracy",
     "exact_match",
     "f1",

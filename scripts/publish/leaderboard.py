@@ -24,7 +24,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.data.files import whole
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import method_of_blind
 from scripts.running.program import UserError, execute, json_object_with, log, parser
 from scripts.data.tables import METRICS, read_metrics
 from scripts.measure.experiment import EXTERNAL
@@ -49,7 +49,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
         & ~metrics["metric"].str.endswith(
             ("_above_control", "_above_same_view", "_above_blind", *OF_PEOPLE)
         )
-        & ~metrics["method"].str.endswith(BLIND, na=False)
+        & metrics["method"].map(method_of_blind).isna()
         & (metrics["method"] != EXTERNAL)
     ].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"

@@ -40,6 +40,7 @@ written without its number (every 24 hours: every day). Left as they are:
 """
 
 import argparse
+import re
 import sys
 from itertools import chain
 
@@ -50,6 +51,25 @@ from scripts.text.quantity_expressions import expressions
 from scripts.text.time_units import PLURALS, SIZE, UNITS
 from scripts.running.program import execute, parser
 from scripts.data.texts import decoded, lines_in
+
+# of each unit the smaller one that fits exactly, and how often
+SMALLER = {
+    "century": ("year", 100),
+    "decade": ("year", 10),
+    "year": ("month", 12),
+    "week": ("day", 7),
+    "day": ("hour", 24),
+    "hour": ("minute", 60),
+    "minute": ("second", 60),
+}
+MOST = 180  # the largest number that a reader accepts: 180 minutes, not 300
+# what may stand before a plain quantity
+FRAME = re.compile(
+    r"(?:(?:about|around|for)\s+)?(?:once\s+(?:in\s+)?)?(?P<every>(?:every|each|per)\s+)?", re.I
+)
+INEXACT = re.compile(
+    r"\b(?:few|some|several|couple|many|(?:ten|dozen|hundred|thousand|[mbtr]+illion)s)\b", re.I
+)
 
 
 def short(numbers: pd.Series) -> pd.Series:
@@ -147,6 +167,44 @@ def normalize_units(answers: pd.Series) -> pd.Series:
     return answers.where(
         codes < 0, pd.Series(np.append(normalized, None)[codes], answers.index, dtype=answers.dtype)
     )
+
+
+def same_amount(amount: float, unit: str, is_period: bool) -> tuple[float, str] | None:
+    """A quantity in another unit, exactly: a whole number of the largest unit that has one, else a
+    number and a half; None where neither is from a half to MOST. Hours and days are the same only
+    of a period (every day), since a day of work has fewer than 24 hours.
+    """
+    sizes = {big: size for big, size in SMALLER.items() if big != "day" or is_period}
+    found = [(amount / times, big) for big, (small, times) in sizes.items() if small == unit]
+    found += [(amount * times, small) for big, (small, times) in sizes.items() if big == unit]
+    found = [(round(number, 9), name) for number, name in found]
+    fits = [one for one in found if 0.5 <= one[0] <= MOST and one[0] % 0.5 == 0]
+    return min(fits, key=lambda one: one[0] % 1, default=None)
+
+
+def in_another_unit(answers: pd.Series) -> pd.Series:
+    """The answers that are one exact quantity and no more (FRAME), written in another unit: "1
+    hour" as "60 minutes", "once a week" as "once every 7 days"; missing for all others.
+    """
+    codes, texts, table = found_in(answers)
+    written = np.full(len(texts) + 1, None, object)  # the last place is that of a missing answer
+    single = ~table["row"].duplicated(keep=False) & table["join"].isna() & ~table["attributive"]
+    for one in table[single].itertuples():
+        text = texts[one.row]
+        frame = FRAME.fullmatch(text[: one.start])
+        is_period = isinstance(one.every, str) or one.fixed
+        other = same_amount(one.low, UNITS[one.unit], is_period)
+        if not (frame and other) or one.end < len(text) or INEXACT.search(text):
+            continue
+        number, unit = other
+        quantity = f"{number:g} {unit if number == 1 else PLURALS[unit]}"
+        if number == 0.5:
+            quantity = f"half {'an' if unit == 'hour' else 'a'} {unit}"
+        if is_period:
+            quantity = "every " + quantity.removeprefix("1 ")
+        before = text[: frame.start("every")] if frame["every"] else text[: one.start]
+        written[one.row] = before + quantity
+    return pd.Series(written[codes], answers.index, dtype=object)
 
 
 def main(given: argparse.Namespace) -> None:

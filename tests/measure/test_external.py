@@ -48,6 +48,7 @@ def examples(study: str) -> tuple[list[dict], pa.Schema]:
             {
                 "example_id": f"test:{row}",
                 "group_id": f"q{row // 3}",
+                "sentence_id": f"q{row // 3}",
                 "text_a": f"She ate. How long? {row // 3}",
                 "text_b": f"{row} hours",
                 "label": int(row % 3 == 1),

@@ -47,7 +47,9 @@ MANY = 7  # models of the largest form
 def here(typed: str, *given) -> Ended:
     """A publish program, run in this process."""
     module, *options = [*typed.split(), *map(str, given)]
-    reads = ["runs"] if "--runs" in options else []
+    reads = [
+        name for name, of in {"runs": "--runs", "datasets": "--build"}.items() if of in options
+    ]
     importlib.import_module(module).main(publisher_arguments("", *reads).parse_args(options))
     return Ended(module, 0, "", "")
 

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.text.time_units import SECONDS
-from scripts.text.unit_normalization import normalize_units, quantities
+from scripts.text.unit_normalization import in_another_unit, normalize_units, quantities
 from tests.files import read_texts
 from tests.conftest import ROOT
 from tests.rows import each_row, rows_of
@@ -34,6 +34,36 @@ def test_the_tables(table):
     for column in ("answer", "normalized"):
         rows = zip(table[column], normalize_units(table[column]), table["normalized"])
         assert [row for row in rows if row[1] != row[2]] == []
+
+
+@each_row(
+    "answer, wanted",
+    """
+    1 hour                   | 60 minutes
+    About ninety minutes     | About 1.5 hours
+    1 hour and 15 minutes    | 75 minutes
+    30 minutes               | half an hour
+    200 years                | 2 centuries
+    half a year              | 6 months
+    once a week              | once every 7 days
+    once per year            | once every 12 months
+    each 24 hours            | every day
+    every other day          | every 48 hours
+    a day                    | null  # of work
+    5 hours                  | null  # 300 minutes
+    20 minutes               | null  # a third of an hour
+    3 months                 | null  # a quarter of a year
+    a few hours              | null
+    hundreds of years        | null
+    1 to 2 hours             | null
+    twice a day              | null
+    2 hours later            | null
+    a two-hour talk          | null
+    """,
+)
+def test_in_another_unit(answer, wanted):
+    found = in_another_unit(pd.Series([answer, None], dtype=object))
+    assert [text if isinstance(text, str) else None for text in found] == [wanted, None]
 
 
 @each_row(

@@ -11,7 +11,10 @@ Writes <output>/<split>.parquet (schema answers), in the order of the data
 With unit_normalization each answer's temporal expression goes to its most proper unit
 (scripts/text/unit_normalization.py). train_questions keeps that many questions of the first split,
 the one to learn from: those whose ids hash lowest, by draw; a larger number keeps the questions of
-a smaller one. limit keeps at most that many questions of the splits to measure on.
+a smaller one. limit keeps at most that many questions of the splits to measure on. With contrast
+"unit" these hold only questions with an answer that another unit writes exactly, each beside its
+counterpart: the same question with these answers in the other unit ("1 hour" as "60 minutes"), and
+the same labels.
 """
 
 import argparse
@@ -21,9 +24,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.counterparts import COUNTERPART
 from scripts.data.limit import limited
 from scripts.data.options import builder_arguments
-from scripts.text.unit_normalization import normalize_units
+from scripts.text.unit_normalization import in_another_unit, normalize_units
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log
@@ -38,6 +42,7 @@ def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -
         {
             "example_id": [f"{split}:{row}" for row in range(len(questions))],
             "group_id": questions["question_id"],
+            "sentence_id": questions.groupby("sentence")["question_id"].transform("first"),
             "text_a": questions["sentence"] + " " + questions["question"],
             "text_b": normalize_units(answers) if unit_normalization else answers,
             "label": questions["label"],
@@ -45,6 +50,29 @@ def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -
             "answer": answers,
         }
     )
+
+
+def with_counterparts(rows: pd.DataFrame, unit_normalization: bool, where: str) -> pd.DataFrame:
+    """The questions with an answer that another unit writes exactly, then their counterparts: ids
+    with COUNTERPART behind, answers in the other unit where there is one.
+
+    Raises UserError where no question has one.
+    """
+    rewritten = in_another_unit(rows["answer"])
+    kept = rewritten.notna().groupby(rows["group_id"]).transform("any")
+    if not kept.any():
+        raise UserError(
+            f"{where}: no answer is a quantity that another unit writes exactly; leave contrast out"
+        )
+    originals = rows[kept]
+    answers = rewritten.fillna(rows["answer"])[kept]
+    counterparts = originals.assign(
+        example_id=originals["example_id"] + COUNTERPART,
+        group_id=originals["group_id"] + COUNTERPART,
+        text_b=normalize_units(answers) if unit_normalization else answers,
+        answer=answers,
+    )
+    return pd.concat([originals, counterparts], ignore_index=True)
 
 
 def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFrame:
@@ -63,6 +91,10 @@ def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFr
 def build(given: argparse.Namespace, folder: Path) -> None:
     """Write every split to a folder."""
     options = given.options
+    # An option that came later is not told at its default: files are as those before it.
+    recorded = {
+        key: value for key, value in options.items() if (key, value) != ("contrast", "none")
+    }
     for number, split in enumerate(given.splits):
         file = given.cleaned / f"{split}.parquet"
         rows = to_classify(
@@ -70,9 +102,11 @@ def build(given: argparse.Namespace, folder: Path) -> None:
         )
         if number == 0 and options["train_questions"] is not None:
             rows = sampled(rows, options["train_questions"], options["draw"], str(file))
+        if number and options["contrast"] == "unit":
+            rows = with_counterparts(rows, options["unit_normalization"], str(file))
         rows, cut = limited(
-            rows,
-            "group_id",
+            rows.assign(pair=rows["group_id"].str.removesuffix(COUNTERPART)),
+            "pair",
             options["limit"] if number else None,
             "questions",
             f"{given.output} {split}",
@@ -81,7 +115,7 @@ def build(given: argparse.Namespace, folder: Path) -> None:
             pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False),
             folder / f"{split}.parquet",
             ANSWERS,
-            provenance_of(file) | {"split": split, "options": options} | cut,
+            provenance_of(file) | {"split": split, "options": recorded} | cut,
         )
         log.info(
             "%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised",

@@ -11,6 +11,8 @@ as the authors score them.
                         question right
   …_range      each of these three where the quantities of a question of duration or frequency are
                judged by one range (one_range())
+  contrast_exact_match  of contrast pairs (data option contrast), the share in which every candidate
+                        of the question and of its counterpart is judged right
 
 One range: Zhou et al. 2019 (section 4) found that a model "does not infer a range of true answers;
 it instead associates discrete terms and decides individual options". Range decoding asks the same
@@ -27,11 +29,13 @@ with 95 % intervals, overall and by category:
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside
 always_yes, always_no, random (its expected value) and the data's own labels (gold), with 95 %
-intervals over questions, for the last epoch, or the one with the lowest loss on held-out training
-questions where there are any. A row without seed is the mean over the replicates (seeds, or
-wordings of what a model is asked); its sd is over them, its interval over questions and them. What
-the sources name as `predictions` (released by a paper's authors) is a system like any other, with
-the method `released`. A model that was not trained (method untrained) has train_questions 0.
+intervals over sentences, since the questions about one sentence go together, for the last epoch, or
+the one with the lowest loss on held-out training questions where there are any. A row without seed
+is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is over them,
+its interval over sentences and seeds. What the sources name as `predictions` (released by a paper's
+authors) is a system like any other, with the method `released`. A model that was not trained
+(method untrained) has train_questions 0. Of contrast pairs there are the slices contrast=original
+and contrast=counterpart.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run,
        <build>/<source>/<dataset>/<split>.parquet, <fetched>/<source>/<file> of released predictions
@@ -46,6 +50,7 @@ import argparse
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -54,6 +59,7 @@ import pyarrow as pa
 from scripts.text.unit_normalization import quantities
 from scripts.clean.corpus import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
+from scripts.data.counterparts import contrast_pairs, is_counterpart
 from scripts.running.program import execute
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
@@ -63,7 +69,14 @@ from scripts.measure.external import Answered, print_rows
 from scripts.studies.mctaco.prediction_files import as_margins, read_judgements, released_judgements
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema, share
+from scripts.measure.tally import (
+    Replicate,
+    Tally,
+    metric_rows,
+    metrics_schema,
+    share,
+    sums_by_group,
+)
 
 # what is asked for is one range; in ordering, hours before and hours after can both be right
 RANGED = ["duration", "frequency"]
@@ -75,6 +88,7 @@ ANSWERED = Answered(
 SCHEMA = metrics_schema(
     {"unit_normalization": pa.bool_()}
     | dict.fromkeys(["train_questions", "train_pairs", "draw"], pa.int64())
+    | {"contrast": pa.string()}
 )
 
 
@@ -127,33 +141,67 @@ def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
     answers = pd.DataFrame(
         {
             "group_id": table["sentence"] + " " + table["question"],
+            "sentence_id": table["sentence"],
             "answer": table["answer"],
             "label": mapped(table, "label", LABELS, gold, first_line=1),
             "category": mapped(table, "category", CATEGORIES, gold, first_line=1),
         }
     )
-    parts, drawn = slices(answers), resampling(answers["group_id"].unique(), resamples)
+    asked = questions_of(answers, resamples)
     for file in predictions:
         values = question_values(
             answers, [as_margins(read_judgements(file, len(answers), str(gold)))]
         )
         print(file)
-        print_rows(rows_of(values, parts, drawn), PRINTED)
+        print_rows(rows_of(values, asked), PRINTED)
 
 
-def rows_of(
-    values: Values,
-    parts: dict[str, np.ndarray],
-    drawn: Resampling,
-    replicates: Sequence[Replicate] = (),
-) -> list[dict]:
-    """The rows of each metric on each slice of questions; values: of question_values()."""
-    tallies = [
-        Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
-        for metric, table in values.items()
-        for name, part in parts.items()
-    ]
-    return metric_rows(tallies, replicates, drawn)
+class Questions(NamedTuple):
+    """The questions of a split as they are tallied.
+
+    ids: (questions,) their names. sentence: (questions,) the number of each one's sentence, from 0.
+    slices: of slices(). drawn: the draws over the sentences.
+    """
+
+    ids: pd.Index
+    sentence: np.ndarray
+    slices: dict[str, np.ndarray]
+    drawn: Resampling
+
+
+def questions_of(answers: pd.DataFrame, resamples: int) -> Questions:
+    """The questions of answers (group_id, sentence_id, answer, category), as they first come."""
+    first = answers.drop_duplicates("group_id")
+    sentence, names = pd.factorize(first["sentence_id"])
+    drawn = resampling(names, resamples)
+    return Questions(pd.Index(first["group_id"]), sentence, slices(answers), drawn)
+
+
+def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = ()) -> list[dict]:
+    """The rows of each metric on each slice of questions, and of contrast pairs; values: of
+    question_values(). Sums are by sentence.
+    """
+    tallies = []
+    for metric, table in (values | of_pairs(values["exact_match"], asked.ids)).items():
+        for name, part in asked.slices.items():
+            if name.startswith("contrast=") and metric not in OF_PEOPLE:
+                continue
+            there = part & ~np.isnan(table).any(0)
+            values_there = [*np.where(there, table, 0)]
+            sums = sums_by_group(values_there, asked.sentence, len(asked.drawn.block))
+            counts = np.bincount(asked.sentence, there, len(asked.drawn.block)).astype(int)
+            tallies.append(Tally(name, {metric: share}, sums, counts))
+    return metric_rows(tallies, replicates, asked.drawn)
+
+
+def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
+    """contrast_exact_match: (replicates, questions) at the original of each contrast pair, NaN at
+    other questions; nothing where no id is that of a counterpart. exact: (replicates, questions).
+    """
+    original, counterpart = contrast_pairs(ids).T
+    both = np.full_like(exact, np.nan)
+    both[:, original] = exact[:, original] * exact[:, counterpart]
+    return {"contrast_exact_match": both} if len(original) else {}
 
 
 def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
@@ -269,16 +317,20 @@ def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
     """(questions,) which questions belong to each slice; quantities=several: those in which one
-    range can tell something.
+    range can tell something; contrast=…: the halves of contrast pairs, where there are any.
     """
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
     amounts = pd.Series(quantity_of(answers["answer"])).groupby(question).nunique().to_numpy()
-    return (
+    found = (
         {"all": np.full(len(category), True)}
         | {f"category={name}": category == name for name in CATEGORIES.values()}
         | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)}
     )
+    rewritten = is_counterpart(answers["group_id"].drop_duplicates())
+    if rewritten.any():
+        found |= {"contrast=original": ~rewritten, "contrast=counterpart": rewritten}
+    return found
 
 
 def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
@@ -286,10 +338,7 @@ def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
     or turn down (0) each candidate.
     """
     return dict(
-        zip(
-            OF_PEOPLE,
-            by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["group_id"])[0]),
-        )
+        zip(OF_PEOPLE, by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["unit"])[0]))
     )
 
 
@@ -297,8 +346,8 @@ def rows_of_part(
     answers: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
     """The rows of one split; people: what people answered."""
-    label, (question, questions) = answers["label"].to_numpy(), pd.factorize(answers["group_id"])
-    parts, drawn = slices(answers), resampling(questions, resamples)
+    label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
+    asked = questions_of(answers, resamples)
     baselines = {
         "random": with_gap(*(values[None] for values in expected_at_random(label, question)))
     } | {
@@ -329,7 +378,7 @@ def rows_of_part(
     rows = [
         same | row
         for same, values, replicates in measured
-        for row in rows_of(values, parts, drawn, replicates)
+        for row in rows_of(values, asked, replicates)
     ]
     found = {
         (same["model"], same["method"]): System(
@@ -338,7 +387,7 @@ def rows_of_part(
         for same, values, replicates in measured
         if same["model"] != "gold"
     }
-    by_unit = answers.assign(unit=answers["group_id"])
+    by_unit = answers.assign(unit=answers["group_id"], group_id=answers["sentence_id"])
     return rows + people_rows(
         people, by_unit, people_values, found, len(ANSWERED.labels[0]), resamples
     )
@@ -355,14 +404,16 @@ STUDY = Study(
 
 
 def released_rows(parts: list[Part], fetched: Path | None, resamples: int) -> list[dict]:
-    """The rows of what was released with the corpora, in fetched, on each split once."""
+    """The rows of what was released with the corpora, in fetched, on each split once; none on
+    contrast pairs, whose counterparts nobody judged.
+    """
     rows: list[dict] = []
     done = set()
     if fetched is None:
         return rows
     for part in parts:
         limit = part.options.get("limit")
-        if (part.source, part.split, limit) in done:
+        if "contrast" in part.options or (part.source, part.split, limit) in done:
             continue
         done.add((part.source, part.split, limit))
         same = {
@@ -385,7 +436,7 @@ def of_released(
     """Every metric of released judgements of one split; predictions: their entries of the
     sources, folder: their files.
     """
-    rows, drawn = [], resampling(answers["group_id"].unique(), resamples)
+    rows, asked = [], questions_of(answers, resamples)
     for name, entry in predictions.items():
         file = folder / entry["file"]
         margins = [as_margins(released_judgements(file, answers))]
@@ -396,9 +447,7 @@ def of_released(
             "draw": 0,
             "unit_normalization": entry["unit_normalization"],
         }
-        rows += [
-            same | row for row in rows_of(question_values(answers, margins), slices(answers), drawn)
-        ]
+        rows += [same | row for row in rows_of(question_values(answers, margins), asked)]
     return rows
 
 

@@ -68,11 +68,13 @@ def main(given: argparse.Namespace) -> None:
     rows = candidates.merge(categories, on=QUESTION_COLUMNS, how="left", validate="many_to_one")
     rows["text_a"] = rows["sentence"] + " " + rows["question"]
     number = pd.Series(pd.factorize(rows["text_a"])[0])
+    group = "test:" + number.astype(str)
     table = rows.assign(
         example_id=[f"test:{row}" for row in range(len(rows))],
         text_b=rows["answer"],
         label=pd.NA,
-        group_id="test:" + number.astype(str),
+        group_id=group,
+        sentence_id=group.groupby(rows["sentence"]).transform("first"),
     )
     write_items(
         given.output,

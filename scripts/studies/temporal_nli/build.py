@@ -11,7 +11,10 @@ cross_unit     "The store will close in 2 hours." / "The store will close before
 How pairs are labelled and drawn: scripts/studies/temporal_nli/sets.py. The templates of the test
 split are new; held_out names what is new there besides (scripts/studies/temporal_nli/parts.py): the
 pairs that have it leave train and dev, and the column part tells which pairs of the test split have
-it (unseen) or not (seen). limit keeps at most that many of its pairs, by hash.
+it (unseen) or not (seen). balanced thins the test split until what gives answers away is as
+frequent with each of its labels (scripts/studies/temporal_nli/balance.py). contrast gives each of
+its pairs a counterpart (scripts/studies/temporal_nli/contrast.py). limit keeps at most that many of
+its pairs, by hash, originals and counterparts together.
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
 Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates
@@ -35,8 +38,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.counterparts import COUNTERPART
 from scripts.data.limit import limited
 from scripts.data.options import builder_arguments
+from scripts.studies.temporal_nli.balance import balanced
+from scripts.studies.temporal_nli.contrast import check_contrast, with_counterparts
 from scripts.studies.temporal_nli.parts import SEEN, TEMPLATE, UNSEEN, check, unseen, with_parts
 from scripts.studies.temporal_nli.sets import SETS
 from scripts.data.files import whole_set
@@ -44,6 +50,9 @@ from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log
 from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_of, write_table
 from scripts.studies.temporal_nli.tables import NLI, VARIED
+
+# An option that came later is not told at its default: files are as those before it.
+LATER = {"balanced": False, "contrast": "none"}
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
@@ -56,7 +65,9 @@ def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFram
     )
     rows = rows.reset_index(drop=True).assign(challenge_set=name)
     rows["example_id"] = f"{name}:{split}:" + rows.index.astype(str)
-    return rows.reindex(columns=[*NLI.names, "late"]).replace({"duration_format": {"": None}})
+    return rows.reindex(columns=[*NLI.names, "late", "known"]).replace(
+        {"duration_format": {"": None}}
+    )
 
 
 def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
@@ -82,6 +93,7 @@ def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
     file = cleaned / f"{split}.parquet"
     is_generated = "challenge_set" not in schema_of(file).names
     check(options["challenge_set"], options["held_out"], is_generated)
+    check_contrast(options["challenge_set"], options["contrast"])
     if not is_generated:
         rows = read_complete(file, NLI, VARIED).to_pandas()
         if not rows["label"].between(0, 2).all():
@@ -119,6 +131,7 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
     Raises UserError for one that is measured on and has no pair.
     """
     options, first = given.options, given.splits[0]
+    recorded = {name: value for name, value in options.items() if LATER.get(name) != value}
     for split, rows in tables.items():
         source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
         if split in given.splits[1:] and not len(rows):
@@ -127,12 +140,13 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
                 "units"
             )
         limit = options["limit"] if split in given.splits[1:] else None
-        rows, cut = limited(rows, "example_id", limit, "pairs", f"{given.output} {split}")
+        rows = rows.assign(pair=rows["example_id"].str.removesuffix(COUNTERPART))
+        rows, cut = limited(rows, "pair", limit, "pairs", f"{given.output} {split}")
         write_table(
             pa.Table.from_pandas(rows, schema=NLI, preserve_index=False),
             folder / f"{split}.parquet",
             NLI,
-            provenance_of(source) | {"split": split, "options": options} | cut,
+            provenance_of(source) | {"split": split, "options": recorded} | cut,
         )
         shares = ", ".join(
             f"{share:.1%} {name}"
@@ -151,6 +165,17 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
         )
 
 
+def as_measured(rows: pd.DataFrame, options: dict, where: str) -> pd.DataFrame:
+    """The pairs of an evaluation split, with part, as the options balanced and contrast have them;
+    where: the dataset and its split.
+    """
+    if options["balanced"] and len(rows):
+        rows = balanced(rows, options["held_out"], where)
+    if options["contrast"] != LATER["contrast"] and len(rows):
+        rows = with_counterparts(rows, options["contrast"], where)
+    return rows
+
+
 def main(given: argparse.Namespace) -> None:
     options, first, kind = given.options, given.splits[0], given.options["held_out"]
     tables = {split: read(given.cleaned, split, options) for split in given.splits}
@@ -158,6 +183,8 @@ def main(given: argparse.Namespace) -> None:
         tables[split] = rows.assign(
             part=np.where(unseen(rows, kind) & (split != first), UNSEEN, SEEN)
         )
+        if split != first:
+            tables[split] = as_measured(tables[split], options, f"{given.output} {split}")
     learnt, where = tables[first], f"{given.cleaned / first}.parquet"
     known = learnt if kind == TEMPLATE else learnt[~unseen(learnt, kind)]
     if known.empty and len(learnt):

@@ -8,15 +8,21 @@ Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the l
   says_entailment        the share of pairs that are taken for entailment
   confusion              the share of pairs with this label and this prediction (of two labels where
                          a model knows two)
+  contrast_accuracy      where a dataset has contrast pairs: the share of them with both right
+  less_than_consistency  of set II: of the premises with all three hypotheses "less than", the share
+                         on which the answer entailment, once given, stays as the duration grows
+  unread                 the share of pairs that the rule-based reader cannot read
 Slices are by the size of the difference and of T2 as well (distance, hypothesis_size), by part
-(seen or unseen, by what the dataset holds out), and, where whole templates are held out alone, by
+(seen or unseen, by what the dataset holds out), by contrast (original or counterpart), and, where
+whole templates are held out alone, by
 withheld: the pairs that another dataset holds out, which a model that learnt from all can be
 measured on.
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two
 labels has binary scoring only). The majority baseline predicts the most frequent label of the
-evaluation split. Intervals are 95 % intervals over templates. A row without seed is the mean over
-the replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over
-templates and them.
+evaluation split. The model rule_reader is the ceiling: a reader of both sentences by rule, which
+takes a pair that it cannot read for neutral. Intervals are 95 % intervals over templates and pairs
+of times, two ways at once (scripts/measure/bootstrap.py). A row without seed is the mean over the
+replicates (seeds, or wordings of what a model is asked); its sd is over them.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run,
        <build>/<source>/<dataset>/<split>.parquet
@@ -42,18 +48,28 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.counterparts import contrast_pairs, is_counterpart
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE, unseen
+from scripts.studies.temporal_nli.reader import FALLBACK, LABELS, read_labels
 from scripts.running.program import UserError, execute
 from scripts.studies.temporal_nli.tables import NLI, VARIED
+from scripts.studies.temporal_nli.times import times_in
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
-from scripts.measure.bootstrap import resampling
-from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
+from scripts.measure.bootstrap import crossed
+from scripts.measure.experiment import CEILINGS, Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import Metric, Replicate, Tally, metric_rows, metrics_schema
+from scripts.measure.tally import (
+    Metric,
+    Replicate,
+    Tally,
+    metric_rows,
+    metrics_schema,
+    share,
+    sums_by_group,
+)
 
-LABELS = ["entailment", "neutral", "contradiction"]
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
 # by scoring the place of each label among its names
 MERGED = {"ternary": np.arange(3), "binary": np.array([0, 1, 1])}
@@ -98,7 +114,12 @@ SLICES = {
         "part",
     ],
 }
-SCHEMA = metrics_schema(dict.fromkeys(["held_out", "challenge_set", "scoring"], pa.string()))
+LESS_THAN = ["less_than_gold", "less_than_gold_plus_1", "less_than_gold_times_10"]
+BASELINES = {"majority": "majority", "rule_reader": "baseline"}  # and their methods
+SCHEMA = metrics_schema(
+    dict.fromkeys(["held_out", "balanced", "contrast", "challenge_set", "scoring"], pa.string())
+    | {"balanced": pa.bool_()}
+)
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
@@ -160,8 +181,10 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
     held_out: what the dataset holds out; `withheld=list`, … stand where that is whole templates
     alone.
     """
-    parts = {"all": np.arange(len(pairs))}
-    for columns in map(str.split, SLICES[challenge_set]):
+    parts, counterpart = {"all": np.arange(len(pairs))}, is_counterpart(pairs["example_id"])
+    pairs = pairs.assign(contrast=np.where(counterpart, "counterpart", "original"))
+    contrast = ["contrast"] * bool(counterpart.any())
+    for columns in map(str.split, [*SLICES[challenge_set], *contrast]):
         for values, rows in pairs.groupby(columns, sort=True).indices.items():
             values = values if isinstance(values, tuple) else (values,)
             parts[
@@ -176,14 +199,19 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
 
 
 def predictions_of(
-    pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]]
+    pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], read: np.ndarray
 ) -> dict[tuple, list[np.ndarray]]:
     """By model, method and scoring: each run's predictions, in the order of the pairs;
-    the majority baseline first.
+    the baselines first. read: of read_labels().
     """
     found = {
-        ("majority", "majority", scoring): [
+        ("majority", BASELINES["majority"], scoring): [
             np.full(len(pairs), np.bincount(merged[pairs["label"]]).argmax())
+        ]
+        for scoring, merged in MERGED.items()
+    } | {
+        ("rule_reader", BASELINES["rule_reader"], scoring): [
+            merged[np.where(read < 0, FALLBACK, read)]
         ]
         for scoring, merged in MERGED.items()
     }
@@ -214,18 +242,45 @@ def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[
     ]
 
 
+def less_than_premises(pairs: pd.DataFrame) -> np.ndarray:
+    """(n, 3) the rows of the hypotheses "less than" of each premise of set II, the shortest
+    duration first; premises without all three are left out.
+    """
+    table = pairs.assign(row=np.arange(len(pairs))).drop_duplicates(["text_a", "hypothesis_type"])
+    rows = table.pivot(index="text_a", columns="hypothesis_type", values="row")
+    return rows.reindex(columns=LESS_THAN).dropna().to_numpy(int)
+
+
+def together(
+    metric: str, rows: np.ndarray, held: list[np.ndarray], group: np.ndarray, groups: int
+) -> list[Tally]:
+    """The share of the (n, k) rows that hold together, by replicate; none where n is 0.
+
+    held: of each replicate (n,) whether they do; group: of each pair, of so many.
+    """
+    if not len(rows):
+        return []
+    of = group[rows[:, 0]]
+    counts = np.bincount(of, minlength=groups)
+    return [Tally("all", {metric: share}, sums_by_group(held, of, groups), counts)]
+
+
 def rows_of(
     pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
     """The rows of one split; people: what people answered."""
     split, systems, held_out = part.split, part.systems, part.options.get("held_out", TEMPLATE)
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
-    parts, (templates, group) = (
-        slices(pairs, challenge_set, held_out),
-        np.unique(pairs["group_id"], return_inverse=True),
-    )
-    drawn = resampling(templates, resamples)
-    rows, found = [], predictions_of(pairs, split, systems)
+    parts, read = slices(pairs, challenge_set, held_out), read_labels(pairs)
+    # Pairs of one template go together, and pairs of the same two times.
+    times = times_in(pairs["text_a"]) + " > " + times_in(pairs["text_b"])
+    cells = pd.DataFrame({"template": pairs["group_id"], "times": times})
+    group, groups = cells.groupby(["template", "times"]).ngroup(), cells.drop_duplicates()
+    groups = groups.sort_values(["template", "times"])
+    group, many, templates = group.to_numpy(), len(groups), groups["template"].nunique()
+    drawn = crossed(groups["template"].to_numpy(), groups["times"].to_numpy(), resamples)
+    rows, found = [], predictions_of(pairs, split, systems, read)
+    contrasts, less_than = contrast_pairs(pairs["example_id"]), less_than_premises(pairs)
     replicates = {system: replicates_of(runs) for system, runs in systems.items()}
     for (model, method, scoring), predictions in found.items():
         gold, names = MERGED[scoring][label], NAMES[scoring]
@@ -241,25 +296,41 @@ def rows_of(
                 METRICS,
                 np.stack(
                     [
-                        confusions(
-                            gold[part], predicted[part], group[part], len(names), len(templates)
-                        )
+                        confusions(gold[part], predicted[part], group[part], len(names), many)
                         for predicted in predictions
                     ]
                 ),
-                np.bincount(group[part], minlength=len(templates)),
+                np.bincount(group[part], minlength=many),
             )
             for name, part in parts.items()
         ]
+        both = [(one == gold)[contrasts].all(1) for one in predictions]
+        grows = [(np.diff((one == 0)[less_than].astype(int)) >= 0).all(1) for one in predictions]
+        tallies += together("contrast_accuracy", contrasts, both, group, many)
+        tallies += together("less_than_consistency", less_than, grows, group, many)
         rows += [
             same | row for row in metric_rows(tallies, replicates.get((model, method), []), drawn)
         ]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
-        if finest and method not in ("majority", "control"):
+        if finest and method not in (*BASELINES.values(), "control"):
             rows += [
-                same | {"groups": len(templates)} | row
+                same | {"groups": templates} | row
                 for row in confusion_rows(gold, predictions, names)
             ]
+    rows.append(
+        {
+            "challenge_set": challenge_set,
+            "model": "rule_reader",
+            "method": BASELINES["rule_reader"],
+            "scoring": "ternary",
+            "slice": "all",
+            "metric": "unread",
+            "seed": None,
+            "n": len(pairs),
+            "groups": templates,
+            "value": float((read < 0).mean()),
+        }
+    )
     rows += people_on(pairs, found, replicates, people, resamples)
     return [{"sample": part.options.get("test_templates") is not None} | row for row in rows]
 
@@ -292,7 +363,7 @@ def people_on(
                 replicates.get((model, method), []),
             )
             for (model, method, found_scoring), predictions in found.items()
-            if found_scoring == scoring
+            if found_scoring == scoring and model not in CEILINGS
         }
         answered = people_rows(
             people.assign(chosen=merged[people["chosen"]]),

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from scripts.studies.temporal_nli.parts import late, late_magnitude
+from scripts.studies.temporal_nli.parts import known_order, late, late_magnitude
 from scripts.studies.temporal_nli.times import (
     FORWARD,
     FRONTED,
@@ -179,6 +179,7 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
         )
         pairs["difference"] = np.abs(first - second) / size
         pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
+        pairs["known"] = known_order(pairs["choice"], first, second)
         # farther ones might lie in the next cycle
         near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year")
         pairs["fit"] = near & (pairs["text_a"] != pairs["text_b"])
@@ -244,7 +245,8 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
             + ".",
         )
         premises["difference"], premises["gold"] = gold / size, gold
-        premises["late"] = late(premises["choice"], start) | late(premises["choice"], end)
+        start_late, end_late = (late(premises["choice"], place) for place in (start, end))
+        premises["late"], premises["known"] = start_late | end_late, start_late + 2 * end_late
         pairs = cross(premises, hypothesis_type=list(HYPOTHESES))
         factor, plus, less, label = (
             pairs["hypothesis_type"].map({name: facts[part] for name, facts in HYPOTHESES.items()})

@@ -4,6 +4,8 @@ and how sentences say them.
 Not a program.
 """
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -73,6 +75,17 @@ UNIT_PAIRS = {
     "days_months": ("day", "month"),
     "months_years": ("month", "year"),
 }  # set III: adjacent units
+
+
+NAMED = "|".join([*WEEKDAYS, *MONTHS, *SHORT_MONTHS])
+TIME = re.compile(
+    rf"\d[\w:]*(?: (?:[AP]M|{'|'.join(NAMES.values())})s?\b)?|\b(?:{NAMED})\b", re.IGNORECASE
+)
+
+
+def times_in(texts: pd.Series) -> pd.Series:
+    """The times and durations that each text names, in its order: `5 PM`, `March 1950`."""
+    return texts.str.findall(TIME).str.join(" ")
 
 
 def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Series:

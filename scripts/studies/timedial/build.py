@@ -39,23 +39,35 @@ Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cl
 max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those
 with a span, whose ids hash lowest: a larger number keeps the dialogs of a smaller one, and their
 candidates, since the pool is not cut. limit keeps at most that many instances of each split of the
-challenge, and changes nothing of what is learnt from.
+challenge, and changes nothing of what is learnt from. choices
+(scripts/studies/timedial/choices.py) and contrast (scripts/studies/timedial/contrast.py) change
+which options the challenge's instances have, and nothing else.
 """
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.counterparts import COUNTERPART
 from scripts.data.files import whole, whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.data.limit import limited
 from scripts.data.options import builder_arguments, source_beside
 from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
 from scripts.running.program import UserError, execute, log
-from scripts.studies.timedial.instances import challenge_cloze, cloze, ordered, spans_in_dialogs
+from scripts.studies.timedial.choices import READ_CUES, Cue, chosen, cues_of
+from scripts.studies.timedial.contrast import with_counterparts
+from scripts.studies.timedial.instances import (
+    challenge_cloze,
+    cloze,
+    numbered,
+    ordered,
+    spans_in_dialogs,
+)
 from scripts.studies.timedial.leakage import challenge_turns, sources
 from scripts.studies.timedial.pool import pool_of, wrong_rows
 from scripts.studies.timedial.tables import CLOZE
@@ -71,8 +83,10 @@ SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
 
+LATER = {"contaminated": False, "choices": "all", "contrast": "none"}  # options with their defaults
+
 # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/pool.py
-# has the other)
+# and choices.py have the others)
 DIALOG = 2
 
 
@@ -206,12 +220,38 @@ def build_split(
     return built, funnel(reasons, spans, built, pooled["text"].str.lower()), left
 
 
+def measured_options(
+    challenge: pd.DataFrame,
+    spans: pd.DataFrame,
+    options: dict,
+    near: set[str],
+    cues: Mapping[str, Cue],
+    file: str,
+    where: str,
+) -> pd.DataFrame:
+    """The instances of a challenge split (schema cloze) that `choices` and `contrast` ask for.
+
+    near: those that share words with a dialog to learn from. file: of the challenge. where: the
+    dataset and its split. Raises UserError where no instance of the split is left.
+    """
+    scope = options["context_scope"]
+    full = challenge_cloze(challenge, spans, "full", near, file)
+    built = chosen(full, options["choices"], cues, where)
+    if scope != "full":
+        shown = challenge_cloze(challenge, spans, scope, near, file)
+        shown = shown.drop_duplicates("instance_id").set_index("instance_id")["context"]
+        built = built.assign(context=built["instance_id"].map(shown), context_scope=scope)
+    if options["contrast"] == "unit":
+        built = with_counterparts(built, where)
+    return numbered(built)
+
+
 def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
     # An option that came later is not told at its default: files are as those before it.
     recorded_options = {
-        name: value for name, value in options.items() if (name, value) != ("contaminated", False)
+        name: value for name, value in options.items() if LATER.get(name, ...) != value
     }
     asks = source_beside(given, "challenge")
     measured = {
@@ -236,6 +276,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
     instance_turns = challenge_turns(challenges, str(asks.cleaned))
     filled = filled_in(challenges, instance_turns)
     most, rows, learnt, near = options["max_dialogs"], [], None, set()
+    cues: Mapping[str, Cue] = {}
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(file)
@@ -245,6 +286,9 @@ def build(given: argparse.Namespace, output: Path) -> None:
             dialogs, spans, reasons, options, most, str(spans_file), learnt
         )
         near |= still_near(shares, learnt["dialog"].unique())
+        if options["choices"] in READ_CUES and not cues:  # of the first split, all that stay
+            stay = dialogs["dialog"].isin(learnt["dialog"])
+            cues = cues_of(dialogs.loc[stay, "text"], learnt["text"])
         most = None if most is None else -(-most // HELD_OUT)
         write(built, name, file, {})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
@@ -262,12 +306,14 @@ def build(given: argparse.Namespace, output: Path) -> None:
         )
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (asks.cleaned, asks.spans))
-        # Only here: what is learnt from leaves for every instance, measured on or not.
-        challenge, limit = limited(
-            challenge, "instance_id", options["limit"], "instances", f"{given.output} {split}"
-        )
         spans = read_complete(spans_file, SPANS).to_pandas()
-        built = challenge_cloze(challenge, spans, options["context_scope"], near, str(file))
+        place = f"{given.output} {split}"
+        built = measured_options(challenge, spans, options, near, cues, str(file), place)
+        # Only here: what is learnt from leaves for every instance, measured on or not.
+        items = built["instance_id"].str.removesuffix(COUNTERPART)
+        built, limit = limited(
+            built.assign(item=items), "item", options["limit"], "instances", place
+        )
         write(built, split, file, limit)
         log.info(
             "%s %s: %d candidates for %d masks, %d of them near a dialog that stayed",
@@ -277,9 +323,9 @@ def build(given: argparse.Namespace, output: Path) -> None:
             built["instance_id"].nunique(),
             built.loc[built["leak"] == "near", "instance_id"].nunique(),
         )
-    with whole(output / "leakage.csv") as place:
+    with whole(output / "leakage.csv") as leakage:
         table = pd.concat(rows)
-        table[["source", "split", *counts]].to_csv(place, index=False)
+        table[["source", "split", *counts]].to_csv(leakage, index=False)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -6,6 +6,9 @@ and how often a wrong option outranks a right one.
                      wrong: a model that cannot tell a wrong option from a right one has not chosen.
   one_best_accuracy  the same of instances with one right option (the released extras, which the
                      paper leaves out)
+  contrast_two_best_accuracy, contrast_one_best_accuracy
+                     of contrast pairs (data option `contrast`): the share in which the instance and
+                     its counterpart are both right
   wrong_above_right  of the wrong options made by one rule (phrase, numeral, open_ended; all: of
                      every rule) the share that scores as high as at least one right option of its
                      instance, or higher (figure 2: `ranking those negative options over the true
@@ -14,7 +17,7 @@ and how often a wrong option outranks a right one.
 On predictions made elsewhere, a score of every candidate, or a label right or wrong
 (scripts/measure/external.py), or beside the released gold file one JSON object a line with the
 score of every option of one instance, higher is better; options are compared without the spaces
-around them. Prints per cent with 95 % intervals over instances:
+around them. Prints per cent with 95 % intervals over dialogs, beside the gold file over instances:
 
     python -m scripts.studies.timedial.evaluate --predictions FILE \\
         --dataset results/build/timedial/dailydialog/default
@@ -25,12 +28,13 @@ around them. Prints per cent with 95 % intervals over instances:
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all
 instances (slice all), by kind of the masked span (kind=date), by whether it holds a numeral
 (has_numeral=true), by length of the dialog (turns=7-10), with and without the instances that a
-dialog of the training corpus still shares words with (leak=near, leak=none), and for
-wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs.
-A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked);
-its sd is over them, its interval over instances and them. Ties of a control are broken at random,
-in expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of one right
-of three.
+dialog of the training corpus still shares words with (leak=near, leak=none), of contrast pairs by
+half (contrast=original, contrast=counterpart), and for wrong_above_right by rule (rule=phrase); for
+the epoch with the lowest loss on the held-out dialogs. A row without seed is the mean over the
+replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over
+dialogs and them. Instances of one dialog are resampled together. Ties of a control are broken at
+random, in expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of
+one right of three.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run;
        <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema cloze)
@@ -51,6 +55,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.counterparts import contrast_pairs
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
@@ -59,7 +64,7 @@ from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores
 from scripts.measure.external import Answered, print_rows
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import metric_rows, metrics_schema
+from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
 from scripts.measure.ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
 
@@ -76,6 +81,8 @@ SCHEMA = metrics_schema(
         "negative_seed": COUNT,
         "max_dialogs": COUNT,
         "contaminated": pa.bool_(),
+        "choices": TEXT,
+        "contrast": TEXT,
         "train_examples": COUNT,
     }
 )
@@ -105,8 +112,10 @@ def rows_of(
 ) -> list[dict]:
     """The rows of one split; people: what people answered."""
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
-    # instances are numbered as they come
-    drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
+    # instances are numbered as they come; those of one dialog are drawn together
+    first = options.drop_duplicates("instance")
+    dialog, names = pd.factorize(first["dialog_id"])
+    drawn = resampling(names, resamples)
     metric, found = ACCURACY[int(label[instance == 0].sum())], {}
     for (model, method), runs in part.systems.items():
         scored = [scores_of(run, part.split, options) for run in runs]
@@ -130,11 +139,10 @@ def rows_of(
         found[model, method] = System(
             {metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs)
         )
-        rows += [
-            same | row
-            for row in metric_rows(tallies_of(options, outcomes), replicates_of(runs), drawn)
-        ]
-    by_unit = options.assign(unit=options["instance_id"], group_id=options["instance_id"])
+        tallies = tallies_of(options, outcomes) + contrast_tallies(first, metric, outcomes)
+        tallies = [by_dialog(tally, dialog) for tally in tallies]
+        rows += [same | row for row in metric_rows(tallies, replicates_of(runs), drawn)]
+    by_unit = options.assign(unit=options["instance_id"], group_id=options["dialog_id"])
     rows += people_rows(
         people,
         by_unit,
@@ -144,6 +152,36 @@ def rows_of(
         resamples,
     )
     return [{"measured_on": part.entry.get("measured_on", part.source)} | row for row in rows]
+
+
+def by_dialog(tally: Tally, dialog: np.ndarray) -> Tally:
+    """A tally of instances as one of dialogs; dialog: (instances,) integers from 0."""
+    many = dialog.max() + 1
+    counts = np.bincount(dialog, tally.counts, many).astype(int)
+    return Tally(tally.slice, tally.metrics, sums_by_group([*tally.sums], dialog, many), counts)
+
+
+def contrast_tallies(
+    instances: pd.DataFrame, metric: str, outcomes: list[tuple[np.ndarray, np.ndarray]]
+) -> list[Tally]:
+    """`contrast_<metric>`, at the original of each contrast pair, and the metric of originals and
+    of counterparts; none without contrast pairs. instances, outcomes: as for tallies_of().
+    """
+    original, counterpart = contrast_pairs(instances["instance_id"]).T
+    if not len(original):
+        return []
+    right, none = np.stack([right for right, _ in outcomes]), np.zeros(len(instances), int)
+    both, tallies = np.zeros_like(right), []
+    both[:, original] = right[:, original] * right[:, counterpart]
+    for name, title, values, places in (
+        ("all", f"contrast_{metric}", both, original),
+        ("contrast=original", metric, right, original),
+        ("contrast=counterpart", metric, right, counterpart),
+    ):
+        counts = none.copy()
+        counts[places] = 1
+        tallies.append(Tally(name, {title: share}, values * counts, counts))
+    return tallies
 
 
 def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:

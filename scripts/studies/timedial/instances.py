@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy import sparse
 
 from scripts.data.tables import DIALOGS, SPANS, read_complete
 from scripts.running.program import UserError
-from scripts.studies.timedial.leakage import MASK, challenge_turns
+from scripts.studies.timedial.leakage import LONG, MASK, NEAR, challenge_turns, normalized
 from scripts.studies.timedial.tables import CLOZE
 from scripts.text.restored_dialogs import restored_turns
 
@@ -191,10 +192,30 @@ def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     )
 
 
+def dialogs_of(challenge: pd.DataFrame, where: str) -> pd.Series:
+    """The dialog that each instance was made from, as the first instance of it. Index: instance_id.
+
+    Annotators changed words between instances of one dialog. So two are of one dialog where they
+    share half of the long turns of either, the original option in place, directly or through
+    others (LONG and NEAR of scripts/studies/timedial/leakage.py).
+    """
+    turns = restored_turns(challenge, where)
+    turns = turns.assign(number=pd.factorize(turns["dialog_id"])[0], key=normalized(turns["text"]))
+    long = turns[turns["key"].str.len() >= LONG].drop_duplicates(["number", "key"])
+    pairs = long.merge(long, on="key").groupby(["number_x", "number_y"], as_index=False).size()
+    count = np.bincount(long["number"], minlength=turns["number"].max() + 1)
+    fewest = np.minimum(count[pairs["number_x"]], count[pairs["number_y"]])
+    one, other = pairs.loc[pairs["size"] >= NEAR * fewest, ["number_x", "number_y"]].to_numpy().T
+    graph = sparse.coo_array((np.ones(len(one)), (one, other)), shape=(len(count), len(count)))
+    group = sparse.csgraph.connected_components(graph, directed=False)[1]
+    names = pd.Series(turns["dialog_id"].unique())
+    return names.groupby(group).transform("first").set_axis(names)
+
+
 def challenge_cloze(
     challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, near: set[str], where: str
 ) -> pd.DataFrame:
-    """The instances of a challenge split (schema cloze).
+    """The instances of a challenge split (schema cloze); those of one dialog share its dialog_id.
 
     near: those that share words with a dialog to learn from.
     """
@@ -219,7 +240,7 @@ def challenge_cloze(
     )
     return numbered(
         rows.assign(
-            dialog_id=rows["instance_id"],
+            dialog_id=rows["instance_id"].map(dialogs_of(challenge, where)),
             candidate=rows["option"],
             context_scope=scope,
             leak=np.where(rows["instance_id"].isin(near), "near", "none"),

@@ -5,6 +5,7 @@ wrong input.
 import itertools
 import json
 import shutil
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scripts.data.counterparts import COUNTERPART
 from scripts.data.tables import provenance_of, read_table
-from scripts.studies.mctaco.evaluate import by_question, consistency, expected_at_random, one_range
+from scripts.studies.mctaco.evaluate import (
+    by_question,
+    consistency,
+    expected_at_random,
+    one_range,
+    question_values,
+    questions_of,
+    rows_of as metric_rows_of,
+)
 from tests.conftest import ROOT
 from tests.rows import each_row, rows_of
 from tests.runs import write_run
@@ -144,8 +154,15 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
         "43.62",
         "69.62",
     ]
-    spread = 1.96 * np.sqrt(0.4272 * 0.5728 / 1332) * 100
-    assert [float(low), float(high)] == pytest.approx([42.72 - spread, 42.72 + spread], abs=0.1)
+    answers = pd.read_csv(
+        tmp_path / "gold.tsv", sep="\t", header=None, quoting=3, encoding="utf-8-sig"
+    )
+    judged = (mirror / AT / "experiments/bert/bert.norm.output.txt").read_text().split()
+    wrong = (answers[3] != judged).groupby([answers[0], answers[1]]).sum()
+    residuals = ((wrong == 0) - 0.4272).groupby(level=0).sum()  # of each sentence (clustered)
+    assert len(residuals) == 355
+    spread = 1.967 * np.sqrt((residuals**2).sum()) / 1332 * 100
+    assert [float(low), float(high)] == pytest.approx([42.72 - spread, 42.72 + spread], abs=0.15)
     assert {line for line in released if line.startswith("exact match, ")} == {
         f"exact match, category={name}"
         for name in "duration ordering typical_time frequency stationarity".split()
@@ -296,6 +313,128 @@ def test_a_limit_keeps_whole_questions_of_the_test_split(build):
     }
 
 
+NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven".split(), range(1, 12)))
+NUMBERS |= {"fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "half": 0.5, "other": 2}
+SIZES = {
+    unit: (kind, size)
+    for kind, sizes in (
+        ("seconds", {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86400, "week": 604800}),
+        ("months", {"month": 1, "year": 12, "decade": 120, "centur": 1200}),
+    )
+    for unit, size in sizes.items()
+}
+
+
+def read_by_hand(answer: str) -> tuple[list[str], str, Fraction]:
+    """The words around a quantity, and its worth in seconds or in months."""
+    *words, unit = answer.lower().replace(",", "").replace(" . ", ".").split()
+    [(kind, size)] = [SIZES[name] for name in SIZES if unit.startswith(name)]
+    number, around = Fraction(0), []
+    for word in words:
+        if word in ("hundred", "thousand"):
+            number *= {"hundred": 100, "thousand": 1000}[word]
+        elif word in NUMBERS or word[0].isdigit():
+            number += Fraction(str(NUMBERS.get(word, word)))
+        elif word not in ("a", "an", "and", "every", "each", "per"):
+            around.append(word)
+    return around, kind, (number or 1) * size
+
+
+def test_counterparts_say_the_same_in_another_unit(build):
+    folder, plain = build(contrast="unit"), build()
+    assert read_table(folder / "train.parquet").equals(read_table(plain / "train.parquet"))
+    rows, whole = (read_table(one / "test.parquet").to_pandas() for one in (folder, plain))
+    is_counterpart = rows["example_id"].str.endswith(COUNTERPART)
+    originals, counterparts = (
+        rows[part].reset_index(drop=True) for part in (~is_counterpart, is_counterpart)
+    )
+    chosen = whole[whole["group_id"].isin(originals["group_id"])].reset_index(drop=True)
+    assert originals.equals(chosen)
+    for name in ("example_id", "group_id"):
+        assert (counterparts[name] == originals[name] + COUNTERPART).all()
+    same = ["sentence_id", "text_a", "label", "category"]
+    assert counterparts[same].equals(originals[same])
+    assert (counterparts["text_b"] == counterparts["answer"]).all()
+    changed = counterparts["answer"] != originals["answer"]
+    assert changed.groupby(originals["group_id"]).any().all()
+    pairs = set(zip(originals["answer"][changed], counterparts["answer"][changed]))
+    assert len(pairs) > 300
+    assert [pair for pair in pairs if read_by_hand(pair[0]) != read_by_hand(pair[1])] == []
+
+
+def test_a_limit_keeps_contrast_pairs_together(build):
+    rows = read_table(build(contrast="unit", limit=40) / "test.parquet").to_pandas()
+    questions = set(rows["group_id"])
+    originals = {name for name in questions if not name.endswith(COUNTERPART)}
+    assert len(originals) == 40
+    assert questions == originals | {name + COUNTERPART for name in originals}
+
+
+def split_of(questions: list[list[tuple]], sentence: list[str]) -> pd.DataFrame:
+    """Answers of questions of (label, …) candidates."""
+    return pd.DataFrame(
+        {
+            "group_id": f"q{number}",
+            "sentence_id": sentence[number],
+            "label": label,
+            "category": "duration",
+            "answer": "an hour",
+        }
+        for number, candidates in enumerate(questions)
+        for label, *_ in candidates
+    )
+
+
+def measured(answers: pd.DataFrame, accepted: list[int]) -> pd.DataFrame:
+    """The rows of metrics of judgements, by metric and slice."""
+    values = question_values(answers, [np.array(accepted) * 2.0 - 1])
+    rows = metric_rows_of(values, questions_of(answers, 200))
+    return pd.DataFrame(rows).set_index(["metric", "slice"])
+
+
+BIT = st.integers(0, 1)
+BOTH = st.lists(st.lists(st.tuples(BIT, BIT, BIT), min_size=1, max_size=3), min_size=1, max_size=6)
+
+
+@settings(max_examples=30)
+@given(BOTH)
+def test_contrast_exact_match_is_of_both_versions(questions):
+    """Candidates: label, judged in the original, judged in the counterpart."""
+    originals = split_of(questions, [str(number // 2) for number in range(len(questions))])
+    answers = pd.concat(
+        [originals.assign(group_id=originals["group_id"] + COUNTERPART), originals],
+        ignore_index=True,
+    )
+    candidates = [one for question in questions for one in question]
+    rows = measured(answers, [one[2] for one in candidates] + [one[1] for one in candidates])
+    right = [
+        [all(one[0] == one[place] for one in question) for place in (1, 2)]
+        for question in questions
+    ]
+    wanted = {
+        ("contrast_exact_match", "all"): np.mean([all(both) for both in right]),
+        ("exact_match", "contrast=original"): np.mean([both[0] for both in right]),
+        ("exact_match", "contrast=counterpart"): np.mean([both[1] for both in right]),
+        ("exact_match", "all"): np.mean(right),
+    }
+    assert {name: rows.loc[name, "value"] for name in wanted} == pytest.approx(wanted)
+    assert rows.loc[("contrast_exact_match", "all"), "n"] == len(questions)
+
+
+def test_questions_about_one_sentence_go_together():
+    """40 sentences of four questions: a model knows a sentence or does not."""
+    questions, accepted = [[(1,)] for _ in range(160)], [(number // 4) % 2 for number in range(160)]
+    by_sentence = [f"s{number // 4}" for number in range(160)]
+    together, single = (
+        measured(split_of(questions, names), accepted).loc[("exact_match", "all")]
+        for names in (by_sentence, [f"s{number}" for number in range(160)])
+    )
+    assert together["value"] == single["value"] == 0.5
+    assert (together["n"], together["groups"], single["groups"]) == (160, 40, 160)
+    widths = [row["ci_high"] - row["ci_low"] for row in (together, single)]
+    assert widths[0] / widths[1] == pytest.approx(2, abs=0.3)  # the root of four
+
+
 def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     """Two seeds whose judgements are the labels, and their opposite;
     beside them what the authors released.
@@ -339,7 +478,7 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     ].set_index("metric")
     assert mean.loc["exact_match", "value"] == 0.5
     assert mean.loc["exact_match", "sd"] == pytest.approx(np.sqrt(0.5))
-    assert (mean["n"]["exact_match"], mean["groups"]["f1"]) == (1332, 1332)
+    assert (mean["n"]["exact_match"], mean["groups"]["f1"]) == (1332, 355)
     gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index(
         "slice"
     )

@@ -16,7 +16,8 @@ from scripts.publish.comparison import Comparison, Facts, published_claims
 from scripts.publish.selection import selected
 from scripts.publish.names import method_title
 from scripts.publish.table import ABOVE
-from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, nli_metrics
+from scripts.studies.temporal_nli.figures.generalization import without
+from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, data_title, nli_metrics
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.publish.publish_inputs import HOSTILE
 from tests.files import read_json, write_rows
@@ -111,7 +112,8 @@ def test_the_points_are_the_metrics(study, name):
     for method, model in (("majority", "majority"), ("control", "bag_of_words")):
         there = metrics.xs(method, level="method").xs(model, level="model")["value"]
         np.testing.assert_allclose(points[method], there.loc[place])
-    assert not points.duplicated(key).any() and not set(points["method"]) & {"control", "majority"}
+    assert not points.duplicated(key).any()
+    assert not set(points["method"]) & {"control", "majority", "baseline"}
 
 
 def test_what_was_held_out_stands_in_a_matrix(study):
@@ -132,6 +134,13 @@ def test_what_was_held_out_stands_in_a_matrix(study):
     assert np.isnan(values.loc["template", "learnt"])
     for name in FIGURES[:4]:
         assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
+
+
+def test_a_changed_test_split_is_named_and_has_its_own_whole():
+    whole = without("temp_order-list-balanced-True-times-limit-9", "list")
+    assert whole == "temp_order-balanced-True-times-limit-9"
+    title = data_title("event_templates", whole, {"event_templates": {"title": "Generated"}})
+    assert title == "Generated, balanced, contrast pairs: times"
 
 
 def test_what_holds_out_more_than_templates_alone_is_published(tmp_path, program):
@@ -203,7 +212,7 @@ def test_confusion_is_a_share_of_the_label(study):
 
 def test_the_table_holds_the_numbers_and_the_published_ones(study):
     table = table_of(study, "temporal_nli_table")
-    assert len(table) == 2 * 14 + 3 * 2 * 4 - 1, (
+    assert len(table) == 2 * 14 + 4 * 2 * 4 - 1, (
         "ternary and binary, and binary alone of the model with two labels"
     )
     generated = table[table["Source"] == RESOURCES["sources"]["event_templates"]["title"]]
@@ -219,6 +228,7 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
     assert row["Accuracy, published (%)"] == "99.81 ± 0.03"
     assert row["F1 (%)"] == "88.00 ± 1.00"
     assert row["Pairs"] == "6,140"
+    assert (generated["Model"] == "rule-based reader").sum() == 2 * 3
     first = generated.iloc[:4]
     assert first["Model"].tolist()[:2] == ["majority"] * 2
     assert first["Scoring"].tolist()[:2] == ["ternary", "binary"]

@@ -5,10 +5,10 @@ beside a reader that knows only English times.
 import pandas as pd
 import pytest
 
+from scripts.studies.temporal_nli.reader import GRAMMARS
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.figures.memory import PARTS, times_said
 from tests.files import read_texts, write_rows
-from tests.temporal_nli_reader import lasting_sentence, order_sentence, span_sentence, unit_sentence
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 from tests.studies.temporal_nli.test_build_temporal_nli import generate, generated  # noqa: F401
 
@@ -23,20 +23,14 @@ def said(part: dict) -> str:
     return " ".join(f"{part['preposition']} {part['start']} {second} {part['end']}".lower().split())
 
 
-@pytest.mark.parametrize(
-    "challenge_set, readers",
-    [
-        ("temp_order", (order_sentence, order_sentence)),
-        ("temp_duration", (span_sentence, lasting_sentence)),
-        ("cross_unit", (unit_sentence, unit_sentence)),
-    ],
-)
-def test_what_a_sentence_says_of_time_is_what_a_reader_reads(generated, challenge_set, readers):  # noqa: F811
+@pytest.mark.parametrize("challenge_set", GRAMMARS)
+def test_what_a_sentence_says_of_time_is_what_a_reader_reads(generated, challenge_set):  # noqa: F811
+    readers = GRAMMARS[challenge_set][:2]
     for table in generated[challenge_set].values():
         rows = table.sample(min(len(table), 1500), random_state=1)
         for name, read in zip(("text_a", "text_b"), readers):
             found = times_said(rows[name])
-            assert found.tolist() == [said(read(text)[1]) for text in rows[name]]
+            assert found.tolist() == [said(read(text)) for text in rows[name]]
 
 
 def pairs(rows: list[tuple], split: str) -> pd.DataFrame:

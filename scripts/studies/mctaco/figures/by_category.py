@@ -2,7 +2,7 @@
 (Zhou et al. 2019, figure 2).
 
 Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over
-questions and seeds; random as a bar behind them, at the expected value of a fair coin for each
+sentences and seeds; random as a bar behind them, at the expected value of a fair coin for each
 candidate; in grey the control with the highest exact match over all questions (the others are in
 the CSV). Light diamonds: the paper's BERT with unit normalization, from its released predictions,
 on the corpus of the paper only, where these are no system themselves.

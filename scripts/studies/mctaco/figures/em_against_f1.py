@@ -6,7 +6,7 @@ their marks.
 
 F1 rewards each right candidate, exact match only a question without any mistake: how far a system
 lies below the diagonal tells how much of its F1 comes from single candidates rather than from whole
-questions. Means over the seeds with 95 % intervals over questions and seeds; light open marks:
+questions. Means over the seeds with 95 % intervals over sentences and seeds; light open marks:
 table 2 of Zhou et al. 2019, on the corpus of the paper only, joined to the same system here by a
 thin line. Grey: the control with the highest exact match; the others are in the CSV.
 

@@ -54,11 +54,13 @@ CAPTION = (
 
 
 def place_of(facts: dict) -> tuple | None:
-    """Corpus, and whether units were normalized, of runs that learnt from all questions."""
+    """Corpus, and whether units were normalized, of runs that learnt from all questions; None of
+    others, and of contrast pairs.
+    """
     options = facts["data_options"]
     return (
         (facts["source"], bool(options["unit_normalization"]))
-        if options["train_questions"] is None
+        if options["train_questions"] is None and "contrast" not in options
         else None
     )
 

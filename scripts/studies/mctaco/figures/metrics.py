@@ -65,7 +65,7 @@ POINTS = [
 
 def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
     """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as
-    in load_systems().
+    in load_systems(); none of contrast pairs.
 
     kind is the system without unit normalization; paper_model the model as whose system the paper
     prints numbers: of released judgements the one that made them.
@@ -75,10 +75,11 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     since no training set changes them, and so do released judgements, with the least of their
     distances to a control: an experiment may have few controls, or none. `seed` is missing in rows
     over all seeds, `train_questions` where all questions were learnt from. draws: whether the rows
-    keep their draws over questions.
+    keep their draws over sentences.
     """
     metrics = read_metrics(path, SCHEMA, draws).to_pandas()
-    metrics = without_people(metrics[metrics["study"] == "mctaco"])
+    metrics = metrics[(metrics["study"] == "mctaco") & metrics["contrast"].isna()]
+    metrics = without_people(metrics)
     if metrics.empty:
         raise UserError(
             f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures"

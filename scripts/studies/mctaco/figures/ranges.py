@@ -6,7 +6,7 @@ Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", 
 filled ones: the quantities of a question of duration or frequency judged by the one interval that
 the same scores make likeliest. Left of a line of panels: all questions; in the middle those with
 two different quantities or more, where a range can tell something; right: the gap, on all
-questions. Means over the seeds with 95 % intervals over questions and seeds; what one range adds is
+questions. Means over the seeds with 95 % intervals over sentences and seeds; what one range adds is
 paired by question. The data's own labels show the most that one range can reach. Grey: the control
 with the highest exact match; the others are in the CSV.
 

@@ -2,7 +2,7 @@
 (Zhou et al. 2019, table 2).
 
 Each model as learnt from the largest training set that was run (all questions, where a run learnt
-from all). Means over the seeds, their sd over the seeds, 95 % intervals over questions and seeds.
+from all). Means over the seeds, their sd over the seeds, 95 % intervals over sentences and seeds.
 Released predictions are scored as they came. What the paper measured and this study did not run
 stands below, on the corpus of the paper only.
 
@@ -37,7 +37,7 @@ WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
 CAPTION = (
     "MC-TACO by question: F1 and exact match (EM). Means over the seeds, sd over the seeds, 95 % "
-    "intervals over questions and seeds. Random: the expected value of a fair coin for each "
+    "intervals over sentences and seeds. Random: the expected value of a fair coin for each "
     "candidate. Released predictions: the authors' own, scored here. Paper: table 2 of Zhou et al. "
     "2019; its human number is of 100 questions, its RoBERTa number stands in a footnote."
 )

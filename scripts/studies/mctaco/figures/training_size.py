@@ -3,7 +3,7 @@
 
 Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of
 a size, from no training data on where the model was measured untrained (method untrained), with the
-95 % interval over questions and draws. Dotted: random. Dashed: where the paper says that the curve
+95 % interval over sentences and draws. Dotted: random. Dashed: where the paper says that the curve
 goes flat, on the corpus of the paper only. Drawn are the systems that were run with more than one
 size; all of them, where none was.
 
@@ -114,7 +114,7 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
         limit=("limit", "first"),
     ).reset_index()
     points[["value", "ci_low", "ci_high"]] = [
-        mean_of(of_size.to_dict("records")) for _, of_size in by_size
+        mean_of(of_size.to_dict("records"))[:3] for _, of_size in by_size
     ]
     return points.sort_values([*SYSTEM, "metric", "train_pairs"], ignore_index=True)
 

@@ -210,7 +210,8 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
             for name in ("majority", "control")
         }
     )
-    return finest(points[~points["method"].isin(baselines)]).join(baselines, on=same)
+    drawn = points[~points["method"].isin([*baselines, "baseline"])]
+    return finest(drawn).join(baselines, on=same)
 
 
 def draw_panel(

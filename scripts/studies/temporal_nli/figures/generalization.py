@@ -39,6 +39,7 @@ from scripts.publish.panels import (
 )
 from scripts.studies.temporal_nli.figures.metrics import (
     ABOUT,
+    CHANGED,
     SETS,
     SYSTEM,
     data_title,
@@ -82,7 +83,7 @@ NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 def without(dataset: str, kind: str) -> str:
     """The name of the dataset that differs from this one in holding out templates alone."""
-    return re.sub(rf"-{kind}(?=(?:-limit-\d+)?$)", "", dataset)
+    return re.sub(rf"-{kind}(?=(?:-(?:{'|'.join(CHANGED)}|limit-\d+))*$)", "", dataset)
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +94,7 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     something held out besides, and of the controls the one that is best over all pairs of the
     datasets of a set.
     """
-    rows = finest(metrics[metrics["model"] != "majority"])
+    rows = finest(metrics[~metrics["method"].isin(["majority", "baseline"])])
     rows = rows.assign(
         whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])]
     )

@@ -25,8 +25,10 @@ SETS = {
     "temp_duration": "Set II: Temp-Duration",
     "cross_unit": "Set III: Cross-Unit",
 }
+BASELINES = {"rule_reader": "rule-based reader"}  # the ceiling; titles of what is no model
 METHODS = [
     "majority",
+    "baseline",
     "direct",
     "hypothesis_only",
     "likelihood",
@@ -110,14 +112,26 @@ VALUES = {
 }
 
 
+# what the options balanced and contrast are in the name of a dataset
+CHANGED = {
+    "balanced-True": "balanced",
+    "preposition": "contrast pairs: prepositions",
+    "times": "contrast pairs: times",
+}
+
+
 def value_name(column: str, value: str) -> str:
     """The readable name of a value of a column."""
     return VALUES.get(column, {}).get(value, value.replace("_", " "))
 
 
 def data_title(source: str, dataset: str, sources: dict) -> str:
-    """A source's title, with what the dataset's name says of how it was reduced or drawn."""
-    return source_title(source, sources) + details_of(dataset, ["limit"])  # which is a mark
+    """A source's title, with what the dataset's name says of how it was reduced, drawn or
+    changed.
+    """
+    changed = [title for part, title in CHANGED.items() if f"-{part}-" in f"{dataset}-"]
+    details = details_of(dataset, ["limit"])  # which is a mark
+    return ", ".join([source_title(source, sources) + details, *changed])
 
 
 def detail_of(method: str, scoring: str) -> str:
@@ -138,13 +152,13 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()
     point = [*PLACE, "model", "method", "scoring", "slice", "metric"]
-    titles = metrics["model"].map(lambda name: model_title(name, models))
+    titles = metrics["model"].map(lambda name: BASELINES.get(name) or model_title(name, models))
     metrics["series"] = titles + experiment_if_needed(metrics, point)
     order = {
         "challenge_set": list(SETS),
         "method": METHODS,
         "scoring": list(NAMES),
-        "model": ["majority", *models],
+        "model": ["majority", *BASELINES, *models],
     }
     by = [
         "source",

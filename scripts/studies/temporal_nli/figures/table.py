@@ -36,6 +36,10 @@ from scripts.studies.temporal_nli.figures.metrics import (
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
 KEY = ["model", "challenge_set", "method", "scoring"]  # of a number of the paper, beside its metric
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
+JOINT = {
+    "contrast_accuracy": "Both of a contrast pair right (%)",
+    "less_than_consistency": "Less-than consistency (%)",
+}  # of several pairs together, where the set has them
 CAPTION = (
     "Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, "
     "95 % intervals over templates and seeds, and what Thukral et al. 2021 print for the same "
@@ -74,11 +78,12 @@ def tabulate(
     numbers, rows = printed(claims), []
     overall = metrics[
         (metrics["slice"] == "all")
-        & metrics["metric"].isin([*NAMES, "accuracy_above_control", "accuracy_above_blind"])
+        & metrics["metric"].isin([*NAMES, *JOINT, "accuracy_above_control", "accuracy_above_blind"])
     ]
     for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
         means = point[point["seed"].isna()].set_index("metric")
         one = means.loc["accuracy"]
+        is_changed = not one[["balanced", "contrast"]].isna().all()
         row = {
             "Source": data_title(one["source"], one["dataset"], sources) + note_of(one),
             "Challenge set": SETS[one["challenge_set"]],
@@ -95,10 +100,17 @@ def tabulate(
             row |= {
                 f"{name} (%)": spread(ours),
                 f"{name}, 95 % interval": interval(ours, 2),
-                f"{name}, published (%)": numbers.get((*one[KEY], metric), ""),
+                f"{name}, published (%)": ""
+                if is_changed
+                else numbers.get((*one[KEY], metric), ""),
             }
+        row |= {
+            name: spread(means.loc[metric])
+            for metric, name in JOINT.items()
+            if metric in means.index
+        }
         rows.append(row)
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows).fillna("")
     return table.drop(
         columns=[name for name in ("Wordings", ABOVE_BLIND) if not (table[name] != "").any()]
     )

@@ -2,7 +2,7 @@
 numbers and people.
 
 A row for each system under its paradigm, with the most context it was measured with. Means over the
-seeds; 95 % intervals over instances and seeds. Diamonds are table 5 of Qin et al. 2021, on the
+seeds; 95 % intervals over dialogs and seeds. Diamonds are table 5 of Qin et al. 2021, on the
 paper's challenge only; the line at the left is chance (two right options of four: 1/6), the one at
 the right what people reach.
 

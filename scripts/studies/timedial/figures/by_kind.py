@@ -2,7 +2,7 @@
 
 For each challenge two panels, a row for each system and a column for each kind (as the rules of
 scripts/text/temporal_spans.py tell it; other: spans that they do not find) or each number of
-turns. Means over the seeds with 95 % intervals over instances and seeds; n is the instances. The
+turns. Means over the seeds with 95 % intervals over dialogs and seeds; n is the instances. The
 dotted line is chance; the control is the best over all instances. Kinds with fewer than 10
 instances and the other controls are left out of the figure, not of the CSV.
 
@@ -73,8 +73,6 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     chances = points[is_chance].groupby(["measured_on", "slice"])["value"].first()
     systems = points[~is_chance]
     for (name, panel), of_panel in systems.groupby(["measured_on", "panel"], sort=False):
-        if (of_panel["paradigm"] == "control").all():
-            continue
         table = in_rows(of_panel, of_panel.iloc[:0])
         heading = (
             f"{source_title(name, sources)}, {split_title(table['split'].iloc[0])}\n{PANELS[panel]}"

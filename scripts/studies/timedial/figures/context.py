@@ -3,7 +3,7 @@
 
 A row for each system with a mark for each context: the target turn alone, the local turns (the one
 before and the one after as well), the full dialog. Means over the seeds with 95 % intervals over
-instances and seeds. At the right the accuracies, and how many points they lie from that with the
+dialogs and seeds. At the right the accuracies, and how many points they lie from that with the
 target turn (what table 7 prints); first ours, then the paper's. Systems measured with one context
 only, and controls that never see it, are left out; of the other controls the best is drawn (all are
 in the CSV).

@@ -4,7 +4,7 @@
 A row for each system, a column for each rule: phrase matching (a time that stands in the dialog),
 numeral matching (a number that stands there), open-ended. The share of the wrong options of the
 rule that score as high as a right option of their instance or higher, mean over the seeds, with 95
-% intervals over instances and seeds; n is the wrong options that it is a share of. Of the controls
+% intervals over dialogs and seeds; n is the wrong options that it is a share of. Of the controls
 random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the
 numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
 

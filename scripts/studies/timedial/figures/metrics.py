@@ -68,6 +68,13 @@ SETTINGS = {
     "negative_seed": "draw {:.0f}",
     "max_dialogs": "{:,.0f} dialogs",
 }
+# which options the instances had (data options choices and contrast), in words
+VARIANTS = {
+    "pair": ", one right and one wrong option",
+    "missed": ", missed by nearest two",
+    "repaired": ", repaired options",
+    "unit": ", units exchanged",
+}
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
 POINTS = [
     "origin",
@@ -139,7 +146,7 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
 
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     """The timedial rows of a metrics table, with columns `paradigm`, `title` (of the model),
-    `origin` and `blind` (it never sees the dialog).
+    `origin`, `variant` (of VARIANTS) and `blind` (it never sees the dialog).
 
     Real data first, in the order of PARADIGMS, then models as in models.yaml, then DOMAINS. What
     two experiments share stands once; where they measured the same setting differently, the title
@@ -150,9 +157,14 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
         {"seed": float, "limit": float}
     )
     titles = metrics["model"].map(lambda name: model_title(name, models))
+    choices, contrast = (
+        metrics[name].map(VARIANTS).fillna("").astype(object) for name in ("choices", "contrast")
+    )
+    variant = choices + contrast
     metrics = metrics.assign(
         paradigm=metrics["method"].str.removesuffix("_zero_shot"),
-        title=titles + limit_if_several(metrics),
+        title=titles + variant + limit_if_several(metrics),
+        variant=variant,
         origin="here",
         blind=metrics["model"].isin(BLIND) | metrics["method"].str.endswith(METHOD_BLIND),
     )
@@ -163,6 +175,7 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
         "model",
         "domain",
         "context_scope",
+        "variant",
         "limit",
         "slice",
         "metric",
@@ -223,11 +236,11 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """The points of a figure without those of controls, but for random and the one with the highest
-    2-best accuracy of each challenge that has not read its dialogs.
+    2-best accuracy of each challenge, by variant, that has not read its dialogs.
     """
     rows = widest(accuracies(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["domain"] != "contaminated")]
-    best = rows.loc[rows.groupby("measured_on")["value"].idxmax(), SYSTEM]
+    best = rows.loc[rows.groupby(["measured_on", "variant"])["value"].idxmax(), SYSTEM]
     is_best = pd.MultiIndex.from_frame(points[SYSTEM]).isin(pd.MultiIndex.from_frame(best))
     return points[(points["paradigm"] != "control") | is_best | (points["model"] == "random")]
 
@@ -333,7 +346,8 @@ def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     paper = published[published["paradigm"].isin(PARADIGMS)]
     paper = paper.assign(order=paper["domain"].map(list(DOMAINS).index))
     paper = paper.sort_values(["model", "order"], kind="stable")
-    paper = paper.merge(points.drop_duplicates(key)[[*key, "row"]], how="left")
+    same = points[points["variant"] == ""].drop_duplicates(key)
+    paper = paper.merge(same[[*key, "row"]], how="left")
     alone = paper["paradigm"] + "|" + paper["model"] + "|" + paper["domain"] + " (paper only)"
     paper["row"] = paper["row"].fillna(alone)
     both = pd.concat([points, paper], ignore_index=True) if len(paper) else points

@@ -1,0 +1,88 @@
+"""A test split thinned until what gives an answer away is as frequent with each of its labels.
+
+Not a program. A cell holds the pairs that agree in what a control can use. In each cell as many
+pairs of each label stay, those whose ids hash lowest. A cell of a single label leaves. So both
+labels of every cell are equally frequent, and chance is 50 %, for whoever knows the cell and no
+more. A cell is
+
+  in every set     the part, seen or unseen
+  sets I and III   the prepositions of both sentences, and whether the times are the same
+  set II           the claim ("less than 5 hours."), and whether it is ten times the duration
+
+and, of unseen pairs, what training tells of the order of their times:
+
+  range, set I     the order of the times, as if all that are held out were one
+  range, set II    which of the two times is held out
+  range, set III   T2 in whole units: of T2 below 8 or over 10 the order follows from T2 alone
+  unit, set III    T1, and whether T2 / T1 exceeds the ratio of each pair of units: between the two
+                   ratios (hours in a day, days in a month) only the units tell the order
+
+Lists and units that training lacks have words without a weight. So an additive model has nothing
+but the cell there, and is at chance where list, unit or range are held out. Elsewhere it is not.
+"""
+
+import numpy as np
+import pandas as pd
+
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import UserError, log
+from scripts.studies.temporal_nli.parts import DAY_PAIRS, UNSEEN, second_size
+from scripts.studies.temporal_nli.times import SECONDS, UNIT_PAIRS
+
+DRAW = 11  # apart from the other draws from the same ids
+
+
+def number_in(texts: pd.Series) -> pd.Series:
+    """The number of each sentence of set III."""
+    return pd.to_numeric(texts.str.extract(r"(?i)\b(?:in|before|after) (\d+) ")[0])
+
+
+def order_cues(rows: pd.DataFrame, held_out: str) -> dict[str, pd.Series]:
+    """What training tells of the order of the times of each pair, where they are held out."""
+    counted = rows["challenge_set"].iloc[0] == "cross_unit"
+    if held_out == "range":
+        return {"order": np.floor(second_size(rows)) if counted else rows["known"]}
+    if held_out == "unit" and counted:
+        first, second = number_in(rows["text_a"]), number_in(rows["text_b"])
+        key = {"first": first}
+        for pair in DAY_PAIRS:
+            low, high = UNIT_PAIRS[pair]
+            key[pair] = (second * SECONDS[low] / SECONDS[high] > first).astype(float)
+        return key
+    return {}
+
+
+def cells_of(rows: pd.DataFrame, held_out: str) -> pd.Series:
+    """The number of the cell of each pair."""
+    if rows["challenge_set"].iloc[0] == "temp_duration":
+        key = {
+            "claim": rows["text_b"].str.extract(r".* for (.+)$")[0],
+            "far": rows["hypothesis_type"].str.endswith("times_10"),
+        }
+    else:
+        key = {
+            "premise": rows["premise_preposition"],
+            "hypothesis": rows["hypothesis_preposition"],
+            "same": rows["distance"] == "same",
+        }
+    unseen = rows["part"] == UNSEEN
+    key |= {name: cue.where(unseen) for name, cue in order_cues(rows, held_out).items()}
+    table = pd.DataFrame(key | {"part": rows["part"]})
+    return table.groupby(list(table), dropna=False, sort=False).ngroup()
+
+
+def balanced(rows: pd.DataFrame, held_out: str, where: str) -> pd.DataFrame:
+    """The pairs that stay, of an evaluation split of one set (schema nli; of a generated one with
+    known). Raises UserError where none that is held out does; where: what messages call it.
+    """
+    at = pd.DataFrame({"cell": cells_of(rows, held_out), "label": rows["label"]})
+    by_hash = np.argsort(keyed_hash(rows["example_id"], DRAW), kind="stable")
+    rank = at.iloc[by_hash].groupby(["cell", "label"]).cumcount().reindex(rows.index)
+    counts = at.groupby(["cell", "label"]).size().unstack()
+    least = counts.min(axis=1).where(counts.notna().sum(axis=1) > 1, 0)
+    kept = rows[rank < at["cell"].map(least)]
+    unseen = (kept["part"] == UNSEEN).sum()
+    log.info("%s: balanced, %d of %d pairs, %d unseen", where, len(kept), len(rows), unseen)
+    if not unseen:
+        raise UserError(f"{where}: balanced leaves no unseen pair; ask for more test_templates")
+    return kept

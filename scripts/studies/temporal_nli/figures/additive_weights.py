@@ -1,0 +1,225 @@
+"""Draw what an additive model learns from set I of temporal NLI: the weight of each time against
+its place in the list.
+
+The model is the control that sees both texts (VIEWS of scripts/studies/temporal_nli/controls.py): a
+logistic regression for entailment, of words without order, crossed with the two prepositions. It is
+fitted here on the training pairs, in seconds. A panel is a list of times, in pairs with a premise
+at a fixed time and `before` in the hypothesis: In May, … / Before July, …
+
+Each time has two marks: its weight in the hypothesis, and its weight in the premise. The second one
+is drawn with its sign reversed, and has the model's constant. So the model says entailment for
+those pairs whose hypothesis's mark is higher than the premise's mark; the distance is the log-odds.
+
+A line of panels is a training set: of whole templates, without weekdays, or without the last third
+of each list. Shaded: times that no training sentence has.
+
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
+       <build>/<source>/<dataset>/train.parquet (schema nli), resources/sources.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: a row for each time and sentence; weight in
+       log-odds; in_order: the share of all pairs of different times of the list that the model puts
+       in the right order
+
+    python -m scripts.studies.temporal_nli.figures.additive_weights \\
+        --metrics results/evaluate/controls/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --train results/train/temporal_nli \\
+        --build results/build/temporal_nli --runs RUN RUN … \\
+        --output results/publish/controls/figures/temporal_nli_additive_weights
+"""
+
+import argparse
+import re
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from scripts.data.runs import facts_of
+from scripts.data.tables import read_metrics, read_table
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load
+from scripts.publish.panels import DASHED, Look, Panel, figure_of, publish
+from scripts.running.program import execute
+from scripts.studies.temporal_nli.controls import VIEWS
+from scripts.studies.temporal_nli.figures.metrics import VALUES, data_title
+from scripts.studies.temporal_nli.times import LISTS
+from scripts.train.search import ITERATIONS, STACKED, reader
+
+SHOWN = ["weekday", "month_full", "hour_12", "year"]
+HELD_OUT = {
+    "template": "",
+    "list": ", weekdays held out of training",
+    "range": ", last third of each list held out of training",
+}
+BLANK = "0x"  # stands where a time does, and no training pair has it: it has no weight
+HYPOTHESIS = Look(style.COLOURS[0], "o", size=3)
+PREMISE = Look(style.COLOURS[1], "s", DASHED, style.PAPER, size=3)
+TICKS = {
+    "weekday": lambda time: time[:2],
+    "month_full": lambda time: time[0],
+    "hour_12": lambda time: time if time in ("12 AM", "8 AM", "4 PM") else None,
+    "year": lambda time: time if time in ("1900", "1950", "2000") else None,
+}
+HEIGHT = 1.15  # inches
+COLUMNS = (
+    "source dataset held_out list place time sentence weight in_training in_order sample limit"
+).split()
+
+
+def additive(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
+    """The model, learnt from pairs (first, second, label): a function from a table of pairs to
+    (n,) log-odds of entailment.
+    """
+    read = reader(VIEWS["both_texts"], train, exchangeable=False)
+    model = LogisticRegression(C=STACKED, max_iter=ITERATIONS, tol=1e-3)
+    with threadpool_limits(1):
+        model.fit(read(train).sparse, train["label"] == 0)
+    return lambda pairs: model.decision_function(read(pairs).sparse)
+
+
+def weights_of(odds: Callable[[pd.DataFrame], np.ndarray], name: str) -> pd.DataFrame:
+    """The weights of a list of times: place, time, premise, hypothesis. The log-odds of two
+    different times are the hypothesis's weight of the one less the premise's of the other.
+    """
+    _, size, (times, _), preposition = LISTS[name]
+    first, second = [BLANK, *times, *[BLANK] * size], [BLANK, *[BLANK] * size, *times]
+    found = odds(
+        pd.DataFrame(
+            {
+                "first": [f"It ended {preposition} {time}." for time in first],
+                "second": [f"It ended before {time}." for time in second],
+            }
+        )
+    )
+    constant, of_premise, of_hypothesis = np.split(found, [1, size + 1])
+    middle = of_hypothesis.mean()
+    return pd.DataFrame(
+        {
+            "place": range(size),
+            "time": times,
+            "hypothesis": of_hypothesis - middle,
+            "premise": constant - of_premise - middle,
+        }
+    )
+
+
+def in_order(weights: pd.DataFrame) -> float:
+    """The share of all pairs of different times that the two weights put in the right order."""
+    place = weights["place"].to_numpy()
+    entailed = weights["hypothesis"].to_numpy() > weights["premise"].to_numpy()[:, None]
+    right = entailed == (place > place[:, None])
+    return float(right[place != place[:, None]].mean())
+
+
+def points_of(train: pd.DataFrame) -> pd.DataFrame:
+    """list, place, time, sentence, weight, in_training and in_order of all lists, learnt from a
+    table of pairs: first, second, label.
+    """
+    odds, text = additive(train), "\n".join([*train["first"], *train["second"]])
+    parts = []
+    for name in SHOWN:
+        weights = weights_of(odds, name)
+        known = [re.search(rf"\b{time}\b", text) is not None for time in weights["time"]]
+        parts.append(
+            weights.assign(list=name, in_training=known, in_order=in_order(weights)).melt(
+                ["list", "place", "time", "in_training", "in_order"],
+                var_name="sentence",
+                value_name="weight",
+            )
+        )
+    return pd.concat(parts)
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, most: float, is_first: bool) -> None:
+    """A list of times: two lines, and a shade where training has no such time; most: the end of the
+    y axis.
+    """
+    name = points["list"].iloc[0]
+    times = points.drop_duplicates("place")
+    for place in times.loc[~times["in_training"], "place"]:
+        axes.axvspan(place - 0.5, place + 0.5, color=style.PALE, linewidth=0, zorder=0.5)
+    for sentence, look in {"premise": PREMISE, "hypothesis": HYPOTHESIS}.items():
+        line = points[points["sentence"] == sentence]
+        few = look if len(line) < 30 else look._replace(marker="")
+        axes.plot(line["place"], line["weight"], **few.settings())
+    labels = {place: TICKS[name](time) for place, time in zip(times["place"], times["time"])}
+    axes.set_xticks(
+        [place for place, label in labels.items() if label], [*filter(None, labels.values())]
+    )
+    axes.set_xlim(-0.5, len(times) - 0.5)
+    axes.set_ylim(-most, most)
+    axes.set_ylabel("weight (log-odds)" if is_first else "")
+
+
+def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of all training sets: a line each, a panel for each list."""
+    lines = []
+    most = 1.05 * points["weight"].abs().groupby(points["list"]).max().clip(lower=1)
+    for (source, dataset), block in points.groupby(["source", "dataset"], sort=False):
+        heading = data_title(source, dataset, sources) + HELD_OUT[block["held_out"].iloc[0]]
+        lines.append(
+            [
+                Panel(
+                    panel,
+                    partial(draw_panel, most=most[name], is_first=name == SHOWN[0]),
+                    VALUES["choice"][name],
+                    f"{100 * panel['in_order'].iloc[0]:.0f} % in order",
+                    heading if name == SHOWN[0] else "",
+                    HEIGHT,
+                )
+                for name, panel in block.groupby("list", sort=False)
+            ]
+        )
+    marks = [
+        HYPOTHESIS.handle("in the hypothesis (before July)"),
+        PREMISE.handle("in the premise (in May), sign reversed"),
+        Patch(color=style.PALE, label="time not in training"),
+    ]
+    return figure_of(lines, [("", marks)], size=7.5)
+
+
+def trained_on(given: argparse.Namespace) -> dict[tuple[str, str, str], pd.DataFrame]:
+    """By source, dataset and what it holds out the training pairs (first, second, label) of set I.
+    Datasets that differ in what is measured alone stand once.
+    """
+    found: dict[tuple[str, str, str], pd.DataFrame] = {}
+    facts_of_runs = [facts_of(given.train / name / "run.json") for name in given.runs]
+    places = {
+        (facts["source"], facts["dataset"], facts["data_options"]["held_out"], facts["splits"][0])
+        for facts in facts_of_runs
+        if facts["data_options"]["challenge_set"] == "temp_order"
+    }
+    for source, dataset, held_out, split in sorted(places):
+        file = given.build / source / dataset / f"{split}.parquet"
+        table = read_table(file, ["text_a", "text_b", "label"]).to_pandas()
+        table = table.set_axis(["first", "second", "label"], axis=1)
+        if held_out in HELD_OUT and not any(table.equals(other) for other in found.values()):
+            found[source, dataset, held_out] = table
+    return found
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics, sources = read_metrics(given.metrics).to_pandas(), load(given.sources)
+    sampled = metrics.groupby(["source", "dataset"])["sample"].any()
+    parts = [
+        points_of(train).assign(
+            source=source,
+            dataset=dataset,
+            held_out=held_out,
+            sample=bool(sampled.get((source, dataset), False)),
+            limit=None,
+        )
+        for (source, dataset, held_out), train in trained_on(given).items()
+    ]
+    points = pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)[COLUMNS]
+    publish(given, points, lambda: draw(points, sources), "no run learnt from set I")
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

@@ -1,0 +1,60 @@
+"""The option `contrast`: instances beside the same instances with durations in another unit.
+
+Not a program. A system that understands durations treats "1 hour" and "60 minutes" alike. In a
+counterpart each option that is a plain duration is written in another unit that has the same value
+exactly (in_another_unit() of scripts/text/unit_normalization.py). Words may stand around it: "about
+an hour", "two years ago". The other options stay. An instance has a counterpart where a right and a
+wrong option are plain durations. So the change of units does not tell which options are right.
+Values stay, so the control `nearest_two` passes both halves; `choices` stops it.
+"""
+
+import re
+
+import pandas as pd
+
+from scripts.data.counterparts import COUNTERPART
+from scripts.running.program import UserError, log
+from scripts.text.unit_normalization import in_another_unit, quantities
+
+# what may stand behind a duration; a noun may not ("a two week holiday")
+AFTER = re.compile(r"(?i)(?:\s+(?:ago|later|earlier|before|from now|or so))?\W*")
+
+
+def in_other_units(options: pd.Series) -> pd.Series:
+    """Each option with its duration in another unit; missing where it is no plain duration."""
+    found = quantities(options)[["start", "end"]].dropna().astype(int)
+    parts = pd.DataFrame(
+        [
+            (text[:start], text[start:end], text[end:])
+            for text, start, end in zip(options[found.index], found["start"], found["end"])
+        ],
+        found.index,
+        ["before", "said", "after"],
+        dtype=object,
+    )
+    parts = parts[parts["after"].str.fullmatch(AFTER).to_numpy(bool)]
+    new = parts["before"] + in_another_unit(parts["said"]) + parts["after"]
+    return new.reindex(options.index)
+
+
+def with_counterparts(options: pd.DataFrame, where: str) -> pd.DataFrame:
+    """The instances that have a counterpart, and their counterparts behind them (schema cloze).
+
+    where: the dataset and its split. Raises UserError where options have no counterpart at all.
+    """
+    new = in_other_units(options["candidate"])
+    labels = options["label"].where(new.notna()).groupby(options["instance_id"])
+    originals = options[labels.transform("nunique") == 2]
+    if originals.empty and len(options):
+        raise UserError(
+            f"{where}: contrast: unit finds no instance with a plain duration among its right and "
+            "its wrong options; use contrast: none, or a larger challenge"
+        )
+    count = options["instance_id"].nunique(), originals["instance_id"].nunique()
+    log.info("%s: contrast: of %d instances %d have a counterpart", where, *count)
+    new = new[originals.index]
+    ids = originals["instance_id"] + COUNTERPART
+    turned = originals.assign(
+        instance_id=ids, candidate=new.fillna(originals["candidate"]), is_original=False
+    )
+    return pd.concat([originals, turned], ignore_index=True)

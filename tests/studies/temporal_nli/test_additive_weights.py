@@ -1,0 +1,87 @@
+"""The figure of what an additive model learns from set I: planted orders are found, and times that
+training does not have stay flat.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.studies.temporal_nli.figures.additive_weights import SHOWN, additive, weights_of
+from scripts.studies.temporal_nli.tables import NLI
+from scripts.studies.temporal_nli.times import LISTS
+from tests.files import write_rows
+from tests.publish.publish_inputs import points_of
+from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
+
+ITEM = "temporal_nli_additive_weights"
+LIST = ["source", "dataset", "list"]
+
+
+def pairs_of(lists: list[str], labels: tuple[int, int] = (0, 2)) -> pd.DataFrame:
+    """All pairs of different times of these lists, of years each tenth; the label of those whose
+    hypothesis names the later time, and of the others.
+    """
+    rows = []
+    for name in lists:
+        _, size, (times, _), preposition = LISTS[name]
+        places = range(0, size, 10 if name == "year" else 1)
+        rows += [
+            {
+                "text_a": f"The dam burst {preposition} {times[first]}.",
+                "text_b": f"The dam burst before {times[second]}.",
+                "label": labels[second < first],
+            }
+            for first in places
+            for second in places
+            if first != second
+        ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory, program) -> pd.DataFrame:
+    """A made-up study whose generated set has each list, and one set without weekdays; labels of
+    the released set are exchanged.
+    """
+    study = NliStudy(tmp_path_factory.mktemp("study"), program)
+    for place, pairs in {
+        "event_templates/temp_order": pairs_of(SHOWN),
+        "event_templates/temp_order-list": pairs_of(SHOWN[1:]),
+        "temporal_nli_release/temp_order": pairs_of(SHOWN, labels=(2, 0)),
+    }.items():
+        file = study.results / "build/temporal_nli" / place / "train.parquet"
+        rows = [dict.fromkeys(NLI.names) | row for row in pairs.to_dict("records")]
+        write_rows(rows, file, NLI)
+    study.call(ITEM)
+    return points_of(study, ITEM)
+
+
+def test_weights_follow_the_order_that_the_labels_have(points):
+    share = points.groupby(LIST)["in_order"].first().unstack()
+    assert (share.loc[("event_templates", "temp_order")] > 0.9).all()
+    assert (share.loc[("temporal_nli_release", "temp_order")] < 0.1).all()
+    assert share.loc[("event_templates", "temp_order-list"), "weekday"] == 0.5
+    assert (share.loc[("event_templates", "temp_order-list"), SHOWN[1:]] > 0.9).all()
+
+
+def test_times_that_training_lacks_are_marked_and_flat(points):
+    weekdays = points[(points["dataset"] == "temp_order-list") & (points["list"] == "weekday")]
+    assert not weekdays["in_training"].any()
+    assert weekdays.groupby("sentence")["weight"].agg(np.ptp).max() < 1e-9
+    learnt = points[points["dataset"] == "temp_order"]
+    years = learnt[learnt["list"] == "year"]
+    assert (years["in_training"] == (years["time"].astype(int) % 10 == 0)).all()
+    assert learnt.loc[learnt["list"] != "year", "in_training"].all()
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_two_weights_are_all_that_the_model_says_of_a_pair(name):
+    train = pairs_of(SHOWN).set_axis(["first", "second", "label"], axis=1)
+    odds = additive(train)
+    weights = weights_of(odds, name).set_index("time")
+    pairs = pairs_of([name]).set_axis(["first", "second", "label"], axis=1)
+    _, _, _, preposition = LISTS[name]
+    first = pairs["first"].str.extract(rf" {preposition} (.*)\.")[0]
+    second = pairs["second"].str.extract(r" before (.*)\.")[0]
+    told = weights["hypothesis"][second].to_numpy() - weights["premise"][first].to_numpy()
+    assert odds(pairs) == pytest.approx(told)

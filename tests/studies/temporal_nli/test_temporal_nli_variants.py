@@ -1,0 +1,318 @@
+"""Test splits that a control cannot pass: balanced ones, and contrast pairs, read back; and how
+they are measured.
+"""
+
+import json
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.data.counterparts import COUNTERPART, contrast_pairs, is_counterpart
+from scripts.data.tables import provenance_of, read_table
+from scripts.running.program import UserError
+from scripts.studies.temporal_nli.balance import balanced
+from scripts.studies.temporal_nli.contrast import counterpart_labels
+from scripts.studies.temporal_nli.controls import VIEWS
+from scripts.studies.temporal_nli.evaluate import LABELS
+from scripts.studies.temporal_nli.parts import SEEN, UNSEEN
+from scripts.studies.temporal_nli.reader import read, relation
+from scripts.train.control import read_examples
+from scripts.train.search import search
+from tests.conftest import ROOT
+from tests.rows import rows_of
+from tests.runs import write_run
+
+SMALL = {"train_templates": 24, "test_templates": 8, "iterations": 2}
+OTHER = {"before": "after", "after": "before"}
+METHOD = {"columns": {"example_id": "example_id", "group_id": "group_id"}} | {
+    "inputs": ["text_a", "text_b"]
+}
+
+
+@pytest.fixture(scope="session")
+def build(program, tmp_path_factory):
+    """Build a set with these options; the folder of the dataset, or what a refusal says."""
+    folder = tmp_path_factory.mktemp("variants")
+    program(
+        f"scripts.clean.event_templates --source event_templates --fetched {ROOT}/resources "
+        f"--output {folder}/clean",
+        "--provenance",
+        "{}",
+    ).checked()
+
+    def call(challenge_set, ok=True, **options):
+        name = "-".join([challenge_set, *(f"{key}-{value}" for key, value in options.items())])
+        output = folder / "build/event_templates" / name
+        if output.exists():
+            return output
+        done = program(
+            f"scripts.studies.temporal_nli.build --cleaned {folder}/clean --splits train test "
+            f"--output {output}",
+            "--options",
+            json.dumps(SMALL | {"challenge_set": challenge_set} | options),
+        ).checked(ok)
+        return output if ok else done.stderr
+
+    return call
+
+
+def split_of(folder, split="test") -> pd.DataFrame:
+    return read_table(folder / f"{split}.parquet").to_pandas()
+
+
+@pytest.mark.parametrize("contrast", ["preposition", "times"])
+def test_labels_of_counterparts_equal_a_slow_reference(contrast):
+    cases = list(product(("at", "before", "after"), ("before", "after"), range(3), range(3)))
+    rows = pd.DataFrame(
+        [
+            {
+                "label": LABELS.index(relation(premise, i, hypothesis, j)),
+                "premise_type": "fixed" if premise == "at" else "interval",
+                "premise_preposition": premise,
+                "hypothesis_preposition": hypothesis,
+                "distance": "same" if i == j else "to_half",
+            }
+            for premise, hypothesis, i, j in cases
+        ]
+    )
+    wanted = [
+        relation(premise, j, hypothesis, i)
+        if contrast == "times"
+        else relation(premise, i, OTHER[hypothesis], j)
+        for premise, hypothesis, i, j in cases
+    ]
+    assert [LABELS[label] for label in counterpart_labels(rows, contrast)] == wanted
+
+
+@pytest.mark.parametrize(
+    "challenge_set, contrast",
+    rows_of("""
+        temp_order    | preposition
+        temp_order    | times
+        temp_duration | preposition
+        cross_unit    | preposition
+        cross_unit    | times
+    """),
+)
+def test_a_counterpart_differs_in_one_thing_and_reads_back_to_its_label(
+    build, challenge_set, contrast
+):
+    folder, plain = build(challenge_set, contrast=contrast), build(challenge_set)
+    rows, whole = split_of(folder), split_of(plain)
+    for split in ("train", "dev"):
+        assert split_of(folder, split).equals(split_of(plain, split))
+    pairs = contrast_pairs(rows["example_id"])
+    assert 2 * len(pairs) == len(rows) and is_counterpart(rows["example_id"]).sum() == len(pairs)
+    texts = list(zip(rows["text_a"], rows["text_b"]))
+    stand = [frozenset((texts[one], texts[other])) for one, other in pairs]
+    assert len(set(stand)) == len(stand)
+    # each pair of the whole set is an original, or the counterpart of one, or has one time twice
+    for pair in set(zip(whole["text_a"], whole["text_b"])) - set(texts):
+        first, second, _ = read(*pair, challenge_set)
+        assert contrast == "times" and first["time"] == second["time"]
+    readings = [read(*pair, challenge_set) for pair in texts]
+    assert [reading.label for reading in readings] == [LABELS[label] for label in rows["label"]]
+    for one, other in pairs:
+        (first, second, _), (new_first, new_second, _) = readings[one], readings[other]
+        if contrast == "times":
+            changed = {"time", "kind", "position", "number", "unit", "day", "suffix"}
+            assert (new_first["time"], new_second["time"]) == (second["time"], first["time"])
+        else:
+            changed = {"less"} if challenge_set == "temp_duration" else {"preposition"}
+            assert new_first == first and {new_second[name] for name in changed} != {
+                second[name] for name in changed
+            }
+        for old, new in ((first, new_first), (second, new_second)):
+            assert {name for name in old if old[name] != new[name]} <= changed
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["at", "before"]),
+            st.sampled_from(["before", "after"]),
+            st.sampled_from(["same", "to_half"]),
+            st.sampled_from([SEEN, UNSEEN]),
+            st.integers(0, 2),
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_balanced_keeps_as_many_of_each_label_and_no_fewer(pairs):
+    names = "premise_preposition hypothesis_preposition distance part label".split()
+    rows = pd.DataFrame(pairs, columns=names).assign(challenge_set="temp_order")
+    rows["example_id"] = rows.index.astype(str)
+    of_cell: dict = {}
+    for *cell, label in pairs:
+        of_cell.setdefault(tuple(cell), Counter())[label] += 1
+    wanted = {
+        (*cell, label): min(counts.values())
+        for cell, counts in of_cell.items()
+        for label in counts
+        if len(counts) > 1
+    }
+    if not any(UNSEEN in cell for cell in wanted):
+        with pytest.raises(UserError, match="leaves no unseen pair"):
+            balanced(rows, "list", "here")
+        return
+    kept = balanced(rows, "list", "here")
+    assert Counter(kept[names].itertuples(index=False, name=None)) == wanted
+
+
+def cell(pair: pd.Series) -> tuple:
+    """What a control may know of a pair, read from the sentences."""
+    first, second, _ = read(pair["text_a"], pair["text_b"], pair["challenge_set"])
+    if pair["challenge_set"] == "temp_duration":
+        return second["less"], second["time"]
+    return first["preposition"], second["preposition"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "challenge_set, held_out",
+    rows_of("""
+        temp_order    | list
+        temp_order    | range
+        temp_duration | list
+        temp_duration | unit
+        temp_duration | range
+        cross_unit    | unit
+        cross_unit    | range
+    """),
+)
+def test_balanced_leaves_no_cue_of_the_label(build, challenge_set, held_out):
+    folder, plain = (
+        build(challenge_set, held_out=held_out, balanced=True),
+        build(challenge_set, held_out=held_out),
+    )
+    rows, whole = split_of(folder), split_of(plain)
+    assert split_of(folder, "train").equals(split_of(plain, "train"))
+    assert set(rows["example_id"]) < set(whole["example_id"])
+    unseen = rows[rows["part"] == UNSEEN]
+    counts = unseen.groupby([unseen.apply(cell, axis=1), "label"]).size().unstack()
+    assert (counts.nunique(axis=1) == 1).all() and (counts.notna().sum(axis=1) == 2).all()
+    if challenge_set == "cross_unit":
+        first, second = (
+            unseen[text].str.extract(r"(?i)(?:in|before|after) (\d+) ")[0].astype(int)
+            for text in ("text_a", "text_b")
+        )
+        if held_out == "unit":  # what is more by one pair of units is less by the other
+            assert (second / first).between(24, 2.628e6 / 86_400).all()
+        else:
+            ratio = unseen["unit_pair"].map(
+                {"minutes_hours": 60, "hours_days": 24, "days_months": 30.42, "months_years": 12}
+            )
+            assert (second / ratio).between(7.9, 10.1).all()
+    if (challenge_set, held_out) == ("temp_order", "range"):
+        for premise, hypothesis in zip(unseen["text_a"], unseen["text_b"]):
+            years = [
+                int(text)
+                for text in pd.Series([premise, hypothesis]).str.extract(r"(\d{4})")[0].dropna()
+            ]
+            assert not years or years[0] == years[1] or min(years) >= 1968
+
+
+@pytest.mark.slow
+def test_an_additive_control_is_at_chance_on_a_balanced_list(build):
+    """It reaches more where the list is not balanced: pairs of the same time give themselves
+    away.
+    """
+    plain, thinned = (
+        build("temp_order", held_out="list", **how) for how in ({}, {"balanced": True})
+    )
+    train = read_examples(thinned / "train.parquet", METHOD)
+    control = search(VIEWS["both_texts"], train, len(LABELS), False)
+
+    def reached(folder) -> float:
+        rows = read_examples(folder / "test.parquet", METHOD)
+        unseen = (split_of(folder)["part"] == UNSEEN).to_numpy()
+        return (control.scores(rows).argmax(1) == rows["label"])[unseen].mean()
+
+    assert reached(thinned) == pytest.approx(0.5, abs=0.02)
+    assert reached(plain) > 0.55
+
+
+def test_what_cannot_be_made_is_refused(build):
+    said = build("temp_duration", ok=False, contrast="times")
+    assert "contrast: times needs a time in both sentences" in said and "Traceback" not in said
+    said = build(
+        "temp_order", ok=False, held_out="list", balanced=True, iterations=1, test_templates=1
+    )
+    assert "balanced leaves no unseen pair; ask for more test_templates" in said
+
+
+def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(build):
+    whole, cut = (build("temp_order", contrast="times", **how) for how in ({}, {"limit": 30}))
+    rows = split_of(cut)
+    assert len(rows) == 60 and len(contrast_pairs(rows["example_id"])) == 30
+    assert set(rows["example_id"]) < set(split_of(whole)["example_id"])
+    assert provenance_of(cut / "test.parquet")["options"]["contrast"] == "times"
+    told = provenance_of(build("temp_order") / "test.parquet")["options"]
+    assert not {"balanced", "contrast"} & set(told)
+
+
+def test_pairs_that_belong_together_are_measured_together(build, program, tmp_path):
+    """Set II with contrast pairs, two seeds with known faults; the reader is right on all."""
+    folder = build("temp_duration", contrast="preposition")
+    rows = split_of(folder)
+    gold, draw = rows["label"].to_numpy(), np.random.default_rng(2)
+    told = {seed: np.where(draw.random(len(gold)) < 0.8, gold, 1) for seed in (1, 2)}
+    runs = [
+        write_run(
+            tmp_path,
+            f"r-{seed}",
+            [("test", "held_out", rows, np.eye(3)[predicted])],
+            study="temporal_nli",
+            source="event_templates",
+            dataset=folder.name,
+            model="m",
+            method="train",
+            seed=seed,
+            labels=LABELS,
+            train_examples=9,
+            data_options={"held_out": "template", "contrast": "preposition"},
+        )
+        for seed, predicted in told.items()
+    ]
+    program(
+        f"scripts.studies.temporal_nli.evaluate --experiment e --trained {tmp_path} --build "
+        f"{folder.parents[1]} --sources {ROOT}/resources/sources.yaml --resamples 50 --output "
+        f"{tmp_path}/metrics.parquet",
+        "--runs",
+        *runs,
+    ).checked()
+    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
+    assert set(metrics["contrast"]) == {"preposition"} and metrics["balanced"].isna().all()
+    found = metrics[metrics["scoring"] == "ternary"].set_index(["model", "metric", "slice", "seed"])
+    for seed, predicted in told.items():
+        right = dict(zip(rows["example_id"], predicted == gold))
+        both = [
+            right[name] and right[name + COUNTERPART]
+            for name in right
+            if name + COUNTERPART in right
+        ]
+        assert found.loc[("m", "contrast_accuracy", "all", seed), "value"] == np.mean(both)
+        part = found.loc[("m", "accuracy", "contrast=counterpart", seed)]
+        assert (part["n"], part["value"]) == (
+            len(both),
+            np.mean([right[name] for name in right if name.endswith(COUNTERPART)]),
+        )
+        stays = []
+        for _, premise in rows.assign(says=predicted == 0).groupby("text_a"):
+            says = premise[premise["text_b"].str.contains("less than")].set_index(
+                "hypothesis_type"
+            )["says"]
+            one, more, ten = (says[f"less_than_gold{end}"] for end in ("", "_plus_1", "_times_10"))
+            stays.append(one <= more <= ten)
+        assert found.loc[("m", "less_than_consistency", "all", seed), "value"] == np.mean(stays)
+    reader = found.loc["rule_reader"].droplevel("seed")["value"]
+    assert reader["contrast_accuracy", "all"] == reader["accuracy", "all"] == 1
+    assert reader["less_than_consistency", "all"] == 1 and reader["unread", "all"] == 0
+    above = metrics[metrics["metric"] == "contrast_accuracy_above_control"]
+    assert set(above["control"]) == {"majority"}

@@ -1,0 +1,264 @@
+"""Variants of the challenge that controls cannot pass, contrast pairs, and dialogs as groups."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.data.tables import provenance_of, read_table
+from scripts.measure.ranking import outranked_by_chance
+from scripts.studies.timedial.choices import chosen, cues_of, table_of
+from scripts.studies.timedial.contrast import in_other_units
+from scripts.studies.timedial.controls import distance, letters, nearest_two, sizes
+from scripts.studies.timedial.tables import CLOZE
+from scripts.text.span_values import values_of
+from scripts.text.temporal_words import rules_of
+from scripts.text.text_features import shared_numbers
+from scripts.text.unit_normalization import quantities
+from tests.files import read_json, write_rows
+from tests.studies.timedial.test_build_timedial import TEST, Corpus, challenge_rows
+from tests.studies.timedial.test_timedial_metrics import cloze, write_timedial_run
+
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+MONTHS = {"month": 1, "year": 12, "decade": 120, "century": 1200}  # another scale: kept apart
+WORDS = {"half a": 0.5, "half an": 0.5, "one": 1, "a": 1, "an": 1}
+UNITS = {"centuries": "century"} | {f"{unit}s": unit for unit in [*SECONDS, *MONTHS]}
+
+
+@pytest.fixture
+def corpus(tmp_path, program):
+    return Corpus(tmp_path, program)
+
+
+@pytest.fixture(scope="module")
+def real(mirror):
+    """The options of the real challenge that have two right and two wrong ones (schema cloze, less
+    what no choice reads).
+    """
+    if not (mirror / TEST).exists():
+        pytest.skip(f"the mirror lacks {TEST}")
+    rows = []
+    for one in read_json(mirror / TEST):
+        options = [one[name].strip() for name in "correct1 correct2 incorrect1 incorrect2".split()]
+        if options[1] != "none":
+            rows += [
+                {
+                    "example_id": f"{one['id']}:{place}",
+                    "instance_id": str(one["id"]),
+                    "context": "\n".join(one["conversation"]),
+                    "candidate": option,
+                    "label": int(place < 2),
+                    "rule": "",
+                    "is_original": place == 0,
+                }
+                for place, option in enumerate(options)
+            ]
+    return pd.DataFrame(rows)
+
+
+def rights(options: pd.DataFrame, score: np.ndarray) -> np.ndarray:
+    """(instances,) how likely a control's score is right, ties broken at random."""
+    label, instance = options["label"].to_numpy(), pd.factorize(options["instance_id"])[0]
+    return outranked_by_chance(score, label, instance)[0]
+
+
+def test_a_pair_is_one_right_and_one_wrong_option_whatever_is_seen_of_the_dialog(corpus):
+    whole, built = corpus.build("all"), corpus.build("pair", choices="pair")
+    pair = built["test"]
+    assert pair.groupby("instance_id")["label"].agg(list).tolist() == [[1, 0], [1, 0]]
+    offered = whole["test"].groupby("instance_id")["candidate"].agg(set)
+    assert all(row.candidate in offered[row.instance_id] for row in pair.itertuples())
+    assert built["train"].equals(whole["train"])
+    target = corpus.build("target", choices="pair", context_scope="target")["test"]
+    assert target["candidate"].equals(pair["candidate"]) and "\n" not in target["context"][0]
+    one = corpus.build("one", choices="pair", limit=1)["test"]
+    assert one.equals(pair[pair["instance_id"].isin(one["instance_id"])].reset_index(drop=True))
+    assert len(one) == 2
+    options = [
+        provenance_of(corpus.folder / name / "test.parquet")["options"] for name in ("all", "pair")
+    ]
+    assert "choices" not in options[0] and options[1]["choices"] == "pair"
+
+
+def test_a_choice_that_leaves_nothing_is_refused(corpus):
+    said = corpus.build(ok=False, choices="missed")
+    assert "choices: missed keeps no instance of 2; use choices: all" in said
+    corpus.challenge = challenge_rows({"9": ["<MASK> !"]}, ["May", "June", "noon", "5 pm"])
+    corpus.challenge_spans = corpus.challenge_spans.iloc[:0]
+    assert "use contrast: none" in corpus.build(ok=False, contrast="unit")
+
+
+def test_cues_tell_right_from_wrong_in_half_of_the_real_pairs(real):
+    """The fewest shared numbers are right in two thirds of all pairs."""
+    cues = cues_of(pd.Series(["Well ."]), pd.Series(["two weeks"]))
+    pairs = chosen(real, "pair", cues, "here")
+    assert pairs.groupby("instance_id").size().eq(2).all() and len(pairs) == 2 * 1104
+    for score in (-shared_numbers(table_of(pairs)), pairs["candidate"].str.len().to_numpy()):
+        assert rights(pairs, score).mean() == pytest.approx(0.5, abs=0.025)
+
+
+def slow_nearest_two(texts: list[str]) -> float:
+    """How likely the two nearest options are the first two: of all orders of what ties."""
+
+    def far(one: str, other: str) -> float:
+        alike = letters(one), letters(other)
+        share = len(alike[0] & alike[1]) / len(alike[0] | alike[1])
+        return round(distance(sizes(one), sizes(other)) + 0.01 * (1 - share), 9)
+
+    nearest = [
+        min(far(one, other) for place, other in enumerate(texts) if place != at)
+        for at, one in enumerate(texts)
+    ]
+    orders = [
+        {place for _, _, place in sorted(zip(nearest, order, range(4)))[:2]}
+        for order in itertools.permutations(range(4))
+    ]
+    return float(np.mean([top == {0, 1} for top in orders]))
+
+
+def test_missed_are_the_instances_that_a_slow_nearest_two_misses(real):
+    wanted = {
+        name
+        for name, texts in real.groupby("instance_id")["candidate"].agg(list).items()
+        if slow_nearest_two(texts) == 0
+    }
+    missed = chosen(real, "missed", {}, "here")
+    assert set(missed["instance_id"]) == wanted and 50 < len(wanted) < 80
+    assert len(missed) == 4 * len(wanted)
+    assert rights(missed, nearest_two(table_of(missed))).max() == 0
+
+
+@pytest.mark.slow
+def test_a_repaired_option_copies_a_wrong_one_and_stays_away_from_the_right_ones(real):
+    """Values and seconds are read by others than the reader of sizes that made the options."""
+    repaired = chosen(real, "repaired", {}, "here")
+    assert 1000 < repaired["instance_id"].nunique() <= 1104
+    assert rights(repaired, nearest_two(table_of(repaired))).mean() == pytest.approx(0.5, abs=0.03)
+    before = real.groupby("instance_id")["candidate"].agg(list)
+    texts = pd.Series(pd.concat([real, repaired])["candidate"].unique(), dtype=object)
+    seconds = dict(zip(texts, np.log(quantities(texts)["seconds_low"].astype(float))))
+    value = dict(zip(texts, values_of(texts, pd.Series("duration", texts.index), rules_of())))
+    compared = 0
+    for name, rows in repaired.groupby("instance_id"):
+        first, second, copied, new = rows["candidate"]
+        assert rows["label"].tolist() == [1, 1, 0, 0] and rows["rule"].tolist()[3] == "neighbour"
+        assert before[name][:2] == [first, second] and copied in before[name][2:]
+        assert value[new] not in {value[text] for text in before[name]}, (name, new)
+        if not np.isnan([seconds[text] for text in (first, second, copied, new)]).any():
+            compared += 1
+            for right in (first, second):
+                gap, far = (abs(seconds[text] - seconds[right]) for text in (new, copied))
+                assert gap >= far - 0.02, (name, new)  # months have thirty days or are a twelfth
+    assert compared > 300
+
+
+def amount(text: str) -> tuple[str, float]:
+    """The scale and the value of a plain duration, read without the code that writes it."""
+    found = re.search(r"(?i)(half an?|one|an?|[\d.]+) (\w+)", text)
+    unit = UNITS.get(found[2], found[2])
+    number = WORDS.get(found[1].lower()) or float(found[1])
+    return "seconds" if unit in SECONDS else "months", number * (SECONDS | MONTHS)[unit]
+
+
+@given(
+    st.integers(1, 400),
+    st.sampled_from([*SECONDS, *MONTHS]),
+    st.sampled_from(["{}", "about {}", "the last {}", "{} ago", "at least {}"]),
+)
+def test_another_unit_has_the_same_value(number, unit, around):
+    many = {name: plural for plural, name in UNITS.items()}
+    said = around.format(f"{number} {unit if number == 1 else many[unit]}")
+    [new] = in_other_units(pd.Series([said]))
+    if isinstance(new, str):
+        assert new != said and amount(new) == amount(said)
+
+
+def test_what_is_no_plain_duration_stays():
+    texts = ["a few days", "two to three weeks", "a two-week trip", "9 o'clock", "18 years old"]
+    assert in_other_units(pd.Series(texts)).isna().all()
+
+
+def test_a_counterpart_stands_behind_its_original_and_a_limit_keeps_both(corpus):
+    built = corpus.build(contrast="unit")["test"]
+    texts = built.groupby("instance_id", sort=False)["candidate"].agg(list)
+    assert texts["1"] == ["two weeks", "14 days", "six weeks", "9 years"]
+    assert texts["1:counterpart"] == ["14 days", "2 weeks", "42 days", "108 months"]
+    assert set(texts.index) == {"1", "9", "1:counterpart", "9:counterpart"}
+    one = corpus.build("one", contrast="unit", limit=1)["test"]["instance_id"].unique()
+    assert len(one) == 2 and one[1] == f"{one[0]}:counterpart"
+
+
+def test_instances_of_one_dialog_share_its_id_though_words_were_changed(corpus):
+    turns = ["The flat is free for <MASK> , madam .", "I will take it for two weeks .", "Good ."]
+    asked = {
+        "1": ["The flat is free for six months , madam .", "I will take it for <MASK> .", "Good ."],
+        "5": [turns[0].replace("madam", "sir"), *turns[1:]],
+        "9": ["Nobody says what stands in here at all .", "<MASK> !"],
+    }
+    corpus.challenge = challenge_rows(asked)
+    corpus.challenge_spans = corpus.challenge_spans.iloc[:0]
+    test = corpus.build()["test"].drop_duplicates("instance_id").set_index("instance_id")
+    assert test["dialog_id"].to_dict() == {"1": "1", "5": "1", "9": "9"}
+    limited = corpus.build("one", limit=1)["test"]
+    assert set(limited["dialog_id"]) <= {"1", "9"}, "whatever a limit keeps"
+
+
+def measured(folder, program, rows: list[dict], score: np.ndarray) -> pd.DataFrame:
+    """The metrics of one run on these options, by metric and slice."""
+    write_rows(rows, folder / "build/sample_dialogs/default/test.parquet", CLOZE)
+    run = write_timedial_run(folder, "one", "fill_zero_shot", 0, {"test": score}, {"test": rows})
+    (folder / "sources.yaml").write_text(
+        "{sample_dialogs: {measured_on: a, domain: in}, a: {evaluate: [test]}}"
+    )
+    program(
+        f"scripts.studies.timedial.evaluate --experiment e --trained {folder} --runs {run} "
+        f"--build {folder}/build --sources {folder}/sources.yaml --resamples 400 "
+        f"--output {folder}/metrics.parquet"
+    ).checked()
+    return read_table(folder / "metrics.parquet").to_pandas().set_index(["metric", "slice"])
+
+
+def test_dialogs_widen_intervals_and_change_no_value(tmp_path, program):
+    """Four instances of each dialog, all right or all wrong."""
+    rows = cloze(80, 2)
+    right = np.array([int(row["instance_id"]) // 4 % 2 for row in rows])
+    score = np.where(right, [row["label"] for row in rows], 0.0)
+    of_dialogs = [row | {"dialog_id": str(int(row["instance_id"]) // 4)} for row in rows]
+    single, together = (
+        measured(tmp_path / name, program, table, score)
+        for name, table in (("single", rows), ("together", of_dialogs))
+    )
+    assert single["value"].equals(together["value"]) and single["n"].equals(together["n"])
+    one, other = (table.loc[("two_best_accuracy", "all")] for table in (single, together))
+    assert [one["groups"], other["groups"]] == [80, 20]
+    wider = (other["ci_high"] - other["ci_low"]) / (one["ci_high"] - one["ci_low"])
+    assert 1.6 < wider < 2.4, "twice as wide, of a quarter of the groups"
+
+
+def test_a_contrast_pair_counts_where_both_are_right(tmp_path, program):
+    names = [*map(str, range(10)), *(f"{number}:counterpart" for number in range(10))]
+    rows = [
+        row
+        | {
+            "instance_id": names[int(row["instance_id"])],
+            "dialog_id": str(int(row["instance_id"]) % 10),
+        }
+        for row in cloze(20, 2)
+    ]
+    # all originals are right, and the first four counterparts
+    score = [row["label"] * (names.index(row["instance_id"]) < 14) for row in rows]
+    metrics = measured(tmp_path, program, rows, np.array(score, float))
+    found = {
+        name: metrics.loc[name, ["value", "n", "groups"]].tolist()
+        for name in [
+            ("contrast_two_best_accuracy", "all"),
+            ("two_best_accuracy", "contrast=original"),
+            ("two_best_accuracy", "contrast=counterpart"),
+        ]
+    }
+    assert list(found.values()) == [[0.4, 10, 10], [1.0, 10, 10], [0.4, 10, 10]]
+    assert metrics.loc[("two_best_accuracy", "all"), ["value", "n"]].tolist() == [0.7, 20]
