@@ -4,6 +4,7 @@ Reads  results/evaluate/<name>/metrics.parquet, and what an item's `reads` says:
 Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/tables/<item>.{csv,md,tex}
        results/publish/<name>/leaderboard/<model>.json         its numbers of one model, as leaderboards read them
+       results/publish/<name>/leaderboard/every_eval_ever/     the same as every_eval_ever has them
        results/publish/<name>/index.html                       the page, one file that opens from disk
        results/publish/<name>/findings.json                    what its first screen says
        results/publish/index.html                              the studies that are there, with their findings
@@ -70,11 +71,12 @@ use rule publish_figure as publish_table with:
 
 
 rule publish_leaderboard:
-    """The numbers of each model in a file of its own, as lm-evaluation-harness writes them and leaderboards read them."""
+    """The numbers of each model in files of its own, as lm-evaluation-harness and every_eval_ever have them."""
     input:
         metrics=JOBS.metrics,
     output:
         [f"{WORK.pages}/leaderboard/{model}.json" for model in WORK.ranked_models],
+        [f"{WORK.pages}/leaderboard/every_eval_ever/{model}.json" for model in WORK.ranked_models],
     log:
         f"results/logs/publish/{WORK.name}/leaderboard.log",
     benchmark:

@@ -312,11 +312,20 @@ class Published:
 
     @cached_property
     def leaderboard(self) -> dict:
-        """The models that leaderboards read of, and the headline metric of each study."""
+        """The models that leaderboards read of, the headline metric of each study, and by
+        `<experiment>:<model>:<method>` the examples before a prompt, where there are any.
+        """
         work = self.workplan
+        runs = {name: [work.runs[run] for run in of] for name, of in work.plan.experiments.items()}
         return {
             "models": fields_of(work.models, work.ranked_models, ("hub", "revision")),
             "headlines": {study: work.studies[study]["headline"] for study in work.used_studies},
+            "shots": {
+                f"{experiment}:{run.model}:{run.method}": shots
+                for experiment, of in runs.items()
+                for run in of
+                if (shots := json.loads(run.settings)["training"].get("shots"))
+            },
         }
 
     def recorded(self) -> dict:

@@ -1,20 +1,22 @@
-"""The numbers of each model in a file of its own, in the form of lm-evaluation-harness' results,
-which leaderboards read.
+"""The numbers of each model in files of its own: in the form of lm-evaluation-harness' results,
+which leaderboards read, and in that of every_eval_ever (scripts/publish/every_eval_ever.py).
 
 A task is `<study>:<experiment>:<source>:<dataset>:<method>:<split>`; a metric is
 `<metric>,<scoring>` (`none` where the study has one way to score), of all examples of the split,
-the mean over seeds or wordings, shares from 0 to 1. Of its 95 % interval the ends are given, and as
-`_stderr` the half of it divided by 1.96, `N/A` where one group allows no interval.
-`higher_is_better` names the metric that the study tells first. Data of our own samples, and splits
-of which only a part was measured (limit), are marked in the alias.
+the mean over seeds or wordings, shares from 0 to 1. `_stderr` is half its 95 % interval divided by
+1.96, `N/A` where one group allows no interval: readers take any other number for a metric, so the
+ends of the interval stand in the other form alone. `n-shot` counts the examples before each prompt.
+`higher_is_better` names the metric that the study tells first. `date` is that of the metrics. Data
+of our own samples, and splits of which only a part was measured (limit), are marked in the alias.
 
 Reads  metrics.parquet (schema metrics)
-Writes <output>/<model>.json
+Writes <output>/<model>.json, <output>/every_eval_ever/<model>.json
 
     python -m scripts.publish.leaderboard --metrics results/evaluate/default/metrics.parquet \\
         --output results/publish/default/leaderboard \\
         --told '{"models": {"bert": {"hub": "…", "revision": "…"}},
-                 "headlines": {"mctaco": "exact_match"}}'
+                 "headlines": {"mctaco": "exact_match"},
+                 "shots": {"prompted:gpt:likelihood": 4}}'
 """
 
 import argparse
@@ -28,6 +30,7 @@ from scripts.plan.probe import method_of_blind
 from scripts.running.program import UserError, execute, json_object_with, log, parser
 from scripts.data.tables import METRICS, read_metrics
 from scripts.measure.experiment import EXTERNAL
+from scripts.publish.every_eval_ever import aggregate
 from scripts.publish.marks import note_of
 from scripts.publish.names import OF_PEOPLE
 
@@ -66,9 +69,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def results_of(task: pd.DataFrame) -> dict:
-    """The entry of one task: its alias, and of each metric the value,
-    its standard error and interval.
-    """
+    """The entry of one task: its alias, and of each metric the value and its standard error."""
     first = task.iloc[0]
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
@@ -79,43 +80,53 @@ def results_of(task: pd.DataFrame) -> dict:
             if told
             else "N/A",
         }
-        if told:
-            entry |= {
-                f"{row['metric']}_{end},{row['key']}": row[end] for end in ("ci_low", "ci_high")
-            }
     return entry
 
 
-def file_of(rows: pd.DataFrame, name: str, model: dict, headlines: dict[str, str]) -> dict:
-    """The file of one model; rows: of told_rows(), of that model."""
+def harness_file(rows: pd.DataFrame, name: str, told: dict, date: int) -> dict:
+    """The file of one model in the form of lm-evaluation-harness.
+
+    rows: of told_rows(), of that model; told: the argument; date: Unix seconds.
+    """
+    model = told["models"][name]
     tasks = {task: group for task, group in rows.groupby("task", sort=True)}
+    first = {task: group.iloc[0] for task, group in tasks.items()}
+    headline = {task: told["headlines"].get(row["study"]) for task, row in first.items()}
     counts = {task: int(group["n"].max()) for task, group in tasks.items()}
-    headline = {task: headlines.get(group["study"].iloc[0]) for task, group in tasks.items()}
     return {
         "results": {task: results_of(group) for task, group in tasks.items()},
         "versions": dict.fromkeys(tasks, 1),
-        "n-shot": dict.fromkeys(tasks, 0),
+        "n-shot": {task: shots_of(row, told["shots"]) for task, row in first.items()},
         "higher_is_better": {task: {metric: True} for task, metric in headline.items() if metric},
         "n-samples": {
             task: {"original": count, "effective": count} for task, count in counts.items()
         },
-        "config": {
-            "model": "timestride",
-            "model_name": model.get("hub", name),
-            "model_sha": model.get("revision", ""),
-        },
+        "config": {"model": "timestride", "model_sha": model.get("revision", "")},
+        "date": date,
+        "model_source": "hf" if "hub" in model else "timestride",
+        "model_name": model.get("hub", name),
     }
+
+
+def shots_of(row: pd.Series, shots: dict[str, int]) -> int:
+    """How many examples stood before each prompt; none where the model was not asked in words."""
+    return shots.get(f"{row['experiment']}:{row['model']}:{row['method']}", 0)
 
 
 def main(given: argparse.Namespace) -> None:
     rows = told_rows(read_metrics(given.metrics, METRICS).to_pandas())
+    date = int(given.metrics.stat().st_mtime)
     for name, model in given.told["models"].items():
-        content = file_of(rows[rows["model"] == name], name, model, given.told["headlines"])
-        with whole(given.output / f"{name}.json") as place:
-            place.write_text(
-                json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-                encoding="utf-8",
-            )
+        own = rows[rows["model"] == name]
+        for file, content in (
+            (f"{name}.json", harness_file(own, name, given.told, date)),
+            (f"every_eval_ever/{name}.json", aggregate(own, name, model, date)),
+        ):
+            with whole(given.output / file) as place:
+                place.write_text(
+                    json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+                    encoding="utf-8",
+                )
     log.info("%s: %d models", given.output, len(given.told["models"]))
 
 
@@ -124,9 +135,9 @@ def arguments() -> argparse.ArgumentParser:
     asked.add_argument("--metrics", type=Path, required=True, help="metrics.parquet")
     asked.add_argument(
         "--told",
-        type=json_object_with("models", "headlines"),
+        type=json_object_with("models", "headlines", "shots"),
         required=True,
-        help="models and headlines, as JSON",
+        help="models, headlines and shots, as JSON",
     )
     asked.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return asked

@@ -1,6 +1,4 @@
-"""Data for others: a card that loads every dataset as it is, every column told,
-and numbers as leaderboards read them.
-"""
+"""Data for others: a card that loads every dataset as it is, and every column told."""
 
 import json
 
@@ -10,7 +8,7 @@ import pytest
 import yaml
 
 from scripts.studies.mctaco.tables import ANSWERS
-from scripts.data.tables import METRICS, write_table
+from scripts.data.tables import write_table
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.hellaswag.tables import CHOICES
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
@@ -26,7 +24,7 @@ from tests.registers import STUDIES
 from scripts.measure.tally import metrics_schema
 from scripts.data.studies import beside
 from scripts.data.yaml_files import read_yaml
-from tests.files import read_json, write_rows
+from tests.files import read_json
 
 COLUMNS = read_yaml(ROOT / "resources/columns.yaml")
 OWN = {study: beside(study, "columns.yaml") for study in STUDIES}
@@ -169,72 +167,3 @@ def test_every_column_is_told():
         for kind in ("metrics", "cards")
         for name, text in COLUMNS[kind].items()
     )
-
-
-def metric_rows(**changed) -> list[dict]:
-    row = yaml.safe_load("""
-        {experiment: one, study: mctaco, model: bert, source: corpus, dataset: default, method: train, seed: null,
-          split: test, slice: all, metric: exact_match, value: 0.5, sd: null, ci_low: 0.402, ci_high: 0.598,
-          n: 20, sample: false}
-    """)
-    return [
-        row,
-        row | {"metric": "f1", "ci_low": None, "ci_high": None},
-        row | {"seed": 1, "value": 0.1},
-        row | {"wording": "w1", "value": 0.2},
-        row | {"slice": "a=b"},
-        row | {"metric": "exact_match_above_control"},
-        row | {"model": "human", "value": 0.9},
-        row | {"sample": True, "source": "mine", "limit": 20},
-        row | changed,
-    ]
-
-
-def leaderboard(program, folder, rows):
-    schema = METRICS
-    for name in {"method", "scoring", "wording"} - set(METRICS.names):
-        schema = schema.append(pa.field(name, pa.string()))
-    write_rows(rows, folder / "metrics.parquet", schema)
-    told = yaml.safe_load("""
-        models:
-          bert: {hub: someone/bert, revision: abc}
-          other: {}
-        headlines: {mctaco: exact_match}
-    """)
-    return program(
-        f"scripts.publish.leaderboard --metrics {folder}/metrics.parquet --output {folder}/of",
-        "--told",
-        json.dumps(told),
-    )
-
-
-def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
-    leaderboard(program, tmp_path, metric_rows(scoring="binary")).checked()
-    told = read_json(tmp_path / "of/bert.json")
-    task = told["results"]["mctaco:one:corpus:default:train:test"]
-    assert task["exact_match,none"] == task["exact_match,binary"] == 0.5
-    assert task["f1_stderr,none"] == "N/A"
-    assert abs(task["exact_match_stderr,none"] - 0.05) < 1e-9
-    assert task["exact_match_ci_low,none"] == 0.402
-    assert not [name for name in task if "above_control" in name] and "f1_ci_low,none" not in task
-    assert (
-        set(told["results"])
-        == set(told["n-samples"])
-        == set(told["versions"])
-        == {"mctaco:one:corpus:default:train:test", "mctaco:one:mine:default:train:test"}
-    )
-    assert told["results"]["mctaco:one:mine:default:train:test"]["alias"].endswith(
-        " [sample data] [at most 20 items]"
-    )
-    assert told["higher_is_better"]["mctaco:one:corpus:default:train:test"] == {"exact_match": True}
-    assert told["n-samples"]["mctaco:one:corpus:default:train:test"] == {
-        "original": 20,
-        "effective": 20,
-    }
-    assert told["config"]["model_name"] == "someone/bert" and told["config"]["model_sha"] == "abc"
-    assert read_json(tmp_path / "of/other.json")["config"]["model_name"] == "other"
-
-
-def test_two_numbers_for_one_name_are_refused(program, tmp_path):
-    leaderboard(program, tmp_path, metric_rows(value=0.7)).refused("stands twice", lines=1)
-    assert not (tmp_path / "of").exists() or not list((tmp_path / "of").iterdir())

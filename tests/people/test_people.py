@@ -407,11 +407,8 @@ def test_two_labels_merge_where_a_model_knows_two(tmp_path):
         "scoring"
     )["value"]
     assert human.to_dict() == {"ternary": 0.5, "binary": 0.75}
-    majority = rows[rows["metric"] == "accuracy_beside_people"].set_index("scoring")
-    assert 0.5 in majority.loc["ternary", "value"].tolist() and set(majority["model"]) == {
-        "majority",
-        "rule_reader",
-    }
+    beside = rows[(rows["metric"] == "accuracy_beside_people") & (rows["scoring"] == "ternary")]
+    assert dict(zip(beside["model"], beside["value"])) == {"majority": 0.5}
 
 
 @each_row(

@@ -1,0 +1,85 @@
+"""The numbers of one model as every_eval_ever 0.3.0 has them
+(resources/schemas/every_eval_ever.schema.json). Not a program: scripts/publish/leaderboard.py
+writes the files.
+
+Only scores of which more is better are told: the form wants a direction of each, and gaps, ranges
+and shares of answers have none. There is no file of single examples: its `input.raw` is the text
+that the model read, and most corpora do not allow their texts to be handed on.
+"""
+
+import pandas as pd
+
+from scripts.measure.experiment import HEADLINES
+from scripts.measure.intervals import LEVEL
+from scripts.running.project_version import version
+
+NAME, SCHEMA_VERSION = "timestride", "0.3.0"
+DETAILS = ("study", "experiment", "source", "dataset", "method", "split", "limit", "sample")
+
+
+def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
+    """The aggregate file of one model.
+
+    rows: of told_rows() of leaderboard.py, of that model; model: its hub id and revision, where it
+    has them; date: Unix seconds.
+    """
+    identity = model.get("hub", f"{NAME}/{name}")
+    scores = rows[rows["metric"].isin(HEADLINES)]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": f"{NAME}/{identity}/{date}",
+        "evaluation_timestamp": str(date),
+        "retrieved_timestamp": str(date),
+        "source_metadata": {
+            "source_name": NAME,
+            "source_type": "evaluation_run",
+            "source_organization_name": NAME,
+            "evaluator_relationship": "third_party" if "hub" in model else "other",
+        },
+        "eval_library": {"name": NAME, "version": version()},
+        "model_info": {
+            "name": name,
+            "id": identity,
+            "additional_details": {
+                "deployment_type": "self_deployed",
+                "model_availability": "open_weights" if "hub" in model else "unknown",
+            }
+            | ({"revision": model["revision"]} if "revision" in model else {}),
+        },
+        "evaluation_results": [result_of(row) for row in scores.to_dict("records")],
+    }
+
+
+def result_of(row: dict) -> dict:
+    """One metric on one task. A dataset is built here from a corpus, so it has no address."""
+    details = {key: str(row[key]) for key in DETAILS if key in row and pd.notna(row[key])}
+    interval = {
+        "lower": row["ci_low"],
+        "upper": row["ci_high"],
+        "confidence_level": LEVEL,
+        "method": "bootstrap over groups, and seeds where there are several",
+    }
+    known = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
+    return {
+        "evaluation_result_id": f"{row['task']}:{row['metric']},{row['key']}",
+        "evaluation_name": row["task"],
+        "source_data": {
+            "dataset_name": f"{row['source']}/{row['dataset']}",
+            "source_type": "other",
+            "additional_details": details,
+        },
+        "metric_config": {
+            "metric_name": row["metric"],
+            "metric_unit": "proportion",
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": 1,
+            "additional_details": {"scoring": row["key"]},
+        },
+        "score_details": {
+            "score": row["value"],
+            "uncertainty": ({"confidence_interval": interval} if known else {})
+            | {"num_samples": int(row["n"])},
+        },
+    }

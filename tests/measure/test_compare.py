@@ -1,0 +1,134 @@
+"""Two systems compared: as the rows of their study say, as a slow reference counts, and refused."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy.stats import t
+
+from scripts.data.tables import read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from tests.files import write_rows
+from tests.runs import write_run
+from tests.studies.strided_sop.test_evaluate_strided_sop import told
+
+OPTIONS = {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}
+
+
+def numbers(text: str, title: str) -> list[float]:
+    """The numbers of the first line with this title: A, B, A - B, both ends, p, n."""
+    line = next(line for line in text.splitlines() if line.startswith(title))
+    cells = re.sub(r"(?<=\d),(?=\d)", "", line.removeprefix(title)).replace("<", "")
+    return [float(cell) for cell in cells.split() if cell != "to"]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, program):
+    """A folder with a dataset of 30 videos, metrics of a model and a control on it, and the same
+    scores as files a.csv and b.csv; and what each had right, (120,) booleans.
+    """
+    folder = tmp_path_factory.mktemp("compared")
+    pairs = [told(pair) for pair in range(120)]
+    build = folder / "results/build/strided_sop"
+    write_rows(pairs, build / "sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
+    write_rows(pairs[:4], build / "sample_howto100m/one/val.parquet", STRIDED_PAIRS)
+    names = {"pair_id": "example_id", "video_id": "group_id"}
+    examples, rights = pd.DataFrame(pairs).rename(columns=names), []
+    for number, (name, method, share) in enumerate(
+        [("model", "train", 0.8), ("control", "control", 0.6)]
+    ):
+        rights.append(np.random.default_rng(number).random(120) < share)
+        chosen = np.where(rights[-1], examples["label"], 1 - examples["label"])
+        scores = np.where(np.arange(2) == chosen[:, None], -0.1, -2.0)
+        write_run(
+            folder / "trained",
+            name,
+            [("val", "direct", examples, scores)],
+            study="strided_sop",
+            source="sample_howto100m",
+            dataset="stride-0",
+            model=name,
+            method=method,
+            seed=1,
+            labels=["swapped", "in_order"],
+            train_examples=9,
+            data_options=OPTIONS,
+        )
+        file = pd.DataFrame(scores, columns=["swapped", "in_order"])
+        file = file.assign(example_id=examples["example_id"])
+        file.to_csv(folder / f"{'ab'[number]}.csv", index=False)
+        file[:4].to_csv(folder / f"{'ab'[number]}-one.csv", index=False)
+    program(
+        "scripts.studies.strided_sop.evaluate --experiment e --runs model control "
+        f"--trained {folder}/trained --build {build} --sources resources/sources.yaml "
+        f"--output {folder}/metrics.parquet"
+    ).checked()
+    return folder, rights
+
+
+def test_the_difference_is_that_of_the_study_and_of_a_slow_reference(program, study):
+    folder, (one, other) = study
+    rows = read_table(folder / "metrics.parquet").to_pandas()
+    above = rows[rows["metric"] == "accuracy_above_control"].iloc[0]
+    call = "scripts.measure.compare"
+    said = program(f"{call} model/train e/control/control --metrics {folder}/metrics.parquet")
+    a, b, gap, low, high, p_value, n = numbers(said.checked().stdout, "accuracy")
+    found = above[["value", "ci_low", "ci_high"]].to_numpy(float) * 100
+    assert np.allclose([gap, low, high], found, atol=0.006)
+    assert abs(p_value - max(above["p_value"], 1e-4)) < 1e-4
+    assert np.allclose([a, b, n], [one.mean() * 100, other.mean() * 100, 120], atol=0.006)
+
+    dataset = folder / "results/build/strided_sop/sample_howto100m/stride-0"
+    files = f"{folder}/a.csv {folder}/b.csv --dataset {dataset} --split val"
+    said = program(f"{call} {files}").checked().stdout
+    assert said.startswith("strided_sop, sample_howto100m, stride-0, val\n")
+    assert numbers(said, "accuracy")[:3] == [a, b, gap]
+    # By videos of four pairs each, from the variance of their differences.
+    videos = (one.astype(float) - other).reshape(30, 4).mean(1)
+    half = t.ppf(0.975, 29) * videos.std(ddof=1) / np.sqrt(30) * 100
+    low, high = numbers(said, "accuracy")[3:5]
+    assert abs((high - low) / 2 / half - 1) < 0.1
+    back = f"{folder}/b.csv {folder}/a.csv --dataset {dataset} --split val"
+    swapped = numbers(program(f"{call} {back}").stdout, "accuracy")
+    assert swapped[2:5] == [-gap, -high, -low]
+
+
+def test_what_cannot_be_compared_is_refused_in_one_sentence(program, study, tmp_path):
+    folder, _ = study
+    table = read_table(folder / "metrics.parquet")
+    rows = table.to_pandas()
+    rows = rows[rows["draws"].notna()]
+    elsewhere = rows[rows["model"] == "model"].assign(model="far", dataset="stride-1")
+    other = rows[rows["model"] == "model"].assign(model="f1", metric="f1")
+    again = rows[rows["model"] == "model"].assign(experiment="f", value=0.1)
+    mixed = pd.concat([rows, elsewhere, other, again])
+    write_table(
+        pa.Table.from_pandas(mixed, schema=table.schema, preserve_index=False),
+        tmp_path / "metrics.parquet",
+        table.schema,
+        {},
+    )
+    names = f"--metrics {tmp_path}/metrics.parquet"
+    one = f"--split val --dataset {folder}/results/build/strided_sop/sample_howto100m/one"
+    for given, said in (
+        (
+            f"modle/train control/control {names}",
+            "no system modle/train; did you mean model/train?",
+        ),
+        (
+            f"model/train control/control {names}",
+            "differs between e, f; write EXPERIMENT/model/train",
+        ),
+        (
+            f"far/train control/control {names}",
+            "(the first has strided_sop/sample_howto100m/stride-1/",
+        ),
+        (f"f1/train control/control {names}", "(the first has f1; the second has accuracy)"),
+        (f"{folder}/a-one.csv {folder}/b-one.csv {one}", "one group allows no interval"),
+        (f"{folder}/a.csv {folder}/b.csv {one}", "has no example v1:0:4"),
+        (f"{folder}/a.csv {folder}/b.csv --split val --dataset {folder}", "has no split val"),
+    ):
+        program(f"scripts.measure.compare {given}").refused(said, lines=1)
+    program("scripts.measure.compare a b").refused("--metrics --dataset is required", code=2)
