@@ -13,6 +13,7 @@ Not a program.
 """
 
 import csv
+import importlib
 import io
 import json
 from pathlib import Path
@@ -255,6 +256,10 @@ def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
     history.parquet.
     """
     table = read_metrics(folder, types)
+    for study in table["study"].unique().to_pylist():  # columns that came after the record
+        for field in importlib.import_module(f"scripts.studies.{study}.evaluate").SCHEMA:
+            if field.name not in table.column_names:
+                table = table.append_column(field, pa.nulls(len(table), field.type))
     write_table(table, place / "metrics.parquet", table.schema, {})
     history = read_typed(folder / HISTORIES, HISTORY)
     for fact in read_runs(folder):

@@ -357,4 +357,6 @@ def test_the_scorecard_shows_it_in_the_cell_of_the_model(tmp_path, program):
     assert cell["method value blind above_blind".split()].to_numpy().tolist() == [
         ["likelihood", 0.3, 0.28, 0.02]
     ]
-    assert cells["blind"].notna().sum() == 1 and not cells["method"].str.endswith("_blind").any()
+    nli = cells[(cells["study"] == "temporal_nli") & (cells["model"] == "old")]
+    assert nli["blind"].tolist() == [0.75], "of the hypothesis alone"
+    assert cells["blind"].notna().sum() == 2 and not cells["method"].str.endswith("_blind").any()

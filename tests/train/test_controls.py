@@ -335,7 +335,7 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
     assert above["control"] == "strong"
     assert above["model"] == "model"
     assert above["value"] == pytest.approx(rights["model"].mean() - rights["strong"].mean())
-    assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:])
+    assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:3])
     apart = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
     assert above["ci_low"] < above["value"] < above["ci_high"] < above["value"] + 3 * apart
 

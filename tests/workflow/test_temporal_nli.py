@@ -56,7 +56,9 @@ def test_three_methods_to_the_page_and_what_runs_again(nli):
     nli.run()
     metrics = read_table(nli / nli.metrics).to_pandas()
     whole = metrics[(metrics["slice"] == "all") & metrics["seed"].isna()]
-    assert set(whole["method"]) == set("majority control direct train hypothesis_only".split())
+    assert set(whole["method"]) == set(
+        "majority baseline control direct train hypothesis_only".split()
+    )
     assert set(whole["scoring"]) == {"ternary", "binary"} and whole["sample"].all()
     page = (nli / nli.page).read_text()
     assert "Temporal-expression NLI" in page and "hypothesis only" in page
