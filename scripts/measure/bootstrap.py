@@ -9,13 +9,13 @@ differences of the draws.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
 
 BLOCKS = 16_384  # groups whose ids fall into one block share its weight: bounds memory and time
-ROWS = 256  # draws that are held as numbers of double precision at once
+AT_ONCE = 256  # blocks whose weights are held in double precision at once
 
 
 def mixed(numbers: np.ndarray) -> np.ndarray:
@@ -26,26 +26,25 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
 
 
 def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(draws, blocks) numbers from Exp(1); blocks, draws: integers from 0,
+    """(blocks, draws) numbers from Exp(1); blocks, draws: integers from 0,
     by which alone each is told.
     """
-    keys = mixed(np.asarray(blocks, np.uint64) + np.uint64(1))
+    keys = mixed(np.asarray(blocks, np.uint64) + np.uint64(1))[:, None]
     numbers = mixed(
-        keys
-        + (np.asarray(draws, np.uint64)[:, None] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        keys + (np.asarray(draws, np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     )
     return -np.log(((numbers >> np.uint64(11)).astype(float) + 0.5) / 2.0**53)
 
 
 @lru_cache(maxsize=3)
 def weights_of(blocks: bytes, resamples: int) -> np.ndarray:
-    """(resamples, blocks) float32, made once for all systems that are measured on the same
+    """(blocks, resamples) float32, made once for all systems that are measured on the same
     blocks (uint64, as bytes).
     """
-    weights = np.empty((resamples, len(blocks) // 8), np.float32)
-    for start in range(0, resamples, ROWS):
-        rows = np.arange(start, min(start + ROWS, resamples))
-        weights[rows] = exponential(np.frombuffer(blocks, np.uint64), rows)
+    numbers, draws = np.frombuffer(blocks, np.uint64), np.arange(resamples)
+    weights = np.empty((len(numbers), resamples), np.float32)
+    for start in range(0, len(numbers), AT_ONCE):
+        weights[start : start + AT_ONCE] = exponential(numbers[start : start + AT_ONCE], draws)
     return weights
 
 
@@ -54,11 +53,17 @@ class Resampling:
     """The draws over the groups of a split.
 
     block    (groups,) the place of each group's block among those that are there, from 0
-    weights  (resamples, blocks) float32, the weight of each block in each draw
+    weights  (blocks, resamples) float32, the weight of each block in each draw
     """
 
     block: np.ndarray
     weights: np.ndarray
+
+    @cached_property
+    def sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        """The groups in the order of their blocks, and where each block begins there."""
+        order = np.argsort(self.block, kind="stable")
+        return order, np.flatnonzero(np.diff(self.block[order], prepend=-1))
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,7 @@ def by_block(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
     """(blocks, …) sums over the groups of each block; sums: (groups, …)."""
     if len(sums) != len(drawn.block):
         raise ValueError(f"sums of {len(sums)} groups, but {len(drawn.block)} are drawn")
-    order = np.argsort(drawn.block, kind="stable")
-    first = np.flatnonzero(np.diff(drawn.block[order], prepend=-1))
+    order, first = drawn.sorted
     return np.add.reduceat(np.asarray(sums, float)[order], first, axis=0)
 
 
@@ -105,10 +109,7 @@ def drawn_sums(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
     """(resamples, …) weighted sums over the groups; sums: (groups, …)."""
     blocks = by_block(sums, drawn)
     cells = blocks.reshape(len(blocks), -1)
-    totals = np.concatenate(
-        [
-            drawn.weights[start : start + ROWS] @ cells
-            for start in range(0, len(drawn.weights), ROWS)
-        ]
-    )
-    return totals.reshape(len(totals), *blocks.shape[1:])
+    there = np.flatnonzero(cells.any(1))  # a slice has few of the groups
+    weights = drawn.weights if len(there) == len(cells) else drawn.weights[there]
+    totals = weights.T @ cells[there].astype(np.float32)
+    return totals.reshape(len(totals), *blocks.shape[1:]).astype(float)

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 LEVEL = 0.95
 Z = 1.959963984540054  # the normal distribution's quantile of LEVEL
@@ -28,6 +27,8 @@ def student_t(freedom: float) -> float:
     """The quantile of Student's t distribution that LEVEL lies within; freedom: above 0, no whole
     number needed.
     """
+    from scipy.special import stdtrit  # a quarter of a second that figures need not wait
+
     return float(stdtrit(freedom, (1 + LEVEL) / 2))
 
 
@@ -145,6 +146,8 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
         if row["value"] in (0, 1):
             low, high = wilson(row["value"], row["effective_groups"])
             parts.append(Part((weight * (high - low) / (2 * Z)) ** 2, row["effective_groups"] - 1))
+    from scipy.special import stdtr  # as above
+
     error, freedom = spread(parts)
     half = student_t(freedom) * error
     p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error else float(value == 0)

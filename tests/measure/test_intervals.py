@@ -246,7 +246,7 @@ def test_weights_are_exponential_and_independent():
     assert np.quantile(weights, [0.1, 0.5, 0.9]) == pytest.approx(
         -np.log([0.9, 0.5, 0.1]), abs=0.01
     )
-    correlation = np.corrcoef(weights.T) - np.eye(weights.shape[1])
+    correlation = np.corrcoef(weights) - np.eye(len(weights))
     assert np.abs(correlation).max() < 0.13
     assert correlation.std() == pytest.approx(1 / np.sqrt(2000), rel=0.05)
 
@@ -258,7 +258,7 @@ def test_groups_beyond_the_blocks_share_weights(monkeypatch):
     monkeypatch.setattr("scripts.measure.bootstrap.BLOCKS", 256)
     values = (np.random.default_rng(5).random(20_000) < 0.7).astype(float)
     drawn = resampling(range(20_000), 500)
-    assert drawn.weights.shape == (500, 256) and by_block(values, drawn).sum() == values.sum()
+    assert drawn.weights.shape == (256, 500) and by_block(values, drawn).sum() == values.sum()
     (row,) = metric_rows(
         [Tally("all", {"accuracy": share}, values[None], np.ones(20_000))], [], drawn
     )
