@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import options_of, table
 from scripts.data.runs import facts_of
@@ -197,7 +198,8 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.results}/train/{given.study}: no controls; train some first")
     for (source, dataset), runs in committed.items():
         folder = given.results / "build" / given.study / source / dataset
-        found = leads(study, description, views | GENERAL, folder, runs, given.all)
+        with threadpool_limits(1):  # more are slower on small tables
+            found = leads(study, description, views | GENERAL, folder, runs, given.all)
         print(f"\n{source}, {dataset}\n", flush=True)
         nothing = "Nothing here reaches more than the committed controls."
         print(table(COLUMNS, found) if found else nothing, flush=True)

@@ -189,7 +189,8 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
             for other in headlines
             if other.get("method") in CONTROL_METHODS
             and all(
-                other.get(name) == row.get(name) for name in ("source", "split", "metric", "limit")
+                other.get(name) == row.get(name)
+                for name in ("source", "split", "metric", "limit", "n")
             )
         ]
     found = []

@@ -15,7 +15,6 @@ import pandas as pd
 from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
-from scripts.text.bag_of_words import words_and_bigrams
 from scripts.text.number_words import CARDINALS, ONES, SCALES, TENS
 
 # Words by which a sentence tells its place among others: connectives, beginnings and ends, and
@@ -99,6 +98,19 @@ def numerals(text: str) -> set[int]:
         else (CARDINALS | SCALES)[found[0]]
         for found in NUMERAL.finditer(text.lower())
     }
+
+
+def words_and_bigrams() -> HashingVectorizer:
+    """Counts of words and bigrams in lower case, hashed: no vocabulary is learnt, so memory is
+    bounded and nothing leaks.
+    """
+    return HashingVectorizer(
+        ngram_range=(1, 2),
+        token_pattern=r"(?u)\b\w+\b",
+        n_features=2**18,
+        alternate_sign=False,
+        norm=None,
+    )
 
 
 def first_words(table: pd.DataFrame) -> csr_matrix:

@@ -226,16 +226,15 @@ def boosted(
     the label it learns both orders, and gives the mean of both.
     """
     learnt = np.vstack([forth, back]) if exchangeable else forth
-    kept = np.array([len(np.unique(column)) > 1 for column in learnt.T])
     model = HistGradientBoostingClassifier(
         max_iter=100, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
     )
-    model.fit(learnt[:, kept], np.r_[label, 1 - label] if exchangeable else label)
+    model.fit(learnt, np.r_[label, 1 - label] if exchangeable else label)
 
     def scores(forth: np.ndarray, back: np.ndarray) -> np.ndarray:
-        found = log_probabilities(model, forth[:, kept], labels)
+        found = log_probabilities(model, forth, labels)
         if exchangeable:
-            found = (found + log_probabilities(model, back[:, kept], labels)[:, ::-1]) / 2
+            found = (found + log_probabilities(model, back, labels)[:, ::-1]) / 2
         return found
 
     return scores

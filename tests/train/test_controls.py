@@ -12,7 +12,6 @@ import yaml
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from scripts.text.bag_of_words import REGULARIZATION
 from scripts.measure.intervals import difference
 from scripts.data.manifest import files_in, lost_files
 from scripts.running.program import UserError
@@ -22,7 +21,7 @@ from scripts.data.tables import PREDICTIONS, read_table
 from scripts.measure.experiment import above_controls
 from scripts.publish.shortcuts import audit
 from scripts.studies.timedial.shortcuts import SHORTCUTS
-from scripts.train.control import at_random, fit
+from scripts.train.control import REGULARIZATION, at_random, fit
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
 
@@ -309,6 +308,7 @@ def row(model: str, method: str, right: np.ndarray, **changed) -> dict:
         "sd": None,
         "seeds": 0,
         "effective_groups": float(len(right)),
+        "n": len(right),
         "draws": (weights @ right / weights.sum(1)).astype(np.float32),
     } | changed
 
@@ -364,6 +364,7 @@ def test_released_predictions_are_compared_with_the_controls_of_every_dataset_of
         row("one", "control", rights["one"]),
         row("two", "control", rights["two"], dataset="other"),
         row("three", "control", np.ones(40), split="dev"),
+        row("four", "control", np.ones(30), dataset="contrast pairs"),
     ]
     [above] = above_controls(rows)
     assert above["model"] == "released" and above["control"] == "two"

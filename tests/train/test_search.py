@@ -54,6 +54,10 @@ def mean_size(train: pd.DataFrame):
     return lambda table: -np.abs(table["size"].to_numpy() - middle)
 
 
+def nothing(table: pd.DataFrame) -> np.ndarray:
+    return np.zeros(len(table))
+
+
 def has_word(table: pd.DataFrame) -> np.ndarray:
     return table["second"].str.contains(r"\bword7\b").to_numpy()
 
@@ -360,3 +364,10 @@ def test_answers_that_stand_near_each_other_are_found_together_and_not_alone():
         reached("mctaco", name, answers(1), answers(2), 2) for name in ("all_options", "one_text")
     )
     assert together > 0.95 and alone < 0.7, (together, alone)
+
+
+def test_numbers_that_do_not_vary_say_nothing():
+    train = examples(1).assign(label=lambda table: np.arange(len(table)) % 3 // 2)
+    found = search(View(sees="nothing", numbers=nothing), train, 2, False)
+    assert list(found.values.values()) == pytest.approx([2 / 3] * len(found.values))
+    assert (found.scores(examples(2)).argmax(1) == 0).all()

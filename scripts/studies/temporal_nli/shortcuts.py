@@ -22,6 +22,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
 from scripts.running.program import execute
 from scripts.text.text_features import PREPOSITION, numerals
+from scripts.text.unit_normalization import quantities
 
 
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
@@ -64,7 +65,24 @@ def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
             )
         ]
     )
-    return {name: (there, None) for name, there in cues.items()}
+    return {name: (there, None) for name, there in (cues | claims_of(table)).items()}
+
+
+def claims_of(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Of set II, whose premises have several hypotheses each: whether a duration is the shortest
+    that is said of its premise. No model sees these hypotheses together.
+    """
+    seconds = quantities(table["second"])["seconds_low"].to_numpy(float)
+    claims = pd.Series(seconds, table.index).groupby(table["first"])
+    several = (claims.transform("nunique") > 1).to_numpy() & ~np.isnan(seconds)
+    shortest = seconds == claims.transform("min").to_numpy()
+    less = table["second"].str.contains("less than", regex=False).to_numpy()
+    return {
+        f"hypothesis: {said}{rank} duration of its premise": several & is_said & is_ranked
+        for rank, is_ranked in (("the shortest", shortest), ("a longer", ~shortest))
+        for said, is_said in (("", ~less), ("less than ", less))
+        if (several & less).any()
+    }
 
 
 SHORTCUTS = Shortcuts(["example_id", "text_a", "text_b"], "accuracy", cues_of)
