@@ -31,6 +31,7 @@ from scripts.fetch.model_files import no_language_model, transformers_config
 from scripts.fetch.pretrained import (
     find_tokenizer,
     find_weights,
+    has_template,
     origin_of,
     read_transformers_config,
 )
@@ -145,7 +146,10 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
     headers = [read_header(origin, file) for file in files]
     shapes = {tensor: shape for header in headers for tensor, (shape, _) in header.items()}
     size = sum(max((end for _, end in header.values()), default=0) for header in headers)
-    return facts_of(name, config, files, shapes, size)
+    facts = facts_of(name, config, files, shapes, size)
+    if facts["kind"] != "encoder" and has_template(origin):
+        facts["abilities"].append("chat")
+    return facts
 
 
 def main(given: argparse.Namespace) -> None:

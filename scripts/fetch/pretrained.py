@@ -15,7 +15,7 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
-from scripts.plan.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
+from scripts.plan.models import CONFIG, INDEX, TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import UserError, cut, log
 from scripts.fetch.download import Absent, download, find
 from scripts.fetch.hub import Hub, Origin
@@ -137,6 +137,16 @@ def find_tokenizer(origin: Origin) -> list[str]:
         ) from None
 
 
+def has_template(origin: Origin) -> bool:
+    """Whether a model has a chat template."""
+    if origin.locate(TEMPLATE):
+        return True
+    if not origin.locate(TOKENIZER_CONFIG):
+        return False
+    told = read_object(origin.name, TOKENIZER_CONFIG, origin.bring(TOKENIZER_CONFIG))
+    return bool(told.get("chat_template"))
+
+
 def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
     """The files of the weights, and their index where they come in shards: {name: place}.
 
@@ -187,7 +197,8 @@ def bring_tokenizer(origin: Origin) -> dict[str, Path]:
             for file in origin.pinned
             if file not in (CONFIG, INDEX) and not file.endswith(".safetensors")
         }
-    files = bring_optional(origin, [TOKENIZER_CONFIG])
+    templates = [TEMPLATE] if origin.locate(TEMPLATE) else []
+    files = bring_optional(origin, [TOKENIZER_CONFIG, *templates])
     names = find_tokenizer(origin)
     files |= {file: origin.bring(file) for file in names}
     return files if TOKENIZER in files else files | bring_optional(origin, SPECIAL_FILES)

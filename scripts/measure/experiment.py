@@ -38,6 +38,7 @@ HEADLINES = {
 CONTROL_METHODS = {"control", "baseline", "majority"}
 # Baselines that read the answer from the labels or by rules: the most that can be had, no controls.
 CEILINGS = {"gold", "rule_reader"}
+ANSWER_ALL = "answer_all"  # the method that shows a model all candidates of a question
 EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
@@ -136,7 +137,18 @@ def label_scores(run: Run, table: pa.Table) -> np.ndarray:
             f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json "
             f"names {len(run.facts['labels'])} labels; run it again"
         )
-    return scores
+    return without_unread(scores, table["label"].to_numpy())
+
+
+def without_unread(scores: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """(n, labels) scores in which an answer that could not be read (NaN: scripts/train/asking/) is
+    wrong: the right label has the lowest score, and the others one above all that were read.
+    """
+    unread = np.isnan(scores[:, 0])
+    if not unread.any():
+        return scores
+    columns = np.arange(scores.shape[1])
+    return np.where(unread[:, None], np.where(columns == label[:, None], -1, 2), scores)
 
 
 def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tuple[np.ndarray, str]:
@@ -145,7 +157,7 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
 
     what: what the examples are called where the predictions are not of them.
     """
-    table = read_predictions(run.folder, ["split", "selection", "example_id", "score"])
+    table = read_predictions(run.folder, ["split", "selection", "example_id", "label", "score"])
     table = table.filter(
         (pc.field("split") == split) & (pc.field("selection") != "peak")
     ).combine_chunks()
@@ -171,7 +183,7 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
 
     seeing_all: controls that see all candidates of a question together. A model that scores one
     candidate at a time cannot. Where such a control is the best, the distance to the best of the
-    others is a row besides, `accuracy_above_same_view`.
+    others is a row besides, `accuracy_above_same_view`. A model that is shown all has none.
     """
     places: dict[tuple, list[dict]] = {}
     headlines = [
@@ -212,7 +224,8 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
             found += [above(row, unread, unread["method"], "blind")] if unread else []
             beside = [(one["model"], one) for one in controls]
             beside += [(unread["method"], unread)] if unread else []
-            for what, kept in (("control", beside), ("same_view", alone(beside, seeing_all))):
+            same_view = [] if row.get("method") == ANSWER_ALL else alone(beside, seeing_all)
+            for what, kept in (("control", beside), ("same_view", same_view)):
                 if kept:
                     name, best = max(kept, key=lambda one: one[1]["value"])
                     found.append(above(row, best, name, what))

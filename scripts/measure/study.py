@@ -83,7 +83,8 @@ class Study(NamedTuple):
             "split": part.split,
             "sample": "sample" in part.entry or "sample" in part.measured_on,
         }
-        return [same | row for row in self.rows(examples, part, resamples, answered)]
+        rows = self.rows(examples, part, resamples, answered) + unread_rows(part, len(examples))
+        return [same | row for row in rows]
 
     def measure_file(self, run: Run, file: Path, split: str, resamples: int) -> list[dict]:
         """Every metric of a run on one split of its dataset (file)."""
@@ -93,6 +94,30 @@ class Study(NamedTuple):
         if not rows:
             raise UserError(f"{file}: no examples; the log of its build says why")
         return [row for row in rows if (row["model"], row["method"]) == system]
+
+
+def unread_rows(part: Part, n: int) -> list[dict]:
+    """Of each model that was asked in words the share of its n answers that could not be read:
+    rows `unread_answers` of each wording, and of their mean.
+    """
+    rows = []
+    for (model, method), runs in part.systems.items():
+        shares = {
+            run.facts["wording"]: float(run.facts["unread"][part.split])
+            for run in runs
+            if "unread" in run.facts
+        }
+        same = {
+            "model": model,
+            "method": method,
+            "slice": "all",
+            "metric": "unread_answers",
+            "n": n,
+        }
+        rows += [same | {"wording": one, "seed": 0, "value": shares[one]} for one in shares]
+        if shares:
+            rows.append(same | {"seed": None, "value": sum(shares.values()) / len(shares)})
+    return rows
 
 
 def parts_of(

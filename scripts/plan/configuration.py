@@ -11,9 +11,16 @@ from scripts.plan.initial import Initials
 from scripts.plan.models import STAGES, stage_of
 from scripts.plan.objectives import check_objectives
 from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of
-from scripts.plan.probe import BLIND, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
+from scripts.plan.probe import (
+    BLIND,
+    WORDED,
+    LeftOut,
+    does_fit,
+    fitting,
+    kind_in_words,
+    needs_in_words,
+)
 from scripts.running.program import UserError, closest
-from scripts.plan.prompts import PARADIGM as LIKELIHOOD
 from scripts.plan.prompts import check_configured_prompts, prompts_of
 from scripts.plan.schemas import VALIDATOR, shown
 
@@ -184,7 +191,7 @@ class _Resolver:
                 )
                 wordings = (
                     self.wordings(experiment, study, method, where)
-                    if how.get("paradigm") == LIKELIHOOD
+                    if how.get("paradigm") in WORDED
                     else [None]
                 )
                 for wording, seed in itertools.product(wordings, seeds):

@@ -20,8 +20,9 @@ from scripts.data.plain_json import as_json
 from scripts.data.studies import folder_of
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.grid import Dataset
-from scripts.plan.models import MADE_MODEL, paradigm_of_control, stage_of
+from scripts.plan.models import ASKED, MADE_MODEL, paradigm_of_control, stage_of
 from scripts.plan.plan import Run
+from scripts.plan.probe import ANSWER
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan, cleaned, spans
@@ -366,6 +367,8 @@ class Jobs:
         # The files to read of weights that a run learnt. Those of a fetched model stand in its
         # manifest.
         names = [Path(file).name for file in MADE_MODEL] if found.begins_with else []
+        if self.paradigm_of(found) == ANSWER:
+            return self.ask(found)
         keep = (
             {"keep": config["keep"], "card": self.card_of(found)}
             if config["keep"] != "none"
@@ -398,6 +401,28 @@ class Jobs:
                 "scripts.train.process",
                 f"scripts.train.paradigms.{self.paradigm_of(found)}",
             ),
+        )
+
+    def ask(self, run: Run) -> Job:
+        """A run that asks a model in words."""
+        work, entry, how = self.work, self.work.models[run.model], self.how_to_train()
+        api = {key: entry[key] for key in ("api", "name", "key", "request") if key in entry}
+        return Job(
+            "scripts.train.asking.ask",
+            options={
+                "settings": run.settings,
+                "method": self.method_of(run),
+                "splits": work.splits(run.dataset.source),
+                "data": run.dataset.folder,
+                "api": api or None,
+            },
+            places={
+                "run": run.name,
+                "model": None if api else work.start_folder(run),
+                "output": work.run_folder(run.name),
+                **{key: how[key] for key in ("device", "runs-per-gpu")},
+            },
+            code=("scripts.train.asking.ask", *ASKED),
         )
 
     def run_state(self, study: str, run: str) -> str:
@@ -453,8 +478,8 @@ class Jobs:
             for name in names:
                 experiments.setdefault(name, []).append(experiment)
         for run in work.runs.values():
-            if run.name in work.controls:
-                continue
+            if run.name in work.controls or self.paradigm_of(run) == ANSWER:
+                continue  # a control takes a moment; an answer takes no step of learning
             settings, method = json.loads(run.settings), self.method_of(run)
             key = as_json(
                 [
@@ -494,7 +519,7 @@ class Jobs:
                 names
                 | {work.models[name]["encoder"] for name in names if "encoder" in work.models[name]}
             )
-            if "control" not in work.models[name]
+            if not {"control", "api"} & set(work.models[name])
         }
 
     def rehearse_files(self) -> Job:

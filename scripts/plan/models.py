@@ -3,6 +3,7 @@
 from pathlib import Path
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
+TEMPLATE = "chat_template.jinja"  # of newer models; of others it stands in tokenizer_config.json
 # whole, or what names their shards
 WEIGHTS, INDEX = ("model.safetensors", "model.safetensors.index.json")
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
@@ -10,7 +11,13 @@ SCRATCH_FILES = [CONFIG, TOKENIZER, TOKENIZER_CONFIG]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
 # that make a model of another one: the key of its entry, and the method of the run
 STAGES = ("mlm", "clm")
-KINDS = ("hub", "folder", "init", "esim", *STAGES, "control")
+# what decides the numbers of a model that is asked in words
+ASKED = (
+    "scripts.train.asking.ask.measure",
+    "scripts.train.asking.local_model.LocalModel",
+    "scripts.train.asking.server.body_of",
+)
+KINDS = ("hub", "folder", "init", "esim", *STAGES, "control", "api")
 
 
 def paradigm_of_control(control: dict, study: str) -> str:
@@ -19,7 +26,7 @@ def paradigm_of_control(control: dict, study: str) -> str:
 
 
 def kind_of(entry: dict) -> str:
-    """`hub`, `folder`, `init`, `esim`, `mlm`, `clm` or `control`:
+    """`hub`, `folder`, `init`, `esim`, `mlm`, `clm`, `control` or `api`:
     where a model of a checked entry comes from.
     """
     return next(kind for kind in KINDS if kind in entry)

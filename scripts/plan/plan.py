@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from scripts.plan.grid import Dataset
 from scripts.plan.objectives import weights_of
 from scripts.data.plain_json import as_json
-from scripts.plan.probe import LeftOut
-from scripts.plan.prompts import PARADIGM as LIKELIHOOD
+from scripts.plan.probe import ANSWER, LIKELIHOOD, LeftOut
 
 CONTROL = "control"  # the method of models of this kind
 # the training settings that a run without learning has as well
 SCORING = {"max_length", "precision"}
+ANSWERING = {"precision", "chat_template", "answer_tokens"}  # of methods that ask in words
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,11 @@ def settings_of(training: dict, study: dict, how: dict) -> dict:
         return {"shots": 0} | {
             key: value for key, value in training.items() if key in {*SCORING, "shots"}
         }
+    if how.get("paradigm") == ANSWER:
+        return {key: value for key, value in training.items() if key in ANSWERING}
     if not how["learns"]:
         return {key: value for key, value in training.items() if key in SCORING}
-    without = {"shots"}
+    without = {"shots", "chat_template", "answer_tokens"}
     if "held_out" in study:
         without.add("held_out_fraction")  # a split is held out
     elif training["held_out_fraction"] == 0:

@@ -11,7 +11,12 @@ ABILITIES = {
     "encoder_decoder": "an encoder-decoder",
     "span_writer": "an encoder-decoder that writes masked spans (T5)",
     "decoder": "a decoder",
+    "chat": "a model with a chat template",
+    "api": "a model behind an API",
 }
+# the paradigms of methods whose examples are put into words (prompts.yaml of the study)
+LIKELIHOOD, ANSWER = "likelihood", "answer"
+WORDED = (LIKELIHOOD, ANSWER)
 # the end of a method's name: the control of the method before it,
 # the same model without what it should read
 BLIND = "_blind"

@@ -2,21 +2,21 @@
 scripts/studies/<study>/prompts.yaml, checked.
 
 Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as
-a whole. A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scored, given
-what stands before it. Standard library only, but for YAML and the check against the schema: asked
-at start-up.
+a whole. A text that is scored holds placeholders, `{text_a}`, and one `|`: what stands after it is
+scored, given what stands before it. A question that is answered holds {options}. Standard library
+only, but for YAML and the check against the schema: asked at start-up.
 """
 
 from pathlib import Path
 
 from scripts.running.identity import ROOT
 from scripts.text.placeholders import CANDIDATE, PLACEHOLDER, parts_of
-from scripts.plan.probe import BLIND
+from scripts.plan.probe import ANSWER, BLIND, WORDED
 from scripts.running.program import UserError, closest
 from scripts.plan.schemas import check, schema, shown
 from scripts.data.yaml_files import read_yaml
 
-PARADIGM = "likelihood"
+OPTIONS = "options"  # the placeholder of a question for its lettered options
 
 
 def placeholders_of(inputs: list[str]) -> list[str]:
@@ -84,6 +84,27 @@ def _check_wording(
         )
 
 
+def _check_question(wording: dict, study: dict, inputs: list[str], where: str) -> None:
+    """Raises UserError for a question without options, or whose answers are not the labels."""
+    question, answers = wording.get("question"), wording.get("answers")
+    if not isinstance(question, str) or set(wording) - {"question", "answers"}:
+        raise UserError(f"{where}: a wording has a question, and answers by label; correct it")
+    names = [*placeholders_of(inputs), OPTIONS]
+    _check_text(question, names, f"{where}.question", scored=False)
+    if PLACEHOLDER.findall(question).count(OPTIONS) != 1:
+        raise UserError(f"{where}.question: write {{{OPTIONS}}} once, where the options stand")
+    if answers is None:
+        if inputs[-1] in PLACEHOLDER.findall(question):
+            raise UserError(
+                f"{where}.question: {{{inputs[-1]}}} is one of the options of a question without "
+                "answers; take it out, or give answers by label"
+            )
+    elif not isinstance(answers, dict) or set(answers) != set(study["labels"]):
+        raise UserError(f"{where}.answers: give one text for each of {', '.join(study['labels'])}")
+    elif len(set(answers.values())) < len(answers):
+        raise UserError(f"{where}.answers: two answers are the same text; give each its own")
+
+
 def _merged(entry: dict, configured: dict) -> dict:
     """A method's entry with the configuration's laid over:
     wordings, and domains that are told by wording, by name.
@@ -118,12 +139,13 @@ def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: st
     or is worded, otherwise.
     """
     other = method.removesuffix(BLIND)
-    if study["methods"].get(other, {}).get("paradigm") != PARADIGM or not isinstance(
+    paradigm = study["methods"][method]["paradigm"]
+    if study["methods"].get(other, {}).get("paradigm") != paradigm or not isinstance(
         entries.get(other), dict
     ):
         raise UserError(
-            f"{place}: {method} is the control of {other}, which is no method that asks by "
-            "likelihood; name it otherwise"
+            f"{place}: {method} is the control of {other}, which is no method of the paradigm "
+            f"{paradigm}; name it otherwise"
         )
     for key in ("score", "threshold"):
         if entry.get(key) != entries[other].get(key):
@@ -146,7 +168,7 @@ def prompts_of(
     configured: dict | None = None,
 ) -> dict[str, dict]:
     """By wording what a run of a method is given: {score, threshold, domain, texts: {label
-    or candidate: text}}.
+    or candidate: text}}; of one that is answered {question, answers: {label: text} or None}.
 
     study: its entry of study.yaml; configured: `prompts:` of the configuration; threshold is
     "train" or None, domain a text or None. Raises UserError, in one sentence that names place,
@@ -160,6 +182,12 @@ def prompts_of(
         )
     place = f"configuration: prompts.{study_name}" if method in configured else place
     entry = check({method: entries[method]}, schema("prompts"), place)[method]
+    if method.endswith(BLIND):
+        _check_blind(method, entry, entries, study, place)
+    if study["methods"][method]["paradigm"] == ANSWER:
+        return _questions(study, method, entry, place)
+    if "score" not in entry:
+        raise UserError(f"{place}: {method}: key score is missing; write sum, token or byte")
     inputs, domain, threshold = (
         study["methods"][method]["inputs"],
         entry.get("domain"),
@@ -177,8 +205,6 @@ def prompts_of(
             f"{place}: {method}.domain and {method}.wordings differ in {odd}; give each wording "
             "its domain"
         )
-    if method.endswith(BLIND):
-        _check_blind(method, entry, entries, study, place)
     prompts = {}
     for wording, texts in entry["wordings"].items():
         _check_wording(
@@ -200,9 +226,21 @@ def prompts_of(
     return prompts
 
 
-def likelihood_methods(study: dict) -> list[str]:
+def _questions(study: dict, method: str, entry: dict, place: str) -> dict[str, dict]:
+    """By wording the question and the answers of a method that asks in words."""
+    if odd := sorted({"score", "threshold", "domain"} & set(entry)):
+        raise UserError(f"{place}: {method}.{odd[0]}: an answer has none; take it out")
+    found = {}
+    for wording, given in entry["wordings"].items():
+        where = f"{place}: {method}.wordings.{wording}"
+        _check_question(given, study, study["methods"][method]["inputs"], where)
+        found[wording] = {"question": given["question"], "answers": given.get("answers")}
+    return found
+
+
+def worded_methods(study: dict) -> list[str]:
     """The methods of a study that put its examples into words."""
-    return [name for name, how in study["methods"].items() if how.get("paradigm") == PARADIGM]
+    return [name for name, how in study["methods"].items() if how.get("paradigm") in WORDED]
 
 
 def check_configured_prompts(configured: dict, studies: dict) -> None:
@@ -214,12 +252,12 @@ def check_configured_prompts(configured: dict, studies: dict) -> None:
             raise UserError(
                 f"configuration: prompts: no study {shown(name)}{closest(name, studies)}"
             )
-        known = likelihood_methods(studies[name])
+        known = worded_methods(studies[name])
         for method in methods:
             if method not in known:
                 raise UserError(
                     f"configuration: prompts.{name}: {shown(method)} is no method of {name} that "
-                    f"asks by likelihood{closest(method, known)}"
+                    f"asks in words{closest(method, known)}"
                 )
         for method in methods:
             prompts_of(name, studies[name], method, configured=configured)
@@ -229,12 +267,12 @@ def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> N
     """Raises UserError for a method of the paradigm likelihood without a sound entry,
     and for an entry of no such method.
     """
-    methods = likelihood_methods(study)
+    methods = worded_methods(study)
     for method in methods:
         prompts_of(study_name, study, method, folder)
     for method in _entries(study_name, {}, folder)[0]:
         if method not in methods:
             raise UserError(
                 f"scripts/studies/{study_name}/prompts.yaml: {shown(method)} is no method of "
-                f"{study_name} that asks by likelihood{closest(method, methods)}"
+                f"{study_name} that asks in words{closest(method, methods)}"
             )

@@ -269,8 +269,8 @@ class Workplan:
         )
 
     def has_no_files(self, model: str) -> bool:
-        """Whether a model is not fetched: a control, or one that a run makes."""
-        return bool({*STAGES, "control"} & set(self.models[model]))
+        """Whether a model is not fetched: a control, one that a run makes, or one behind an API."""
+        return bool({*STAGES, "control", "api"} & set(self.models[model]))
 
     # ---- Files. A file that stands for a folder is its manifest.json.
 

@@ -27,7 +27,7 @@ from typing import IO
 from scripts.running.devices import processor
 from scripts.running.locks import flock
 from scripts.data.manifest import changed_file, files_in
-from scripts.plan.models import DEFAULT_FILES
+from scripts.plan.models import DEFAULT_FILES, TEMPLATE
 from scripts.running.program import (
     UserError,
     execute,
@@ -116,7 +116,7 @@ def files_of(model: Path) -> list[str]:
     return (
         sorted(files_in(manifest))
         if manifest.exists()
-        else [file for file in DEFAULT_FILES if (model / file).exists()]
+        else [file for file in (*DEFAULT_FILES, TEMPLATE) if (model / file).exists()]
     )
 
 

@@ -34,18 +34,21 @@ KINDS = {
     "encoder": "encoders",
     "encoder_decoder": "encoder-decoders",
     "decoder": "decoders",
+    "api": "behind an API",
     "esim": "no transformers",
 }
 UNKNOWN = "kind not told by the runs"
 ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
-FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = (
-    method_title(name) for name in ("train", "fill", "likelihood", "direct")
+FINE_TUNED, FILLED, LIKELIHOOD, DIRECT, ANSWERED, ANSWERED_ALL = (
+    method_title(name) for name in ("train", "fill", "likelihood", "direct", "answer", "answer_all")
 )
-WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD]
+WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD, ANSWERED, ANSWERED_ALL]
 OTHER_WAYS = {
     "direct": DIRECT,
     "fill_zero_shot": FILLED,
     "pseudo_log_likelihood": FILLED,
+    "answer": ANSWERED,
+    "answer_all": ANSWERED_ALL,
     "released": "released predictions",
     "external": "from elsewhere",
 }

@@ -1,0 +1,354 @@
+"""Ask a model in words: it reads lettered options and writes its answer, which is read by rule.
+
+The model is one on this machine, or stands behind an API (--api). Each distinct question is asked
+once. Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only what is
+left. An answer that names no option, or several where one is asked for, counts as wrong. run.json
+tells the share of these (`unread`), and a warning names an example.
+
+Reads  <data>/<split>.parquet, <model>/ unless --api is given
+Writes <output>/predictions.parquet (1 for the label that was named and 0 for others; NaN where the
+       answer cannot be read), answers.parquet (each question with its answer), history.parquet
+       (empty), run.json
+
+    python -m scripts.train.asking.ask --run NAME --settings "$(cat settings.json)" \\
+        --method "$(cat method.json)" --splits train test \\
+        --data results/build/mctaco/mctaco/default --model results/fetch/models/smollm2 \\
+        --output results/train/mctaco/NAME
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from scripts.data.files import sha256_of
+from scripts.data.plain_json import as_json
+from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
+from scripts.running.devices import processor
+from scripts.running.identity import identity
+from scripts.running.program import (
+    UserError,
+    cut,
+    execute,
+    json_object,
+    json_object_with,
+    log,
+    log_to,
+    parser,
+    whole_number,
+)
+from scripts.running.project_version import project_version
+from scripts.train.asking.questions import Questions, questions_of, scores_of
+from scripts.train.asking.server import Server
+from scripts.train.launch import devices, environment
+from scripts.train.run import SETTINGS, files_of, lock
+from scripts.train.work import (
+    code_of,
+    fail,
+    finish,
+    finished,
+    forget,
+    hand_out,
+    model_view,
+    refuse_again,
+    sweep,
+    with_digest,
+    write_json,
+)
+
+ANSWERS = pa.schema([("split", pa.string()), ("question", pa.string()), ("answer", pa.string())])
+ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
+
+
+class Model(Protocol):
+    """What answers: the number and the answer of each question, as they come."""
+
+    def answers(self, questions: list[str]) -> Iterator[tuple[int, str]]: ...
+
+
+def describe(given: argparse.Namespace, model: Path | None) -> dict:
+    """The job: everything that decides what is asked and how an answer is read, and the digest."""
+    method = given.method
+    columns = [*method["columns"].values(), *method["inputs"], "label"]
+    files = sorted(model.rglob("*")) if model else []
+    job = {
+        "run": given.run,
+        "settings": given.settings,
+        "splits": given.splits,
+        **{key: method[key] for key in ASKED},
+        "learns": False,
+        "makes_model": False,
+        "data": {
+            split: content_digest(given.data / f"{split}.parquet", list(dict.fromkeys(columns)))
+            for split in given.splits[1:]
+        },
+        "model_files": {
+            file.relative_to(model or "").as_posix(): sha256_of(file)
+            for file in files
+            if file.is_file()
+        },
+        "api": {key: value for key, value in given.api.items() if key != "key"},
+        "code": code_of("answer"),
+    }
+    return with_digest(job)
+
+
+class Kept:
+    """The answers that a run has got, in a file of JSON lines: {key, answer}.
+
+    An answer's key holds the model, how it is asked and the question, but not how it is read.
+    """
+
+    def __init__(self, file: Path, job: dict):
+        self.file = file
+        asker = "server.body_of" if job["api"] else "local_model.LocalModel"
+        how = identity(f"scripts.train.asking.{asker}"), job["settings"]["training"]
+        self.basis = as_json([job["model_files"], job["api"], how])
+        self.found = dict(self.read())
+
+    def read(self) -> Iterator[tuple[str, str]]:
+        """The keys and answers of the file; a line that a kill has cut off is passed over."""
+        for line in self.file.read_text(encoding="utf-8").split("\n") if self.file.exists() else ():
+            try:
+                kept = json.loads(line)
+                yield kept["key"], kept["answer"]
+            except (ValueError, TypeError, KeyError):
+                continue
+
+    def key(self, question: str) -> str:
+        return hashlib.sha256(f"{self.basis}\n{question}".encode()).hexdigest()
+
+    def complete(self, model: Model, questions: list[str]) -> None:
+        """Ask what has no answer yet, and keep each answer when it comes."""
+        wanted = [one for one in dict.fromkeys(questions) if self.key(one) not in self.found]
+        with open(self.file, "a", encoding="utf-8") as opened:
+            opened.write("\n")  # after a line that was cut off
+            for number, answer in model.answers(wanted):
+                key = self.key(wanted[number])
+                self.found[key] = answer
+                opened.write(json.dumps({"key": key, "answer": answer}) + "\n")
+                opened.flush()
+
+    def answers(self, questions: list[str]) -> list[str]:
+        return [self.found[self.key(one)] for one in questions]
+
+
+def predictions_of(job: dict, split: str, table: pa.Table, scores: np.ndarray) -> pa.Table:
+    """Scores as predictions (schema predictions)."""
+    columns = {
+        "run": [job["run"]] * len(table),
+        "split": [split] * len(table),
+        "selection": ["direct"] * len(table),
+        "epoch": np.zeros(len(table), np.int32),
+        "example_id": table["example_id"],
+        "group_id": table["group_id"],
+        "label": table["label"].cast(pa.int8()),
+        "score": list(scores.astype(np.float32)),
+    }
+    return pa.table({name: columns[name] for name in PREDICTIONS.names}, PREDICTIONS)
+
+
+def measure(
+    job: dict, tables: dict[str, pa.Table], model: Model, kept: Kept
+) -> tuple[pa.Table, pa.Table, dict[str, float]]:
+    """Ask about all examples: predictions, the answers, and the share of unread ones by split."""
+    asked = {
+        split: questions_of(table, job["prompt"], job["inputs"]) for split, table in tables.items()
+    }
+    every = [text for questions in asked.values() for text in questions.text]
+    say_cost(job, kept, every)
+    kept.complete(model, every)
+    predictions, answers, unread = [], [], {}
+    for split, questions in asked.items():
+        said = kept.answers(questions.text)
+        scores = scores_of(questions, said, job["labels"])
+        lost = np.isnan(scores[:, 0])
+        unread[split] = float(lost.mean())
+        if lost.any():
+            warn(job, split, questions, said, lost)
+        predictions.append(predictions_of(job, split, tables[split], scores))
+        answers.append(pa.table([[split] * len(said), questions.text, said], schema=ANSWERS))
+    return pa.concat_tables(predictions), pa.concat_tables(answers), unread
+
+
+def say_cost(job: dict, kept: Kept, questions: list[str]) -> None:
+    """Say how much is asked before it is."""
+    left = [one for one in dict.fromkeys(questions) if kept.key(one) not in kept.found]
+    most = len(left) * job["settings"]["training"]["answer_tokens"]
+    log.info(
+        "%s: %d questions to ask, %d answers are kept; about %d tokens to read (4 characters each) "
+        "and at most %d to write",
+        job["run"],
+        len(left),
+        len(kept.found),
+        sum(map(len, left)) // 4,
+        most,
+    )
+
+
+def warn(job: dict, split: str, questions: Questions, said: list[str], lost: np.ndarray) -> None:
+    """Say how many answers cannot be read, with one of them."""
+    at = questions.question[int(lost.argmax())]
+    log.warning(
+        "warning: %s: %s: %.1f %% of the answers cannot be read and count as wrong; one is %r",
+        job["run"],
+        split,
+        100 * lost.mean(),
+        cut(said[at], 100),
+    )
+
+
+def facts_of(job: dict, model_facts: dict, unread: dict, seconds: float, threads: int) -> dict:
+    """What run.json says."""
+    settings = job["settings"]
+    return {
+        **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
+        **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
+        **({"api": job["api"]} if job["api"] else {}),
+        "labels": job["labels"],
+        "label_columns": list(range(len(job["labels"]))),
+        "data_options": settings["data"],
+        "training": settings["training"],
+        "kind": model_facts["kind"],
+        "parameters": model_facts["parameters"],
+        "trained_parameters": 0,
+        "wording": settings.get("wording"),
+        "chat_template": model_facts["chat_template"],
+        "unread": unread,
+        "shots": 0,
+        "threshold": None,
+        "train_examples": 0,
+        "held_out_examples": 0,
+        "truncated_examples": 0,
+        "truncated": dict.fromkeys(job["splits"][1:], 0),
+        "epochs": 0,
+        "best_epoch": 0,
+        "seconds": round(seconds, 1),
+        "tokens": 0,
+        "tokens_per_second": 0.0,
+        "micro_batch_tokens": None,
+        "hardware": {
+            "device": model_facts.get("device", processor()),
+            "processes": 1,
+            "threads": threads,
+            "precision": model_facts["precision"],
+            "deterministic": not job["api"],
+        },
+        "versions": {"python": platform.python_version()} | model_facts.get("versions", {}),
+        "timestride": project_version(),
+    }
+
+
+def write(job: dict, found: tuple, model_facts: dict, given: argparse.Namespace, began: float):
+    """Write the result into the work folder."""
+    predictions, answers, unread = found
+    result = given.output / "work/result"
+    result.mkdir(parents=True, exist_ok=True)
+    provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
+    write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
+    write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
+    write_table(answers, given.output / "answers.parquet", ANSWERS, provenance)
+    facts = facts_of(job, model_facts, unread, time.time() - began, given.threads)
+    write_json(facts, result / "run.json")
+
+
+def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dict]:
+    """The model that answers, and what run.json says of it."""
+    training = given.settings["training"]
+    if folder is None:
+        known = {"kind": "api", "parameters": 0, "chat_template": True, "precision": "unknown"}
+        return Server(given.api, training["answer_tokens"]), known
+    gpus = devices(given.device, 1, given.runs_per_gpu)
+    variables = environment(gpus, given.threads, 1)
+    os.environ.clear()
+    os.environ.update(variables)
+    from scripts.train.asking.local_model import LocalModel  # late: it reads the environment
+    from scripts.train.hardware import versions
+
+    model = LocalModel(folder, training, given.threads)
+    return model, model.facts() | {"versions": versions()}
+
+
+def main(given: argparse.Namespace) -> None:
+    work, began = given.output / "work", time.time()
+    work.mkdir(parents=True, exist_ok=True)
+    lock(work)
+    if given.log:
+        log_to(given.log)
+    sweep(work, given.output, work / "result")
+    folder = None if given.api else model_view(given.model, files_of(given.model), work)
+    job = describe(given, folder)
+    if finished(work, job):
+        hand_out(work, job, given.output)
+        log.info("%s: already asked the same of the same model", given.run)
+        return
+    refuse_again(work, job, given.attempt)
+    forget(work)
+    from scripts.train.splits import read_split  # late: a finished run does without torch
+
+    try:
+        tables = {split: read_split(given.data, split, job) for split in given.splits[1:]}
+        model, model_facts = model_of(given, folder)
+        kept = Kept(work / "answers.jsonl", job)
+        write(job, measure(job, tables, model, kept), model_facts, given, began)
+    except UserError as error:
+        if not given.api:  # a server may answer at the next attempt
+            fail(work, job, str(error))
+        raise
+    finish(work, job, given.output)
+
+
+def arguments() -> argparse.ArgumentParser:
+    asking = parser(__doc__)
+    asking.add_argument("--run", required=True, help="the run's name")
+    asking.add_argument(
+        "--settings",
+        type=json_object_with(*SETTINGS),
+        required=True,
+        help="JSON: study, source, dataset, data, model, method, training, seed",
+    )
+    asking.add_argument(
+        "--method",
+        type=json_object_with(*ASKED),
+        required=True,
+        help="JSON: columns and labels of the study, inputs of the method (study.yaml), prompt of "
+        "the wording: its question, and its answers by label or null",
+    )
+    asking.add_argument(
+        "--splits", nargs="+", required=True, help="one that is not read, then those to ask about"
+    )
+    asking.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
+    asking.add_argument("--model", type=Path, help="the folder of the model")
+    asking.add_argument(
+        "--api",
+        type=json_object,
+        default={},
+        help="JSON instead of --model: api (the address before /chat/completions), name (of the "
+        "model there), key (the environment variable that holds the key), request (laid over each)",
+    )
+    asking.add_argument(
+        "--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s"
+    )
+    asking.add_argument(
+        "--runs-per-gpu", type=whole_number(1, 64), default=1, help="runs that may share a GPU"
+    )
+    asking.add_argument(
+        "--threads", type=whole_number(1, 10_000), default=1, help="default: %(default)s"
+    )
+    asking.add_argument(
+        "--attempt", type=whole_number(1, 1000), default=1, help="of the workflow; default: 1"
+    )
+    asking.add_argument("--output", type=Path, required=True, help="the run's folder")
+    return asking
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args(), opens_log=True)

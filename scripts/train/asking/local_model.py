@@ -1,0 +1,141 @@
+"""Ask a model on this machine: it writes its answer, greedily. Not a program.
+
+Where its tokenizer has a chat template, and `chat_template` is auto, a question is the user's turn.
+Else a decoder reads the question and "Answer:", and its answer is the first line that it writes; an
+encoder-decoder reads the question alone.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from jinja2 import TemplateError
+from tqdm import tqdm
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GenerationConfig
+
+from scripts.plan.kinds import kind_of
+from scripts.running.program import UserError, cut
+from scripts.train.paradigms.paradigm import (
+    check_trained,
+    check_whole,
+    read_config,
+    read_network,
+    read_tokenizer,
+)
+
+NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2SeqLM}
+AT_ONCE = {"cpu": 4096, "cuda": 65_536}  # tokens of a batch of questions, padding included
+
+
+def templated(tokenizer, question: str, model: Path) -> str:
+    """A question as the user's turn. Raises UserError for a template that fails."""
+    turns = [{"role": "user", "content": question}]
+    try:
+        return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    except (TemplateError, TypeError, ValueError, KeyError) as error:
+        raise UserError(
+            f"{model}: its chat template fails ({cut(str(error), 200)}); mend it in "
+            "tokenizer_config.json, or write `training: {chat_template: none}`"
+        ) from None
+
+
+class LocalModel:
+    """A model on this machine. training: chat_template, answer_tokens and precision."""
+
+    def __init__(self, model: Path, training: dict, threads: int):
+        torch.set_num_threads(threads)
+        torch.set_float32_matmul_precision("highest")
+        self.model, self.tokens = model, training["answer_tokens"]
+        self.tokenizer = read_tokenizer(model)
+        config = read_config(model, self.tokenizer, {"max_length": 0})
+        self.kind = kind_of(config)
+        if self.kind not in NETWORKS:
+            raise UserError(
+                f"{model}: a {config.model_type} model writes no text; the method answer needs a "
+                "decoder or an encoder-decoder"
+            )
+        check_trained(model, learns=False)
+        self.precision = "bf16" if training["precision"] == "bf16" else "fp32"
+        dtype = torch.bfloat16 if self.precision == "bf16" else torch.float32
+        self.network, lost = read_network(NETWORKS[self.kind], model, config, dtype)
+        check_whole(model, lost)
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.network.to(self.device).eval()
+        self.chats = bool(training["chat_template"] == "auto" and self.tokenizer.chat_template)
+        self.tokenizer.padding_side = "left"
+        positions = getattr(config, "max_position_embeddings", None)
+        self.longest = min(self.tokenizer.model_max_length, positions or 10**9)
+
+    def prompts(self, questions: list[str]) -> list[str]:
+        """The questions as the model reads them."""
+        if self.chats:
+            return [templated(self.tokenizer, one, self.model) for one in questions]
+        return [f"{one}\nAnswer:" for one in questions] if self.kind == "decoder" else questions
+
+    def answers(self, questions: list[str]) -> Iterator[tuple[int, str]]:
+        """The number and the answer of each question, the longest first."""
+        prompts = self.prompts(questions)
+        ids = self.tokenizer(prompts, add_special_tokens=not self.chats)["input_ids"]
+        lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+        room = self.longest - (self.tokens if self.kind == "decoder" else 0)
+        if len(lengths) and lengths.max() > room:
+            at = int(lengths.argmax())
+            raise UserError(
+                f"{self.model}: a question has {lengths[at]:,} tokens, and the model reads "
+                f"{room:,} ({cut(questions[at], 100)}); choose a model that reads more, or less "
+                "of the context"
+            )
+        order, start = np.argsort(-lengths, kind="stable"), 0
+        with tqdm(total=len(questions), unit="answer", leave=False, disable=None) as bar:
+            while start < len(order):
+                size = max(1, AT_ONCE[self.device.type] // int(lengths[order[start]]))
+                rows = order[start : start + size]
+                yield from zip(rows.tolist(), self.written([ids[row] for row in rows]))
+                start += size
+                bar.update(len(rows))
+
+    def written(self, ids: list[list[int]]) -> list[str]:
+        """What the model writes after each of some prompts; in halves where the memory is short."""
+        try:
+            return self.generated(ids)
+        except torch.OutOfMemoryError:
+            if len(ids) == 1:
+                raise UserError(
+                    f"{self.model}: a question of {len(ids[0])} tokens does not fit into the GPU's "
+                    "memory; write `training: {precision: bf16}`, or take a GPU with more"
+                ) from None
+        torch.cuda.empty_cache()
+        middle = len(ids) // 2
+        return self.written(ids[:middle]) + self.written(ids[middle:])
+
+    def generated(self, ids: list[list[int]]) -> list[str]:
+        """What the model writes after each of some prompts."""
+        batch = self.tokenizer.pad({"input_ids": ids}, return_tensors="pt").to(self.device)
+        ends = self.network.generation_config.eos_token_id
+        greedy = GenerationConfig(
+            do_sample=False,
+            max_new_tokens=self.tokens,
+            pad_token_id=self.tokenizer.pad_token_id,
+            eos_token_id=self.tokenizer.eos_token_id if ends is None else ends,
+            decoder_start_token_id=getattr(self.network.config, "decoder_start_token_id", None),
+        )
+        with torch.inference_mode():
+            found = self.network.generate(**batch, generation_config=greedy)
+        if self.kind == "decoder":
+            found = found[:, batch["input_ids"].shape[1] :]
+        texts = self.tokenizer.batch_decode(found, skip_special_tokens=True)
+        if self.kind == "decoder" and not self.chats:
+            return [text.strip().split("\n")[0] for text in texts]
+        return [text.strip() for text in texts]
+
+    def facts(self) -> dict:
+        """For run.json."""
+        cuda = self.device.type == "cuda"
+        return {
+            "kind": self.kind,
+            "parameters": sum(one.numel() for one in self.network.parameters()),
+            "chat_template": self.chats,
+            "precision": self.precision,
+            **({"device": torch.cuda.get_device_name()} if cuda else {}),
+        }

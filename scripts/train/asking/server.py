@@ -1,0 +1,185 @@
+"""Ask a model behind an API: any server that speaks OpenAI's chat completions.
+
+Not a program. A request that meets a busy or broken server, or none, is tried again, after the time
+that the server asks for. A key comes from the environment and stands in no file, log or error.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from threading import local
+
+import requests
+
+from scripts.running.program import UserError, cut
+
+AT_ONCE = 8  # requests
+TIMEOUT = (10, 120)  # seconds to connect, and without a byte
+LONGEST = 600  # seconds that an answer may take in all
+TRIES = 6
+BACKOFF = 1.0  # seconds; doubled with every try
+LONGEST_WAIT = 300  # seconds that a busy server may ask for
+MOST = 1_000_000  # bytes of an answer
+BUSY = {408, 409, 429, 500, 502, 503, 504, 529}
+REMEDIES = {
+    400: "correct `request` of the model's entry, or ask for fewer tokens",
+    401: "set the environment variable that `key` names to a valid key",
+    403: "use a key that may use this model",
+    404: "correct `api` (the address before /chat/completions) or `name`",
+}
+
+
+class Passing(Exception):
+    """A try failed for a reason that may pass. wait: seconds that the server asks for."""
+
+    def __init__(self, why: str, wait: float | None = None):
+        super().__init__(why)
+        self.wait = wait
+
+
+def key_of(entry: dict) -> str | None:
+    """The key of an entry, from the environment. Raises UserError where it is not there."""
+    if not (name := entry.get("key")):
+        return None
+    if not (key := os.environ.get(name, "").strip()):
+        raise UserError(
+            f"{entry['api']}: the environment variable {name} is not set; put the API key there"
+        )
+    return key
+
+
+def body_of(entry: dict, question: str, tokens: int) -> dict:
+    """The request for one question: greedy, and short. The entry's `request` is laid over it; null
+    takes a key out.
+    """
+    body = {
+        "model": entry["name"],
+        "messages": [{"role": "user", "content": question}],
+        "temperature": 0,
+        "max_tokens": tokens,
+    } | entry.get("request", {})
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def text_of(answer: object) -> str:
+    """The text of a server's answer. Raises Passing where it has none."""
+    try:
+        content = answer["choices"][0]["message"].get("content")  # type: ignore[index]
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}") from None
+    if content is not None and not isinstance(content, str):
+        raise Passing(f"its answer is {cut(str(content), 100)}, not a text")
+    return content or ""
+
+
+class Server:
+    """A model behind an API; entry: of models.yaml (api, name, key, request)."""
+
+    def __init__(self, entry: dict, tokens: int):
+        self.entry, self.tokens = entry, tokens
+        self.address = entry["api"].rstrip("/") + "/chat/completions"
+        self.key, self.threads = key_of(entry), local()
+
+    def session(self) -> requests.Session:
+        """The session of this thread."""
+        if not hasattr(self.threads, "session"):
+            self.threads.session = requests.Session()
+            if self.key:
+                self.threads.session.headers["Authorization"] = f"Bearer {self.key}"
+        return self.threads.session
+
+    def bytes_of(self, answer: requests.Response, ends: float) -> bytes:
+        """The bytes of an answer. Raises Passing for one that is too long, or too slow."""
+        whole = b""
+        for piece in answer.iter_content(1 << 16):
+            whole += piece
+            if len(whole) > MOST:
+                raise UserError(
+                    f"{self.address}: an answer has more than {MOST:,} bytes; this is no chat "
+                    "server, or it ignores max_tokens"
+                )
+            if time.monotonic() > ends:
+                raise Passing(f"an answer took longer than {LONGEST} s")
+        return whole
+
+    def tried(self, question: str) -> str:
+        """The answer to a question by one try. Raises Passing, or UserError for what another try
+        cannot change.
+        """
+        ends = time.monotonic() + LONGEST
+        try:
+            with self.session().post(
+                self.address,
+                json=body_of(self.entry, question, self.tokens),
+                timeout=TIMEOUT,
+                stream=True,
+                allow_redirects=False,
+            ) as answer:
+                status, whole = answer.status_code, self.bytes_of(answer, ends)
+                if status in BUSY:
+                    raise Passing(f"it answers {status}", seconds_of(answer.headers))
+                if status != 200:
+                    said = self.hidden(whole.decode("utf-8", "replace"))
+                    remedy = REMEDIES.get(status, "look at the server's own log")
+                    raise UserError(
+                        f"{self.address}: it answers {status} for the model {self.entry['name']} "
+                        f"({cut(said, 200)}); {remedy}"
+                    )
+                return text_of(parsed(whole))
+        except (requests.ConnectionError, requests.Timeout) as error:
+            kind = "no byte for too long" if isinstance(error, requests.Timeout) else "no answer"
+            raise Passing(f"{kind} ({self.hidden(cut(str(error), 150))})") from None
+        except requests.RequestException as error:
+            raise Passing(self.hidden(cut(str(error), 150))) from None
+
+    def hidden(self, text: str) -> str:
+        """A text without the key."""
+        return text.replace(self.key, "…") if self.key else text
+
+    def answer(self, question: str) -> str:
+        """The answer to a question. Raises UserError after TRIES tries."""
+        for number in range(TRIES):
+            try:
+                return self.tried(question)
+            except Passing as error:
+                if number + 1 == TRIES or (error.wait or 0) > LONGEST_WAIT:
+                    raise UserError(
+                        f"{self.address}: no answer after {number + 1} tries ({error}); answers "
+                        "until then are kept: give the same command again later"
+                    ) from None
+                time.sleep(error.wait if error.wait is not None else BACKOFF * 2**number)
+        raise AssertionError("the last try raises")
+
+    def answers(self, questions: list[str]) -> Iterator[tuple[int, str]]:
+        """The number and the answer of each question, as they come; AT_ONCE are asked at a time."""
+        waiting: dict[Future, int] = {}
+        numbers = iter(range(len(questions)))
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            try:
+                while True:
+                    while len(waiting) < AT_ONCE and (number := next(numbers, None)) is not None:
+                        waiting[pool.submit(self.answer, questions[number])] = number
+                    if not waiting:
+                        return
+                    for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        yield waiting.pop(done), done.result()
+            finally:
+                pool.shutdown(cancel_futures=True, wait=False)
+
+
+def parsed(whole: bytes) -> object:
+    """The JSON of an answer. Raises Passing for what is none."""
+    try:
+        return json.loads(whole)
+    except (ValueError, RecursionError):
+        raise Passing("its answer is cut off, or no JSON") from None
+
+
+def seconds_of(headers) -> float | None:
+    """The seconds that a busy server asks to wait (Retry-After); None where it does not."""
+    try:
+        return max(0.0, float(headers.get("Retry-After", "")))
+    except ValueError:
+        return None

@@ -1,0 +1,340 @@
+"""Models that are asked in words: what an answer is read as, behind a server and on this machine."""
+
+import json
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.data.tables import read_table
+from scripts.measure.experiment import Run, read_scores
+from scripts.data.runs import facts_of
+from scripts.running.program import UserError
+from scripts.train.asking import ask, server
+from scripts.train.asking.questions import chosen
+from scripts.train.run import LOCKS
+from tests.rows import each_row
+
+KEY = "sk-secret-of-the-tests"
+ONE = {
+    "columns": {"example_id": "example_id", "group_id": "group_id"},
+    "labels": ["unlikely", "likely"],
+    "inputs": ["text_a", "text_b"],
+    "prompt": {
+        "question": "{text_a} Is it {text_b}?\n{options}",
+        "answers": {"likely": "Yes", "unlikely": "No"},
+    },
+}
+ALL = ONE | {"prompt": {"question": "{text_a}\n{options}\nWhich?", "answers": None}}
+
+
+@each_row(
+    "answer, read",
+    [
+        ("A", 0),
+        ("B. No", 1),
+        (" (b) ", 1),
+        ("no.", 1),
+        ("**B**", 1),
+        ("The answer is B", 1),
+        ("I would say option A", 0),
+        ("B is right, A is not", None),
+        ("A week is too long", None),
+        ("It starts at 5 A.M.", None),
+        ("A or B", None),
+        ("C", None),
+        ("", None),
+        ("Both A. and B. are possible, but the answer is: B", 1),
+        ("A\n\nB", 0),
+        ("A. Yes", 0),
+        ("A. No", None),
+        ("A. Yes\nB. No", None),
+    ],
+)
+def test_one_option_is_read(answer, read):
+    assert chosen(answer, ["Yes", "No"], several=False) == (None if read is None else {read})
+
+
+@each_row(
+    "answer, read",
+    [
+        ("A, C", {0, 2}),
+        ("A and C", {0, 2}),
+        ("(a) (c)", {0, 2}),
+        ("AC", {0, 2}),
+        ("A. two hours\nC. a day", {0, 2}),
+        ("None of these.", set()),
+        ("none", set()),
+        ("two hours", {0}),
+        ("A, Z", None),
+        ("They are all fine", None),
+    ],
+)
+def test_several_options_are_read(answer, read):
+    assert chosen(answer, ["two hours", "ten years", "a day"], several=True) == read
+
+
+@given(
+    st.lists(st.text("xyz ", min_size=1), min_size=2, max_size=9, unique_by=str.strip), st.data()
+)
+def test_a_plain_letter_names_its_option(options, data):
+    place = data.draw(st.integers(0, len(options) - 1))
+    for form in ("{}", "{}.", "({})", "Answer: {}", "{}) because of it"):
+        assert chosen(form.format("ABCDEFGHI"[place]), options, several=False) == {place}
+
+
+class Teacher(BaseHTTPRequestHandler):
+    """A server that answers as `self.server.reply(question, how often it came)` says: a text, or
+    (status, headers, body).
+    """
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        question = body["messages"][0]["content"]
+        self.server.asked[question] += 1
+        self.server.bodies.append(body)
+        self.server.keys.add(self.headers.get("Authorization"))
+        found = self.server.reply(question, self.server.asked[question])
+        if isinstance(found, str):
+            message = {"message": {"role": "assistant", "content": found}}
+            found = 200, {}, json.dumps({"choices": [message]}).encode()
+        status, headers, content = found
+        self.send_response(status)
+        for name, value in (headers | {"Content-Length": str(len(content))}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self.wfile.write(content)
+        except OSError:  # who asked has gone
+            pass
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def teacher(monkeypatch):
+    """A chat server on this machine; its `reply` is set by a test."""
+    monkeypatch.setenv("KEY_OF_TESTS", KEY)
+    monkeypatch.setattr(server, "BACKOFF", 0.01)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Teacher) as found:
+        found.asked, found.bodies, found.keys = Counter(), [], set()
+        threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+def examples() -> pd.DataFrame:
+    return examples_of(8)
+
+
+def examples_of(questions: int) -> pd.DataFrame:
+    """Questions about three durations each; one or two of them are likely."""
+    rows = [
+        {
+            "example_id": f"q{number}:{place}",
+            "group_id": f"q{number}",
+            "text_a": f"Question {number}.",
+            "text_b": text,
+            "label": int(place == number % 3 or place == 2),
+        }
+        for number in range(questions)
+        for place, text in enumerate(["two hours", "ten years", "a day"])
+    ]
+    return pd.DataFrame(rows)
+
+
+def arguments(folder, method: dict, **options) -> list[str]:
+    table = examples()
+    (folder / "data").mkdir(exist_ok=True)
+    for split in ("train", "test"):
+        pq.write_table(
+            pa.Table.from_pylist(table.to_dict("records")), folder / f"data/{split}.parquet"
+        )
+    settings = {
+        "study": "mctaco",
+        "source": "s",
+        "dataset": "d",
+        "data": {},
+        "model": "m",
+        "method": "answer",
+        "seed": 0,
+        "wording": "letters",
+        "training": {"answer_tokens": 8, "chat_template": "auto", "precision": "auto"},
+    }
+    given = {"run": "run-1", "settings": settings, "method": method} | options
+    written = [
+        f"--{name}={json.dumps(value) if isinstance(value, dict) else value}"
+        for name, value in given.items()
+    ]
+    return [*written, "--splits", "train", "test", "--data", f"{folder}/data"]
+
+
+def asked(folder, teacher, method: dict = ONE, **entry):
+    """Ask the server; the run's folder."""
+    address = f"http://127.0.0.1:{teacher.server_address[1]}/v1"
+    api = {"api": address, "name": "teacher", "key": "KEY_OF_TESTS"} | entry
+    output = folder / "run-1"
+    LOCKS.clear()  # a program ends, and its lock with it
+    ask.main(
+        ask.arguments().parse_args(arguments(folder, method, api=api) + ["--output", f"{output}"])
+    )
+    return output
+
+
+def accuracy(output) -> float:
+    """The share of examples whose highest score is that of their label."""
+    table = examples()
+    run = Run(output, facts_of(output / "run.json"))
+    scores, _ = read_scores(run, "test", table["example_id"], "examples")
+    return float((scores.argmax(1) == table["label"]).mean())
+
+
+def is_likely(question: str, text: str) -> bool:
+    number = int(question.split(".")[0].split()[-1])
+    return text == "a day" or text == ["two hours", "ten years", "a day"][number % 3]
+
+
+def right_one(question: str, count: int) -> str:
+    """The letter of the right answer: yes or no."""
+    text = question.split("Is it ")[1].split("?")[0]
+    lines = dict(line.split(". ")[::-1] for line in question.splitlines()[1:])
+    letter = lines["Yes" if is_likely(question, text) else "No"]
+    return letter if letter == "A" else f"The answer is ({letter})."
+
+
+def right_all(question: str, count: int) -> str:
+    """The letters of the likely candidates, as they stand in the question."""
+    lines = [line.split(". ", 1) for line in question.splitlines()[1:-1]]
+    return ", ".join(letter for letter, text in lines if is_likely(question, text))
+
+
+def test_right_answers_are_right_wrong_ones_wrong_and_unreadable_ones_wrong(tmp_path, teacher):
+    for number, (reply, method, reached, unread) in enumerate(
+        [
+            (right_one, ONE, 1.0, 0.0),
+            (right_all, ALL, 1.0, 0.0),
+            (lambda question, count: "B" if right_one(question, 1) == "A" else "A", ONE, 0.0, 0.0),
+            (lambda question, count: "Well, it depends.", ONE, 0.0, 1.0),
+            (lambda question, count: "Well, it depends.", ALL, 0.0, 1.0),
+            (lambda question, count: "none", ALL, float((examples()["label"] == 0).mean()), 0.0),
+        ]
+    ):
+        teacher.reply = reply
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        output = asked(folder, teacher, method)
+        assert accuracy(output) == pytest.approx(reached)
+        assert facts_of(output / "run.json")["unread"]["test"] == unread
+        scores = pq.read_table(output / "predictions.parquet")["score"].to_pylist()
+        assert np.isnan(scores).all() == bool(unread)
+
+
+def test_all_candidates_stand_in_one_question_in_an_order_of_their_own(tmp_path, teacher):
+    teacher.reply = right_all
+    output = asked(tmp_path, teacher, ALL)
+    answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
+    assert len(answers) == examples()["group_id"].nunique() == sum(teacher.asked.values())
+    first = {row["question"].splitlines()[1] for row in answers}
+    assert len(first) > 1  # else the place of an option would tell what it is
+
+
+def test_who_always_says_a_is_near_chance(tmp_path, teacher, monkeypatch):
+    monkeypatch.setitem(globals(), "examples", lambda: examples_of(200))
+    teacher.reply = lambda question, count: "A"
+    assert 0.4 < accuracy(asked(tmp_path, teacher)) < 0.6
+
+
+def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):
+    teacher.reply = lambda question, count: (400, {}, f"bad key {KEY}".encode())
+    with pytest.raises(UserError) as error:
+        asked(tmp_path, teacher)
+    assert "answers 400" in str(error.value) and KEY not in str(error.value)
+    teacher.reply = right_one
+    asked(tmp_path, teacher, request={"max_tokens": None, "max_completion_tokens": 99})
+    assert teacher.keys == {f"Bearer {KEY}"}
+    assert teacher.bodies[-1]["max_completion_tokens"] == 99
+    assert "max_tokens" not in teacher.bodies[-1]
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files and not any(KEY.encode() in file.read_bytes() for file in files)
+    assert KEY not in caplog.text
+
+
+def test_what_was_answered_is_not_asked_again(tmp_path, teacher):
+    teacher.reply = lambda question, count: (
+        right_one(question, count) if len(teacher.asked) <= 10 else (403, {}, b"no credit left")
+    )
+    with pytest.raises(UserError, match="answers 403.*no credit left"):
+        asked(tmp_path, teacher)
+    kept = (tmp_path / "run-1/work/answers.jsonl").read_text().strip().splitlines()
+    assert 0 < len(kept) <= 10
+    with open(tmp_path / "run-1/work/answers.jsonl", "a") as opened:
+        opened.write('{"key": "a line that a kill has cu')
+    before = Counter(teacher.asked)
+    teacher.reply = right_one
+    output = asked(tmp_path, teacher)
+    assert accuracy(output) == 1
+    again = teacher.asked - before
+    assert len(again) == len(examples()) - len(kept)
+    asked(tmp_path, teacher)
+    assert teacher.asked - before == again  # it is finished
+
+
+@each_row(
+    "status, headers, body",
+    [
+        (429, {"Retry-After": "0.05"}, b"slow down"),
+        (500, {}, b"oops"),
+        (503, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b""),
+        (200, {}, b'{"choices": [{"mess'),
+        (200, {}, b'{"choices": []}'),
+        (200, {}, b"[]"),
+    ],
+)
+def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, status, headers, body):
+    teacher.reply = lambda question, count: (
+        right_one(question, count) if count > 2 else (status, headers, body)
+    )
+    assert accuracy(asked(tmp_path, teacher)) == 1
+
+
+@each_row(
+    "status, body, said",
+    [
+        (401, b"who are you", "answers 401 .*KEY|answers 401 .*`key` names"),
+        (404, b"no such model", "answers 404 for the model teacher .no such model.; correct `api`"),
+        (
+            429,
+            b"slow down",
+            "no answer after 6 tries .it answers 429.; answers until then are kept",
+        ),
+        (200, b"{", "no answer after 6 tries .its answer is cut off"),
+        (200, b" " * 10_000_000, "has more than 1,000,000 bytes"),
+        (302, b"", "answers 302"),
+    ],
+)
+def test_a_server_that_gives_no_answer_ends_in_one_sentence(tmp_path, teacher, status, body, said):
+    teacher.reply = lambda question, count: (status, {}, body)
+    with pytest.raises(UserError, match=said):
+        asked(tmp_path, teacher)
+    assert not (tmp_path / "run-1/predictions.parquet").exists()
+
+
+def test_a_server_that_hangs_and_none_at_all_end_in_one_sentence(tmp_path, teacher, monkeypatch):
+    monkeypatch.setattr(server, "TIMEOUT", (0.2, 0.2))
+    teacher.reply = lambda question, count: time.sleep(1) or "A"
+    with pytest.raises(UserError, match="no byte for too long"):
+        asked(tmp_path, teacher)
+    with pytest.raises(UserError, match="no answer after 6 tries"):
+        asked(tmp_path, teacher, api="http://127.0.0.1:9/v1")
+    monkeypatch.delenv("KEY_OF_TESTS")
+    with pytest.raises(UserError, match="the environment variable KEY_OF_TESTS is not set"):
+        asked(tmp_path, teacher)

@@ -1,0 +1,94 @@
+"""A model on this machine that is asked in words: against one question at a time without a cache."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
+from scripts.data.tables import read_table
+from scripts.running.program import UserError
+from scripts.train.asking import ask
+from scripts.train.run import LOCKS
+from tests.models import fetched
+from tests.rows import each_row
+from tests.train.test_asking import ALL, ONE, arguments
+from tests.train.test_likelihood import save_decoder
+
+pytestmark = pytest.mark.models
+TOKENS = 8  # of arguments()
+TEMPLATE = "{% for turn in messages %}<{{ turn.role }}> {{ turn.content }} {% endfor %}<it> "
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Tiny models with random weights: two decoders, one with a chat template, and a T5."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in ("gpt2", "llama"):
+        save_decoder(name, folder / name)
+    fetched("tiny_t5", folder / "t5", AutoModelForSeq2SeqLM)
+    shutil.copytree(folder / "llama", folder / "chat")
+    tokenizer = AutoTokenizer.from_pretrained(folder / "chat")
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(folder / "chat")
+    return folder
+
+
+def written(model, question: str) -> str:
+    """What a model writes after a question: greedily, each token by a reading of all before it."""
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    if model.name == "t5":
+        network = AutoModelForSeq2SeqLM.from_pretrained(model).eval()
+        found = [network.config.decoder_start_token_id]
+        read = {"input_ids": torch.tensor([tokenizer(question)["input_ids"]])}
+    else:
+        network = AutoModelForCausalLM.from_pretrained(model).eval()
+        text = f"<user> {question} <it> " if model.name == "chat" else f"{question}\nAnswer:"
+        found = tokenizer(text, add_special_tokens=model.name != "chat")["input_ids"]
+        read = {}
+    start = len(found)
+    for _ in range(TOKENS):
+        name = "decoder_input_ids" if read else "input_ids"
+        with torch.no_grad():
+            logits = network(**read, **{name: torch.tensor([found])}).logits
+        found = [*found, int(logits[0, -1].argmax())]
+        if found[-1] == tokenizer.eos_token_id:
+            break
+    text = tokenizer.decode(found[start:], skip_special_tokens=True).strip()
+    return text.split("\n")[0] if model.name in ("gpt2", "llama") else text
+
+
+def asked(folder, model, method: dict, **options):
+    LOCKS.clear()
+    given = arguments(folder, method, model=str(model), device="cpu", **options)
+    ask.main(ask.arguments().parse_args([*given, "--output", f"{folder}/run-1"]))
+    return folder / "run-1"
+
+
+@each_row("name, method", [("gpt2", ONE), ("llama", ALL), ("chat", ALL), ("t5", ONE)])
+def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, name, method):
+    output = asked(tmp_path, models / name, method)
+    answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
+    assert answers
+    for row in answers:
+        assert row["answer"] == written(models / name, row["question"])
+    facts = json.loads((output / "run.json").read_text())
+    assert facts["chat_template"] == (name == "chat")
+    assert facts["parameters"] > 1000 and 0 <= facts["unread"]["test"] <= 1
+
+
+def test_wrong_models_and_templates_end_in_one_sentence(tmp_path, models):
+    broken = tmp_path / "chat"
+    shutil.copytree(models / "chat", broken)
+    tokenizer = AutoTokenizer.from_pretrained(broken)
+    tokenizer.chat_template = "{{ raise_exception('only one turn') }}"
+    tokenizer.save_pretrained(broken)
+    with pytest.raises(UserError, match="chat template fails .only one turn.*chat_template: none"):
+        asked(tmp_path, broken, ONE)
+    long = ONE | {"prompt": ONE["prompt"] | {"question": "{text_a} " * 200 + "{text_b}{options}"}}
+    with pytest.raises(UserError, match="a question has .* tokens, and the model reads 392"):
+        asked(tmp_path, models / "llama", long)
+    with pytest.raises(UserError, match="tokenizer"):
+        asked(tmp_path, tmp_path, ONE)
+    assert not (tmp_path / "run-1/predictions.parquet").exists()
