@@ -68,6 +68,8 @@ def _check_wording(
     for label, text in texts.items():
         if label not in wanted:
             raise UserError(f"{where}: there is no label {shown(label)}{closest(label, wanted)}")
+        if not isinstance(text, str):
+            raise UserError(f"{where}.{label}: write one text, with a | before what is scored")
         _check_text(text, names, f"{where}.{label}", scored=True)
     missing = [label for label in wanted if label not in texts]
     if missing and not threshold:

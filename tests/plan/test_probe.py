@@ -90,6 +90,11 @@ LIKELIHOOD = {
         ).split()
     ),
 }
+ANSWER = {
+    study: {"answer", "answer_blind"}
+    | ({"answer_all", "answer_all_blind"} if study in ("mctaco", "timedial") else set())
+    for study in LIKELIHOOD
+}
 TRAINED = {
     "strided_sop": {"train", "train_blind"},
     "temporal_nli": {"train", "hypothesis_only"},
@@ -112,6 +117,8 @@ TRAINED = {
             },
         ),
         (["decoder"], LIKELIHOOD),
+        (["decoder", "chat"], {study: LIKELIHOOD[study] | ANSWER[study] for study in DATA}),
+        (["api"], ANSWER),
         (
             ["encoder_decoder", "span_writer"],
             LIKELIHOOD | {"timedial": LIKELIHOOD["timedial"] | {"generate_zero_shot"}},
@@ -138,9 +145,8 @@ def test_fine_tune():
     assert "mlm" not in more["timedial"], "what does not fit does not fit"
     plan = probe(MASKED, fine_tune=False)
     assert asked(plan)["mctaco"] == LIKELIHOOD["mctaco"]
-    assert {left.method: left.reason for left in plan.left_out if left.study == "mctaco"} == {
-        "train": "it learns, and `fine_tune: false` asks for nothing that learns"
-    }
+    left = {left.method: left.reason for left in plan.left_out if left.study == "mctaco"}
+    assert left["train"] == "it learns, and `fine_tune: false` asks for nothing that learns"
 
 
 def test_what_is_left_out_is_told_with_its_reason():
@@ -148,7 +154,8 @@ def test_what_is_left_out_is_told_with_its_reason():
     assert set(left) == {
         *(
             (study, method)
-            for study, methods in LIKELIHOOD.items()
+            for methods_by_study in (LIKELIHOOD, ANSWER)
+            for study, methods in methods_by_study.items()
             for method in methods
             if not method.endswith("_blind")
         ),
@@ -164,7 +171,24 @@ def test_what_is_left_out_is_told_with_its_reason():
     reasons = {item.method: item.reason for item in probe(["decoder"], ("mctaco",)).left_out}
     assert reasons == {
         "train": "a probe leaves a decoder as it is; `fine_tune: true` trains it as well"
-    }
+    } | dict.fromkeys(
+        ("answer", "answer_all"), "it is no part of a probe of a decoder; name it under methods"
+    )
+
+
+def test_a_model_behind_an_api_is_asked_in_words_and_not_otherwise():
+    entry = {"api": "https://models.example/v1", "name": "m", "key": "KEY", "licence": "theirs"}
+    config = default() | {"run": ["mctaco"], "model": "far", "models": {"far": entry}}
+    experiment = PROBE["mctaco"]
+    plan = planned(config | {"experiments": {"mctaco": experiment}})
+    assert asked(plan)["mctaco"] == ANSWER["mctaco"]
+    experiment = experiment | {"methods": ["likelihood"]}
+    said = refused(planned, config | {"experiments": {"mctaco": experiment}})
+    assert "likelihood needs an encoder with a head that fills masks" in said
+    assert "far is a model behind an API" in said
+    wrong = {"models": {"far": entry | {"api": "https://user:key@models.example/v1"}}}
+    said = refused(planned, config | wrong | {"experiments": {"mctaco": experiment}})
+    assert "far.api" in said and "without a key in it" in said
 
 
 def test_a_model_from_scratch_is_not_asked_what_it_knows():

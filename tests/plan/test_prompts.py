@@ -115,9 +115,63 @@ def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
     )
     with pytest.raises(
         UserError,
-        match="verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?",
+        match="verbalize is no method of mctaco that asks in words; did you mean verbalizer?",
     ):
         check_prompts("mctaco", STUDIES["mctaco"], tmp_path)
+
+
+@each_row(
+    "method, entry, said",
+    [
+        (
+            "answer",
+            "{score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}}",
+            "answer.score: an answer has none; take it out",
+        ),
+        ("answer", "{wordings: {w: {likely: '{options}'}}}", "a wording has a question, and"),
+        (
+            "answer",
+            "{wordings: {w: {question: '{text_a}', answers: {likely: 'yes', unlikely: 'no'}}}}",
+            "w.question: write {options} once",
+        ),
+        (
+            "answer",
+            "{wordings: {w: {question: '{text_c} {options}', answers: {likely: y, unlikely: n}}}}",
+            "w.question: there is no {text_c}",
+        ),
+        (
+            "answer",
+            "{wordings: {w: {question: '{text_a} {options}', answers: {likely: a, maybe: b}}}}",
+            "w.answers: give one text for each of unlikely, likely",
+        ),
+        (
+            "answer",
+            "{wordings: {w: {question: '{text_a} {options}', answers: {likely: a, unlikely: a}}}}",
+            "w.answers: two answers are the same text",
+        ),
+        (
+            "answer_all",
+            "{wordings: {w: {question: '{text_a} {text_b} {options}'}}}",
+            "w.question: {text_b} is one of the options",
+        ),
+        (
+            "likelihood",
+            "{wordings: {w: {likely: '{text_a}|{text_b}'}}, threshold: train}",
+            "likelihood: key score is missing",
+        ),
+        (
+            "likelihood",
+            "{score: sum, wordings: {w: {likely: {a: 'x', b: 'y'}}}, threshold: train}",
+            "w.likely: write one text",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_said(tmp_path_factory, method, entry, said):
+    folder = tmp_path_factory.mktemp("prompts")
+    write_yaml(folder / "mctaco.yaml", {method: read(entry)})
+    with pytest.raises(UserError) as error:
+        prompts_of("mctaco", STUDIES["mctaco"], method, folder)
+    assert said in str(error.value)
 
 
 BLIND = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": "| {text_b}"}}}
@@ -198,8 +252,8 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
         (
             "mctaco: {verbalize: {}}",
             (
-                "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by "
-                "likelihood; did you mean verbalizer?"
+                "configuration: prompts.mctaco: verbalize is no method of mctaco that asks in "
+                "words; did you mean verbalizer?"
             ),
         ),
         (
