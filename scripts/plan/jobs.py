@@ -406,7 +406,7 @@ class Jobs:
     def ask(self, run: Run) -> Job:
         """A run that asks a model in words."""
         work, entry, how = self.work, self.work.models[run.model], self.how_to_train()
-        api = {key: entry[key] for key in ("api", "name", "key", "request") if key in entry}
+        api = {key: entry[key] for key in ("api", "name", "request") if key in entry}
         return Job(
             "scripts.train.asking.ask",
             options={
@@ -419,6 +419,7 @@ class Jobs:
             places={
                 "run": run.name,
                 "model": None if api else work.start_folder(run),
+                "key": entry.get("key"),
                 "output": work.run_folder(run.name),
                 **{key: how[key] for key in ("device", "runs-per-gpu")},
             },

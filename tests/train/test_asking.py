@@ -181,11 +181,13 @@ def arguments(folder, method: dict, **options) -> list[str]:
 def asked(folder, teacher, method: dict = ONE, **entry):
     """Ask the server; the run's folder."""
     address = f"http://127.0.0.1:{teacher.server_address[1]}/v1"
-    api = {"api": address, "name": "teacher", "key": "KEY_OF_TESTS"} | entry
+    api = {"api": address, "name": "teacher"} | entry
     output = folder / "run-1"
     LOCKS.clear()  # a program ends, and its lock with it
     ask.main(
-        ask.arguments().parse_args(arguments(folder, method, api=api) + ["--output", f"{output}"])
+        ask.arguments().parse_args(
+            arguments(folder, method, api=api, key="KEY_OF_TESTS", output=output)
+        )
     )
     return output
 

@@ -95,7 +95,7 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
             for file in files
             if file.is_file()
         },
-        "api": {key: value for key, value in given.api.items() if key != "key"},
+        "api": given.api,
         "code": code_of("answer"),
     }
     return with_digest(job)
@@ -265,7 +265,7 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
     training = given.settings["training"]
     if folder is None:
         known = {"kind": "api", "parameters": 0, "chat_template": True, "precision": "unknown"}
-        return Server(given.api, training["answer_tokens"]), known
+        return Server(given.api, given.key, training["answer_tokens"]), known
     gpus = devices(given.device, 1, given.runs_per_gpu)
     variables = environment(gpus, given.threads, 1)
     os.environ.clear()
@@ -332,7 +332,10 @@ def arguments() -> argparse.ArgumentParser:
         type=json_object,
         default={},
         help="JSON instead of --model: api (the address before /chat/completions), name (of the "
-        "model there), key (the environment variable that holds the key), request (laid over each)",
+        "model there), request (laid over each)",
+    )
+    asking.add_argument(
+        "--key", metavar="VARIABLE", help="the environment variable that holds the API's key"
     )
     asking.add_argument(
         "--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s"

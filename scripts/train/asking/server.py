@@ -39,13 +39,13 @@ class Passing(Exception):
         self.wait = wait
 
 
-def key_of(entry: dict) -> str | None:
-    """The key of an entry, from the environment. Raises UserError where it is not there."""
-    if not (name := entry.get("key")):
+def key_in(variable: str | None, address: str) -> str | None:
+    """The key, from the environment. Raises UserError where it is not there."""
+    if not variable:
         return None
-    if not (key := os.environ.get(name, "").strip()):
+    if not (key := os.environ.get(variable, "").strip()):
         raise UserError(
-            f"{entry['api']}: the environment variable {name} is not set; put the API key there"
+            f"{address}: the environment variable {variable} is not set; put the API key there"
         )
     return key
 
@@ -75,12 +75,14 @@ def text_of(answer: object) -> str:
 
 
 class Server:
-    """A model behind an API; entry: of models.yaml (api, name, key, request)."""
+    """A model behind an API; entry: of models.yaml (api, name, request); key: the environment
+    variable that holds the key, or None.
+    """
 
-    def __init__(self, entry: dict, tokens: int):
+    def __init__(self, entry: dict, key: str | None, tokens: int):
         self.entry, self.tokens = entry, tokens
         self.address = entry["api"].rstrip("/") + "/chat/completions"
-        self.key, self.threads = key_of(entry), local()
+        self.key, self.threads = key_in(key, self.address), local()
 
     def session(self) -> requests.Session:
         """The session of this thread."""
