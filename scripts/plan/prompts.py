@@ -149,7 +149,7 @@ def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: st
             f"{place}: {method} is the control of {other}, which is no method of the paradigm "
             f"{paradigm}; name it otherwise"
         )
-    for key in ("score", "threshold"):
+    for key in ("score", "threshold", "masks"):
         if entry.get(key) != entries[other].get(key):
             raise UserError(
                 f"{place}: {method}.{key} is another one than that of {other}, whose control it "
@@ -170,7 +170,8 @@ def prompts_of(
     configured: dict | None = None,
 ) -> dict[str, dict]:
     """By wording what a run of a method is given: {score, threshold, domain, texts: {label
-    or candidate: text}}; of one that is answered {question, answers: {label: text} or None}.
+    or candidate: text}}, and masks: word where the method says so; of one that is answered
+    {question, answers: {label: text} or None}.
 
     study: its entry of study.yaml; configured: `prompts:` of the configuration; threshold is
     "train" or None, domain a text or None. Raises UserError, in one sentence that names place,
@@ -224,6 +225,7 @@ def prompts_of(
             "threshold": threshold,
             "domain": domains[wording],
             "texts": texts,
+            **({"masks": entry["masks"]} if "masks" in entry else {}),
         }
     return prompts
 

@@ -141,6 +141,7 @@ CLOZE = {
     "domain": None,
     "texts": {"candidate": "{left}|{candidate}{right}"},
 }
+WORDS_MASKED = {"masks": "word"}
 ORDER = yaml.safe_load("""
 score: sum
 threshold: null
@@ -266,17 +267,22 @@ def by_t5(folder, context: str, scored: str) -> list[float]:
     return [found[1 + place, token].item() for place, token in enumerate(ids[first:])]
 
 
-def by_bert(folder, context: str, scored: str) -> list[float]:
+def by_bert(folder, context: str, scored: str, by_word: bool = False) -> list[float]:
     tokenizer, network = (
         AutoTokenizer.from_pretrained(folder),
         AutoModelForMaskedLM.from_pretrained(folder).eval(),
     )
     ids, first = scored_from(tokenizer, context, scored)
     ids = [tokenizer.cls_token_id, *ids, tokenizer.sep_token_id]
+    pieces = tokenizer.convert_ids_to_tokens(ids)
     found = []
     for place in range(first + 1, len(ids) - 1):
         masked = torch.tensor([ids])
         masked[0, place] = tokenizer.mask_token_id
+        later = place + 1
+        while by_word and pieces[later].startswith("##"):  # a later piece of the same word
+            masked[0, later] = tokenizer.mask_token_id
+            later += 1
         with torch.no_grad():
             found.append(network(masked).logits[0, place].log_softmax(-1)[ids[place]].item())
     return found
@@ -320,6 +326,48 @@ def test_labels_are_scored_as_one_at_a_time(models, name):
             assert found[row] == pytest.approx(
                 torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3
             )
+
+
+def test_masks_of_later_pieces_of_a_word_are_those_set_by_hand(models, monkeypatch):
+    monkeypatch.setattr(masking, "AT_ONCE", 200)
+    options = ["two zwolfnights", "ten days", "an eightymonth, xyzzy", "five"]
+    contexts = ["A: how long is it ?\nB: about <MASK> , i think .", "quuxly <MASK> ago"]
+    table, folder = cloze_table([(context, options) for context in contexts]), models / "bert"
+    paradigm = likelihood.Paradigm(folder, cloze_job(CLOZE | WORDS_MASKED), {})
+    found = scores_of(paradigm, table)[:, 0]
+    alone = scores_of(likelihood.Paradigm(folder, cloze_job(), {}), table)[:, 0]
+    for row, (context, option) in enumerate((one, each) for one in contexts for each in options):
+        left, right = context.split("<MASK>")
+        each = by_bert(folder, left, option + right, by_word=True)
+        assert found[row] == pytest.approx(sum(each), abs=1e-4)
+    changed = [abs(found - alone) > 1e-2][0].tolist()
+    assert changed == [True, False, True, False] * 2, "only words of several pieces"
+    whole = paradigm.encode(table)
+    most = int(whole.lengths.max()) - 2  # cuts the first context where the longest option follows
+    cut = likelihood.Paradigm(folder, cloze_job(CLOZE | WORDS_MASKED, max_length=most), {})
+    examples = cut.encode(table)
+    assert examples.truncated
+    for before, after in zip(*(one.fields["words"].padded(99, -1) for one in (whole, examples))):
+        words = before[before >= 0].tolist()
+        assert after[after >= 0].tolist() == words[len(words) - (after >= 0).sum() :]
+
+
+def test_a_model_that_reads_from_left_to_right_has_no_words_to_mask(models):
+    for name in ("gpt2", "t5"):
+        scores = [
+            scores_of(likelihood.Paradigm(models / name, cloze_job(prompt), {}), cloze())
+            for prompt in (CLOZE, CLOZE | WORDS_MASKED)
+        ]
+        assert (scores[0] == scores[1]).all()
+
+
+def test_a_tokenizer_without_words_is_refused(models, tmp_path):
+    folder = shutil.copytree(models / "bert", tmp_path / "bert")
+    tokenizer = tokenizer_of("spaces")
+    tokenizer.add_special_tokens({"mask_token": "<mask>", "cls_token": "<bos>"})
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(UserError, match="bert: its tokenizer does not split a text into words"):
+        likelihood.Paradigm(folder, cloze_job(CLOZE | WORDS_MASKED), {}).encode(cloze())
 
 
 # ---- what a score is

@@ -9,8 +9,9 @@ not used: the wordings (prompts.yaml of the study) are all that is written.
 
 A text's score is the sum of the log-likelihoods of its scored tokens; by the prompt divided by
 their number (token) or by the bytes of what they stand for (byte), and with a domain less the score
-of the same part after the domain's text. Scores are computed in fp32 from weights in fp32;
-`precision: bf16` loads these in bf16.
+of the same part after the domain's text. `masks: word` masks the later tokens of a masked token's
+word as well; it changes nothing for a model that reads from left to right. Scores are computed in
+fp32 from weights in fp32; `precision: bf16` loads these in bf16.
 """
 
 from pathlib import Path
@@ -37,7 +38,14 @@ from scripts.train.paradigms.paradigm import (
     read_tokenizer,
 )
 from scripts.train.paradigms.prompts import groups_of, shots_of, texts_of
-from scripts.train.paradigms.scored_tokens import bytes_of, cut_to, of_group, shared_of, tokens_of
+from scripts.train.paradigms.scored_tokens import (
+    bytes_of,
+    cut_to,
+    of_group,
+    shared_of,
+    tokens_of,
+    words_of,
+)
 
 NETWORKS = {
     "decoder": AutoModelForCausalLM,
@@ -162,8 +170,12 @@ class Paradigm:
             job["settings"]["seed"],
         )
         self.threshold = None  # type: float | None
+        self.by_word = self.kind == "encoder" and self.prompt.get("masks") == "word"
         fields = "input_ids", "scored_from", "scored_to", "shared", "divisor"
-        self.padding = dict.fromkeys(fields, 0) | {"input_ids": self.tokenizer.pad_token_id or 0}
+        self.padding = dict.fromkeys(fields, 0) | {
+            "input_ids": self.tokenizer.pad_token_id or 0,
+            "words": -1,
+        }
 
     def encode(self, table: pa.Table) -> Examples:
         """The distinct texts of a table, one after the other,
@@ -173,6 +185,7 @@ class Paradigm:
         frame, n = texts.frame, len(texts.frame)
         try:
             tokens = tokens_of(self.tokenizer, frame)
+            words = words_of(self.tokenizer, frame) if self.by_word else None
         except UserError as error:
             raise UserError(f"{self.model}: {error}") from None
         groups = groups_of(frame["context"])
@@ -199,19 +212,22 @@ class Paradigm:
         )
         groups, shared = self.sharing(ids, groups, first)
         fields = {
-            "input_ids": ids,
             "scored_from": first,
             "scored_to": start + scored,
             "shared": shared,
             "divisor": np.maximum(divisor, 1),
         }
+        ragged = {"input_ids": ids}
+        if words is not None:
+            ragged["words"] = joined(
+                repeated([-1] * len(self.before), n),
+                words.cut(tokens.context - context, context + scored),
+                repeated([-1] * len(self.after), n),
+            )
         is_cut = (context + scored < tokens.ids.lengths)[texts.places].any(0)
         choices = len(np.unique(table["choice"].to_numpy()[is_cut])) if self.chooses else None
         return Examples(
-            {
-                name: values if name == "input_ids" else numbers(values)
-                for name, values in fields.items()
-            },
+            ragged | {name: numbers(values) for name, values in fields.items()},
             np.zeros(n, np.int64),
             groups,
             int(is_cut.sum()),

@@ -1,8 +1,12 @@
 """How likely an encoder that fills masks finds the scored part of texts:
-each scored token masked alone, all else visible.
+each scored token masked, all else visible.
 
 The sum is the pseudo-log-likelihood of Salazar et al. 2020 (Masked Language Model Scoring, section
 2), over the scored tokens. A text with n of them takes n readings.
+
+A piece of a word is easy to guess from the pieces after it, so rare words look likely. With `words`
+in the batch, the later tokens of the same word are masked, too: PLL-word-l2r of Kauf and Ivanova
+2023 (A Better Way to Do Masked Language Model Scoring). A word of one token is scored as before.
 """
 
 import torch
@@ -17,7 +21,7 @@ def scored_likelihoods(
     network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
 ) -> torch.Tensor:
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
-    each masked alone.
+    each masked alone, or with the later tokens of its word.
     """
     ids, inside, body = batch["input_ids"], batch["attention_mask"], network.base_model
     places = torch.arange(ids.shape[1], device=ids.device)
@@ -27,7 +31,11 @@ def scored_likelihoods(
     found, step = [], max(1, AT_ONCE // ids.shape[1])
     for start in range(0, len(rows), step):
         row, column = rows[start : start + step], columns[start : start + step]
-        masked = ids[row].scatter(1, column[:, None], tokenizer.mask_token_id)
+        is_masked = places == column[:, None]
+        if "words" in batch:
+            words = batch["words"][row]
+            is_masked = (places >= column[:, None]) & (words == words.gather(1, column[:, None]))
+        masked = ids[row].masked_fill(is_masked, tokenizer.mask_token_id)
         output = body(input_ids=masked, attention_mask=inside[row])
         hidden = output.last_hidden_state[torch.arange(len(row), device=ids.device), column]
         found.append(

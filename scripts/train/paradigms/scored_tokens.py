@@ -7,6 +7,7 @@ border, are scored with what follows them.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,27 @@ def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
         parts.append((ids, lengths, context, must_stay, spans[1::2]))
     ids, lengths, context, must_stay, ends = (np.concatenate(part) for part in zip(*parts))
     return Tokens(Ragged.of(ids, lengths), context, must_stay, Ragged.of(ends, lengths))
+
+
+def words_of(tokenizer, frame: pd.DataFrame) -> Ragged:
+    """The number of each token's word in its text: what the tokenizer splits before it makes
+    pieces.
+
+    Raises UserError for a tokenizer that takes a text of several words for one.
+    """
+    texts = (frame["context"] + frame["scored"]).to_list()
+    numbers = []
+    for start in range(0, len(texts), CHUNK):
+        encoded = tokenizer(texts[start : start + CHUNK], add_special_tokens=False, verbose=False)
+        numbers += [encoding.word_ids for encoding in encoded.encodings]
+    lengths = np.fromiter(map(len, numbers), np.int64, len(numbers))
+    words = np.fromiter(chain.from_iterable(numbers), np.int32, lengths.sum())
+    if not words.any() and any(len(text.split()) > 1 for text in texts):
+        raise UserError(
+            "its tokenizer does not split a text into words, but `masks: word` masks by word; "
+            "leave the method out"
+        )
+    return Ragged.of(words, lengths)
 
 
 def of_group(values: np.ndarray, groups: np.ndarray, how: str) -> np.ndarray:

@@ -43,6 +43,8 @@ PARADIGMS = {
     "pseudo_log_likelihood": "pseudo-log-likelihood",
     "likelihood": "likelihood of candidate and what follows",
     "likelihood_blind": "control: the candidate without its dialog",
+    "likelihood_word": "likelihood of candidate and what follows, masked by word",
+    "likelihood_word_blind": "control: the candidate without its dialog, masked by word",
     "likelihood_token": "likelihood of candidate and what follows, per token",
     "likelihood_candidate": "likelihood of the candidate, per token",
     "likelihood_candidate_blind": "control: the candidate without its dialog, per token",
