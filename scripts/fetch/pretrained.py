@@ -167,8 +167,8 @@ def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
     if not whole and any(map(origin.locate, (PICKLE, f"{PICKLE}.index.json"))):
         raise UserError(
             f"{origin.name}: {origin.where} has its weights as {PICKLE} only, a "
-            "pickle, which can run code when read: convert it where you trust it "
-            "(from_pretrained(…).save_pretrained(FOLDER) writes safetensors) and "
+            "pickle, which can run code when read: write it as safetensors "
+            f"(`python -m scripts.fetch.convert_weights {PICKLE} --output FOLDER`) and "
             "write `folder: FOLDER` in its entry"
         )
     return pinned or [WEIGHTS], {}

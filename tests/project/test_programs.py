@@ -92,7 +92,8 @@ def test_the_environment_has_what_a_program_imports(module):
     environment = (
         "train"
         if module.startswith("scripts.train")
-        or module in ("scripts.fetch.model", "scripts.fetch.facts", "scripts.fetch.reachable")
+        or module.removeprefix("scripts.fetch.")
+        in ("convert_weights", "facts", "model", "reachable")
         else "data"
     )
     pins = {
