@@ -41,6 +41,9 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
         "domain": None,
         "texts": {"likely": "{text_a}| {text_b}"},
     }
+    assert prompts_of("mctaco", STUDIES["mctaco"], "likelihood_word")["plain"] == prompt | {
+        "masks": "word"
+    }
     assert prompts_of("temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi")["yes_no"]["domain"]
 
 
@@ -86,6 +89,11 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
             "temporal_nli",
             "{score: sum, threshold: train, wordings: {w: {neutral: '{text_a}|{text_b}'}}}",
             "a threshold tells two labels apart",
+        ),
+        (
+            "mctaco",
+            "{score: token, wordings: {w: {likely: '{text_a}|{text_b}'}}, masks: words}",
+            "likelihood.masks",
         ),
         (
             "timedial",
@@ -183,6 +191,10 @@ BLIND = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely"
         (
             "score: sum",
             "likelihood_blind.score is another one than that of likelihood, whose control it is",
+        ),
+        (
+            "masks: word",
+            "likelihood_blind.masks is another one than that of likelihood, whose control it is",
         ),
         (
             "wordings: {other: {likely: '| {text_b}'}}",
