@@ -17,6 +17,7 @@ fp32 from weights in fp32; `precision: bf16` loads these in bf16.
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
@@ -170,7 +171,6 @@ class Paradigm:
             job["settings"]["seed"],
         )
         self.threshold = None  # type: float | None
-        self.by_word = self.kind == "encoder" and self.prompt.get("masks") == "word"
         fields = "input_ids", "scored_from", "scored_to", "shared", "divisor"
         self.padding = dict.fromkeys(fields, 0) | {
             "input_ids": self.tokenizer.pad_token_id or 0,
@@ -185,7 +185,6 @@ class Paradigm:
         frame, n = texts.frame, len(texts.frame)
         try:
             tokens = tokens_of(self.tokenizer, frame)
-            words = words_of(self.tokenizer, frame) if self.by_word else None
         except UserError as error:
             raise UserError(f"{self.model}: {error}") from None
         groups = groups_of(frame["context"])
@@ -217,22 +216,26 @@ class Paradigm:
             "shared": shared,
             "divisor": np.maximum(divisor, 1),
         }
-        ragged = {"input_ids": ids}
-        if words is not None:
-            ragged["words"] = joined(
-                repeated([-1] * len(self.before), n),
-                words.cut(tokens.context - context, context + scored),
-                repeated([-1] * len(self.after), n),
-            )
+        words = self.words(frame, tokens.context - context, context + scored)
         is_cut = (context + scored < tokens.ids.lengths)[texts.places].any(0)
         choices = len(np.unique(table["choice"].to_numpy()[is_cut])) if self.chooses else None
         return Examples(
-            ragged | {name: numbers(values) for name, values in fields.items()},
+            {"input_ids": ids} | words | {name: numbers(values) for name, values in fields.items()},
             np.zeros(n, np.int64),
             groups,
             int(is_cut.sum()),
             choices,
         )
+
+    def words(
+        self, frame: pd.DataFrame, starts: np.ndarray, lengths: np.ndarray
+    ) -> dict[str, Ragged]:
+        """Where masks are by word, the number of each token's word, of special tokens -1."""
+        if self.kind != "encoder" or "masks" not in self.prompt:
+            return {}
+        special = [repeated([-1] * len(tokens), len(frame)) for tokens in (self.before, self.after)]
+        words = words_of(self.tokenizer, frame).cut(starts, lengths)
+        return {"words": joined(special[0], words, special[1])}
 
     def sharing(
         self, ids: Ragged, groups: np.ndarray, first: np.ndarray

@@ -108,8 +108,8 @@ def words_of(tokenizer, frame: pd.DataFrame) -> Ragged:
     words = np.fromiter(chain.from_iterable(numbers), np.int32, lengths.sum())
     if not words.any() and any(len(text.split()) > 1 for text in texts):
         raise UserError(
-            "its tokenizer does not split a text into words, but `masks: word` masks by word; "
-            "leave the method out"
+            f"{tokenizer.name_or_path}: its tokenizer does not split a text into words, but "
+            "`masks: word` masks by word; leave the method out"
         )
     return Ragged.of(words, lengths)
 
