@@ -232,7 +232,7 @@ def prompts_of(
 
 def _questions(study: dict, method: str, entry: dict, place: str) -> dict[str, dict]:
     """By wording the question and the answers of a method that asks in words."""
-    if odd := sorted({"score", "threshold", "domain"} & set(entry)):
+    if odd := sorted({"score", "threshold", "domain", "masks"} & set(entry)):
         raise UserError(f"{place}: {method}.{odd[0]}: an answer has none; take it out")
     found = {}
     for wording, given in entry["wordings"].items():
