@@ -233,7 +233,8 @@ def cells_of(
     without one); above_same_view, … (the same of the best control that sees one candidate, where
     the best sees all); blind, blind_low, blind_high (the same model without what it should read),
     above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many),
-    lowest, highest (of one wording); sample. All values are shares from 0 to 1.
+    lowest, highest (of one wording); unread (the share of answers that name no option); sample. All
+    values are shares from 0 to 1.
     """
     rows = asked_rows(metrics, studies, sources, networks)
     rows = rows[rows["method"].map(method_of_blind).isna()]
@@ -244,6 +245,9 @@ def cells_of(
     )
     cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies)
     cells = cells.join(spread, on="key")
+    unread = metrics[metrics["seed"].isna() & (metrics["metric"] == "unread_answers")]
+    of_split = [name for name in SYSTEM if name != "scoring"]
+    cells = cells.join(unread.set_index(of_split)["value"].rename("unread"), on=of_split)
     means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
     methods = means["method"].map(method_of_blind)
     besides = {"blind": means.assign(method=methods)[methods.notna()]}

@@ -35,7 +35,8 @@ CAPTION = (
     f"{NO_BETTER}: not clearly above the best control, by Holm's test of the paired differences "
     "over the study's cells (level 5 %). Blind: the same model without what it should read, "
     "one of its controls. Values over seeds or wordings are means; wordings: the lowest and the "
-    "highest of one wording. In the paper: the best number that it prints."
+    "highest of one wording. Unread: the share of answers that name no option; they count "
+    "as wrong. In the paper: the best number that it prints."
 )
 FIRST = (
     " Where a model was asked by several methods of one way, the first of these has the cell, "
@@ -56,6 +57,8 @@ def cell_text(cell: Mapping) -> str:
         text += f"; blind {percent(cell['blind'])}"
     if pd.notna(cell["wordings"]) and cell["wordings"] > 1:
         text += f"; wordings {percent(cell['lowest'])}–{percent(cell['highest'])}"
+    if pd.notna(cell["unread"]):
+        text += f"; unread {percent(cell['unread'])}"
     return text
 
 
