@@ -10,7 +10,7 @@ Writes results/fetch/<source>/         the files of a corpus as its authors publ
 rule fetch:
     """All corpora and models of the study."""
     input:
-        [WORK.fetched(source) for source in WORK.used_sources],
+        [WORK.fetched(source) for source in WORK.fetched_sources],
         [WORK.model_files(model) for model in WORK.used_models],
     localrule: True
 

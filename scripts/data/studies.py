@@ -8,6 +8,8 @@ figures.yaml   its figures and tables, beside those of resources/figures.yaml th
 columns.yaml   what the columns of its datasets and of its metrics hold
 claims.yaml    what its paper claims in words (resources/schemas/claims.schema.yaml)
 published.csv  what its paper prints in numbers (scripts/publish/comparison.py)
+released.csv   what language models said of its items, as others released it
+               (scripts/studies/mctaco/released.py)
 labelling.yaml how people are asked (scripts/people/labelling/page.py)
 prompts.yaml   how a language model is asked (scripts/plan/prompts.py)
 
@@ -23,6 +25,8 @@ from scripts.running.program import UserError
 
 # The columns of published.csv.
 PUBLISHED = ["table", "row", "model", "setting", "metric", "value", "unit", "note"]
+# The columns of released.csv.
+RELEASED = ["source", "name", "model", "shots", "asked", "wording", "file", "form", "joined"]
 EACH, ALL = "each", "all"  # the studies of an item that every study has, and of one about all
 
 
@@ -105,6 +109,14 @@ def read_published(studies: dict[str, dict], root: Path = ROOT) -> list[list[str
             text = file.read_text(encoding="utf-8")
             rows += [[study, *row] for row in csv_rows(text, PUBLISHED, str(file))[1:]]
     return rows
+
+
+def read_released(study: str, root: Path = ROOT) -> list[list[str]]:
+    """The rows of a study's released.csv under their header; the header alone where it has none."""
+    file = folder_of(study, root) / "released.csv"
+    if not file.exists():
+        return [RELEASED]
+    return csv_rows(file.read_text(encoding="utf-8"), RELEASED, str(file))
 
 
 def read_claims(study: str, root: Path = ROOT) -> dict:

@@ -50,6 +50,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scripts.data.files import whole
@@ -269,9 +270,12 @@ def provenance_of(path: Path) -> dict:
     return provenance
 
 
-def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -> pa.Table:
+def read_metrics(
+    path: Path, schema: pa.Schema = METRICS, draws: bool = False, others: bool = False
+) -> pa.Table:
     """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are
-    wanted; draws: with them, which only comparisons need.
+    wanted; draws: with them, which only comparisons need; others: with the rows of what others
+    released (of another dataset than `released`), which a table of their own shows.
     """
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
@@ -279,7 +283,12 @@ def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -
     check_complete(
         path, table, set(METRICS.names) - {"limit", "seed", "wording", "sd", "ci_low", "ci_high"}
     )
-    return table
+    if others or "method" not in table.column_names:
+        return table
+    of_others = pc.and_(
+        pc.equal(table["method"], "released"), pc.not_equal(table["dataset"], "released")
+    )
+    return table.filter(pc.invert(pc.fill_null(of_others, False)))
 
 
 def check_columns(

@@ -15,7 +15,7 @@ from scripts.data.tables import read_metrics, write_table
 
 
 def main(given: argparse.Namespace) -> None:
-    tables = [read_metrics(file, draws=True) for file in given.files]
+    tables = [read_metrics(file, draws=True, others=True) for file in given.files]
     schema = pa.schema([])
     for file, table in zip(given.files, tables):
         try:

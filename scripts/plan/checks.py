@@ -18,7 +18,7 @@ def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
     or not as long as they were.
     """
     manifests = {
-        *map(work.fetched, work.used_sources),
+        *map(work.fetched, work.fetched_sources),
         *map(cleaned, work.used_sources),
         *map(spans, work.used_sources),
         *map(built, work.plan.datasets.values()),
@@ -68,7 +68,7 @@ def check_places(work: Workplan) -> list[str]:
 
     Raises UserError for what will be missing: a folder, a file, the mirror, room on the disk.
     """
-    sources = [name for name in work.used_sources if not Path(work.fetched(name)).exists()]
+    sources = [name for name in work.fetched_sources if not Path(work.fetched(name)).exists()]
     models = [
         name
         for name in work.used_models

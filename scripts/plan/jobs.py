@@ -527,7 +527,7 @@ class Jobs:
         work = self.work
         sources = {
             name: work.sources[name]
-            for name in work.used_sources
+            for name in work.fetched_sources
             if "downloads" in work.sources[name]
         }
         study = {
@@ -571,15 +571,15 @@ class Jobs:
     # ---- Evaluate
 
     def released(self, experiment: str) -> list[str]:
-        """The corpora of an experiment that come with judgements
-        which the paper's authors released.
+        """The corpora of an experiment that come with judgements which the paper's authors
+        released, and what others released.
         """
         work = self.work
         sources = {work.runs[run].dataset.source for run in work.plan.experiments[experiment]}
         return [
             work.fetched(source)
-            for source in sorted(sources)
-            if "predictions" in work.sources[source]
+            for source in [*sorted(sources), *work.released[experiment]]
+            if "predictions" in work.sources[source] or source in work.released[experiment]
         ]
 
     def reads_datasets(self, study: str) -> bool:
@@ -622,16 +622,20 @@ class Jobs:
             for dataset in work.plan.datasets.values()
             if dataset.study == study
         ]
+        released = work.released_rows([experiment])
         return Job(
             f"scripts.studies.{study}.evaluate",
             options={"resamples": work.config["bootstrap_resamples"]},
-            watched={"sources": sources},
+            watched={"sources": sources} | ({"released": released} if released else {}),
             places={
                 "experiment": experiment,
                 "runs": work.plan.experiments[experiment],
                 "trained": f"results/train/{study}",
                 "build": f"results/build/{study}" if self.reads_datasets(study) else None,
                 "fetched": "results/fetch" if self.released(experiment) else None,
+                "released": f"{hand_over({'released.csv': released})}/released.csv"
+                if released
+                else None,
                 "external": work.external_systems(experiment) or None,
                 "people": people or None,
                 "others": others if people else None,

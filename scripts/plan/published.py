@@ -46,6 +46,8 @@ class Published:
         What is about all studies needs something to compare, or a probe.
         """
         work, of_all = self.workplan, item["study"] == ALL
+        if "others" in item["reads"] and not work.released_rows(self.experiments_of(item["study"])):
+            return False
         if "compares" in item:
             return any(
                 item["study"] in (one["study"], "all") for one in work.compared[item["compares"]]
@@ -82,6 +84,13 @@ class Published:
         return any(
             has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs
         )
+
+    def experiments_of(self, study: str) -> list[str]:
+        """The experiments of a study that run."""
+        experiments = self.workplan.config["experiments"]
+        return [
+            name for name in self.workplan.plan.experiments if experiments[name]["study"] == study
+        ]
 
     def of_kind(self, kind: str) -> dict[str, dict]:
         return {name: item for name, item in self.items.items() if item["kind"] == kind}
@@ -218,6 +227,8 @@ class Published:
             shown["studies.yaml"] = json.dumps(
                 {study: facts | {"altered": work.altered.get(study, [])}}
             )
+        if "others" in item["reads"]:
+            shown["released.csv"] = work.released_rows(self.experiments_of(study))
         if "claims" in item["reads"]:
             shown["claims.yaml"] = json.dumps(read_claims(study, work.root))
         if study == "all":
@@ -244,7 +255,7 @@ class Published:
         work = self.workplan
         sources = fields_of(
             work.sources,
-            work.used_sources,
+            work.fetched_sources,
             (*OF_SOURCES, "short", "licence", "citation", "homepage"),
         )
         for source, entry in sources.items():

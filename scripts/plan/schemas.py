@@ -19,6 +19,7 @@ from scripts.data.yaml_files import read_yaml
 
 LONGEST_VALUE = 80  # of a value that a message repeats
 DEEPEST = 40
+JUDGEMENTS = "judgements"  # the kind of a source that is not cleaned
 # control characters, halves of characters
 NO_TEXT = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]")
 NUMBER = re.compile(r"[+-]?\d+\.?\d*(e[+-]?\d+)?", re.I)
@@ -222,6 +223,8 @@ def check(value, against: dict, where: str = "configuration"):
 
 def _programs(kind: str, name: str, entry: dict) -> list[str]:
     """The modules that must be there for an entry of resources/."""
+    if kind == "sources" and entry["kind"] == JUDGEMENTS:
+        return []
     if kind == "sources":
         return [f"scripts.clean.{entry.get('cleaner', name)}"]
     return (

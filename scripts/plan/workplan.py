@@ -16,7 +16,7 @@ from pathlib import Path
 
 from scripts.data.files import Hashes
 from scripts.data.manifest import lost_files
-from scripts.data.studies import read_figures, read_published, read_studies
+from scripts.data.studies import read_figures, read_published, read_released, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan import comparable
 from scripts.plan.configuration import resolve
@@ -24,9 +24,10 @@ from scripts.plan.grid import Dataset
 from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
 from scripts.plan.plan import Run, control_sets
-from scripts.plan.schemas import check, schema, sound, sound_figures
+from scripts.plan.schemas import check, schema, shown, sound, sound_figures
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
-from scripts.running.program import UserError
+from scripts.running.job_files import rows_of
+from scripts.running.program import UserError, closest
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -105,6 +106,7 @@ class Workplan:
             name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry
         }
         self.people = {name: self._answers(name) for name in self.plan.experiments}
+        self.released = {name: self._released(name) for name in self.plan.experiments}
 
     def _local_hash(self, source: str) -> str | None:
         """The sha256 of a source's local file. Of an unused source it may be missing."""
@@ -142,6 +144,33 @@ class Workplan:
                 )
             files += found
         return list(dict.fromkeys(files))
+
+    def _released(self, experiment: str) -> list[str]:
+        """The sources of what language models said that an experiment names by `released`.
+
+        Raises UserError for one that the study's released.csv does not tell.
+        """
+        asked = self.config["experiments"][experiment]
+        header, *rows = read_released(asked["study"], self.root)
+        known = {row[header.index("source")] for row in rows} & set(self.sources)
+        for name in asked.get("released", []):
+            if name not in known:
+                raise UserError(
+                    f"experiments: {experiment}: released: {asked['study']} has no released "
+                    f"judgements {shown(name)}{closest(name, known)}"
+                )
+        return asked.get("released", [])
+
+    def released_rows(self, experiments: Iterable[str]) -> str:
+        """The rows of released.csv of the sources that experiments of one study name by
+        `released`, as a CSV; empty where they name none.
+        """
+        names = [name for name in experiments if self.released[name]]
+        if not names:
+            return ""
+        sources = {source for name in names for source in self.released[name]}
+        study = self.config["experiments"][names[0]]["study"]
+        return rows_of(read_released(study, self.root), "source", sources)
 
     # ---- Runs
 
@@ -225,6 +254,12 @@ class Workplan:
                 for source in self.sources_of(dataset)
             }
         )
+
+    @cached_property
+    def fetched_sources(self) -> list[str]:
+        """The used sources, and those of what others released."""
+        others = {source for names in self.released.values() for source in names}
+        return sorted({*self.used_sources, *others})
 
     def measured_on(self, source: str) -> str:
         """The source that what is learnt from a source is measured on."""

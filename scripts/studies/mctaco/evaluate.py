@@ -33,7 +33,8 @@ intervals over sentences, since the questions about one sentence go together, fo
 the one with the lowest loss on held-out training questions where there are any. A row without seed
 is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is over them,
 its interval over sentences and seeds. What the sources name as `predictions` (released by a paper's
-authors) is a system like any other, with the method `released`. A model that was not trained
+authors) is a system like any other, with the method `released`. So is what others released of
+language models (--released), whose dataset is the name of its source. A model that was not trained
 (method untrained) has train_questions 0. Of contrast pairs there are the slices contrast=original
 and contrast=counterpart.
 
@@ -66,7 +67,13 @@ from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered, print_rows
-from scripts.studies.mctaco.prediction_files import as_margins, read_judgements, released_judgements
+from scripts.studies.mctaco.prediction_files import (
+    as_margins,
+    lettered_judgements,
+    read_judgements,
+    released_judgements,
+)
+from scripts.studies.mctaco.released import Released, read_released
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import (
@@ -403,9 +410,11 @@ STUDY = Study(
 )
 
 
-def released_rows(parts: list[Part], fetched: Path | None, resamples: int) -> list[dict]:
-    """The rows of what was released with the corpora, in fetched, on each split once; none on
-    contrast pairs, whose counterparts nobody judged.
+def released_rows(
+    parts: list[Part], fetched: Path | None, others: list[Released], resamples: int
+) -> list[dict]:
+    """The rows of what was released with the corpora, and by others, in fetched, on each split
+    once; none on contrast pairs, whose counterparts nobody judged.
     """
     rows: list[dict] = []
     done = set()
@@ -425,7 +434,9 @@ def released_rows(parts: list[Part], fetched: Path | None, resamples: int) -> li
         }
         entries = part.entry.get("predictions", {})
         of_split = {name: one for name, one in entries.items() if one["split"] == part.split}
-        found = of_released(STUDY.read(part.file), of_split, fetched / part.source, resamples)
+        answers = STUDY.read(part.file)
+        found = of_released(answers, of_split, fetched / part.source, resamples)
+        found += of_others(answers, others, fetched, resamples)
         rows += [same | row for row in found]
     return rows
 
@@ -451,11 +462,38 @@ def of_released(
     return rows
 
 
+def of_others(
+    answers: pd.DataFrame, others: list[Released], fetched: Path, resamples: int
+) -> list[dict]:
+    """Every metric of what language models said of one split, a system for each file."""
+    rows, asked = [], questions_of(answers, resamples) if others else None
+    for one in others:
+        file = fetched / one.source / one.file
+        if one.form == "letters":
+            accepted = lettered_judgements(file, answers, one.joined)
+        else:
+            accepted = released_judgements(file, answers)
+        same = {
+            "model": one.name,
+            "method": "released",
+            "dataset": one.source,
+            "draw": 0,
+            "unit_normalization": False,
+        }
+        told = {"wording": one.wording or None}
+        values = question_values(answers, [as_margins(accepted)])
+        rows += [same | row | told for row in rows_of(values, asked)]
+    return rows
+
+
 def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_released(given.gold, given.predictions, given.resamples)
         return
-    evaluate(given, STUDY, lambda parts: released_rows(parts, given.fetched, given.resamples))
+    others = read_released(given.released) if given.released else []
+    evaluate(
+        given, STUDY, lambda parts: released_rows(parts, given.fetched, others, given.resamples)
+    )
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -466,6 +504,11 @@ def arguments() -> argparse.ArgumentParser:
         "--fetched",
         type=Path,
         help="results/fetch, for judgements that were released with a corpus; left out: none",
+    )
+    options.add_argument(
+        "--released",
+        type=Path,
+        help="released.csv: what language models said, as others released it, in results/fetch",
     )
     return options
 

@@ -1,5 +1,5 @@
 """Predictions of MC-TACO as its authors release them: one yes or no a line,
-in the order of the gold file.
+in the order of the gold file; or an answer in letters a line, as others do.
 
 Not a program.
 """
@@ -14,6 +14,9 @@ from scripts.running.program import UserError, shown
 from scripts.data.texts import lines_in, text_of
 
 REMEDY = "give the predictions, one yes or no a line"
+LINES = "give an answer a line"
+# Of candidates in the prompt of Qiu et al. 2024: the 13th is N, the 14th M.
+LETTERS = "abcdefghijklnmopqrstuvwxyz"
 
 
 def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.ndarray:
@@ -56,6 +59,44 @@ def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
             "one prediction for each"
         )
     return judged[row]
+
+
+def lettered_judgements(
+    file: Path, answers: pd.DataFrame, joined: tuple[int, int] | None
+) -> np.ndarray:
+    """(n,) 1 for yes, 0 for no, of the answers of a split as it was built; the file has a line for
+    each question of the whole split, as "(A) 1 hour (C) 3 hours".
+
+    The rule of Qiu et al. 2024: yes where the line holds the candidate's letter in brackets, or
+    the candidate, in upper or lower case and anywhere ("1 hour" in "11 hours", too).
+
+    joined: the first and the last line, from 1, of an answer that takes several.
+    """
+    lines = lines_in(text_of(file, LINES, LINES), str(file), LINES)
+    if joined:
+        first, last = joined
+        lines[first - 1 : last] = [" ".join(lines[first - 1 : last])]
+    question = answers["group_id"].str.rpartition(":")[2].astype(int)
+    whole = question.max() + 1 == question.nunique()
+    if len(lines) <= question.max() or whole and len(lines) != question.nunique():
+        raise UserError(
+            f"{file}: has {len(lines)} answers, but the split has {question.max() + 1} questions; "
+            "give a line for each, or name lines that are one answer in released.csv (joined)"
+        )
+    place = answers.groupby("group_id").cumcount()
+    if place.max() >= len(LETTERS):
+        raise UserError(
+            f"{file}: a question has {place.max() + 1} candidates, and {len(LETTERS)} is the most "
+            "that letters name; leave the file out"
+        )
+    said = [lines[number].lower() for number in question]
+    return np.array(
+        [
+            f"({LETTERS[letter]})" in line or answer.lower() in line
+            for line, letter, answer in zip(said, place, answers["answer"])
+        ],
+        dtype=int,
+    )
 
 
 def as_margins(accepted: np.ndarray) -> np.ndarray:
