@@ -466,7 +466,10 @@ def of_others(
     answers: pd.DataFrame, others: list[Released], fetched: Path, resamples: int
 ) -> list[dict]:
     """Every metric of what language models said of one split, a system for each file."""
-    rows, asked = [], questions_of(answers, resamples) if others else None
+    if not others:
+        return []
+    rows: list[dict] = []
+    asked = questions_of(answers, resamples)
     for one in others:
         file = fetched / one.source / one.file
         if one.form == "letters":

@@ -75,6 +75,10 @@ def lettered_judgements(
     lines = lines_in(text_of(file, LINES, LINES), str(file), LINES)
     if joined:
         first, last = joined
+        if last > len(lines):
+            raise UserError(
+                f"{file}: has {len(lines)} lines, but released.csv joins {first}-{last}; correct it"
+            )
         lines[first - 1 : last] = [" ".join(lines[first - 1 : last])]
     question = answers["group_id"].str.rpartition(":")[2].astype(int)
     whole = question.max() + 1 == question.nunique()

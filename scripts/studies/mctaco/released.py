@@ -51,6 +51,7 @@ def read_released(file: Path) -> list[Released]:
                 f"{where}: joined is {shown(joined)}; write the first and the last line of one "
                 "answer, as 3-5, of a file of letters, or nothing"
             )
+        source, name, model, shots, asked, wording, named = words
         ends = (int(lines[1]), int(lines[2])) if lines else None
-        found.append(Released(*words, form=form, joined=ends))
+        found.append(Released(source, name, model, shots, asked, wording, named, form, ends))
     return found

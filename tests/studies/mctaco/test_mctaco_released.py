@@ -1,0 +1,204 @@
+"""What language models said of MC-TACO, as others released it: the real files score as others
+counted them, and wrong files are refused.
+"""
+
+import csv
+import shutil
+
+import pandas as pd
+import pytest
+import yaml
+
+from scripts.data.studies import RELEASED
+from scripts.data.tables import read_table
+from scripts.studies.mctaco.tables import ANSWERS
+from tests.conftest import ROOT
+from tests.files import read_texts, write_rows
+from tests.rows import rows_of
+from tests.runs import write_run
+
+TABLE = ROOT / "scripts/studies/mctaco/released.csv"
+GOLD = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
+# By exact match and F1, as they were counted apart from this program (two digits where they were).
+COUNTED = rows_of("""
+    gpt_4_few_shot             | 50.2  | 65.3
+    gpt_4_zero_shot            | 28.5  | 35.9
+    gpt_4_zero_shot_joined     | 31.68 | 39.43
+    text_davinci_003_few_shot  | 33.6  | 65.0
+    text_davinci_003_zero_shot | 26.1  | 48.3
+    alpaca_7b_few_shot_1       | 40.9  | 62.6
+    llama_7b_few_shot_3        | 17.4  | 17.4
+    llama_33b_few_shot_2       | 31.0  | 56.9
+    llama_65b_zero_shot_3      | 12.2  | 49.8
+    llama_2_7b_zero_shot_1     | 9.4   | 28.4
+    llama_2_70b_chat_few_shot_1| 31.2  | 40.2
+""")
+
+
+def write_table_of(file, rows: list[dict]) -> None:
+    """A released.csv."""
+    with file.open("w", newline="") as opened:
+        writer = csv.DictWriter(opened, RELEASED, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_answers(folder, answers: pd.DataFrame) -> None:
+    """A dataset, and a run that accepts every answer."""
+    write_rows(answers.to_dict("records"), folder / "build/mctaco/default/test.parquet", ANSWERS)
+    run = [("test", "held_out", answers, [[-2.5, -0.1]] * len(answers))]
+    facts = {"source": "mctaco", "dataset": "default", "model": "m", "method": "train"}
+    counts = {"seed": 1, "train_examples": 7, "held_out_examples": 0}
+    options = {"unit_normalization": False, "train_questions": None, "draw": 0}
+    write_run(folder, "run", run, study="mctaco", **facts, **counts, data_options=options)
+
+
+def measure(program, folder, table):
+    return program(
+        f"scripts.studies.mctaco.evaluate --experiment e --runs run --trained {folder} "
+        f"--build {folder}/build --fetched {folder}/fetch --released {table} --resamples 100 "
+        f"--sources {ROOT}/resources/sources.yaml --output {folder}/metrics.parquet"
+    )
+
+
+@pytest.fixture(scope="module")
+def scored(mirror, program, tmp_path_factory):
+    """The metrics of the counted files; of the zero-shot answers cut after as many lines as there
+    are questions; and of the few-shot answers as text.
+    """
+    folder = tmp_path_factory.mktemp("released")
+    (folder / "fetch/temporal_llms").mkdir(parents=True)
+    (folder / "fetch/mctaco").mkdir()
+    bert = f"{mirror}/{GOLD}/../experiments/bert/bert.norm.output.txt"
+    shutil.copy(bert, folder / "fetch/mctaco")
+    source = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["temporal_llms"]
+    places = {one["file"]: one["urls"][0].removeprefix("https://") for one in source["downloads"]}
+    rows = read_texts(TABLE).to_dict("records")
+    assert len(rows) == len(places) == 71 and {row["file"] for row in rows} == set(places)
+    rows = [row for row in rows if row["name"] in {name for name, *_ in COUNTED}]
+    for name in places:
+        if not (mirror / places[name]).is_file():
+            pytest.skip(f"the mirror has no {places[name]}")
+    for row in rows:
+        shutil.copy(mirror / places[row["file"]], folder / "fetch/temporal_llms" / row["file"])
+    zero = mirror / places["gpt_4_zero_shot_answers.txt"]
+    few = zero.parents[1] / "few-shot-icl" / zero.name
+    cut = "".join(zero.read_text().splitlines(keepends=True)[:1332])
+    for name, text in (("cut", cut), ("few", few.read_text())):
+        (folder / f"fetch/temporal_llms/{name}.txt").write_text(text)
+        told = {"source": "temporal_llms", "name": name, "file": f"{name}.txt", "form": "letters"}
+        rows.append(told | {"model": "GPT-4", "asked": "letters"})
+    write_table_of(folder / "released.csv", rows)
+    program(
+        f"scripts.clean.mctaco --source mctaco --fetched {mirror}/{GOLD} --output {folder}/clean",
+        "--provenance",
+        "{}",
+    ).checked()
+    program(
+        f"scripts.studies.mctaco.build --cleaned {folder}/clean --splits train test "
+        f"--output {folder}/built",
+        "--options",
+        '{"unit_normalization": false, "train_questions": null, "draw": 0}',
+    ).checked()
+    write_answers(folder, read_table(folder / "built/test.parquet").to_pandas())
+    measure(program, folder, folder / "released.csv").checked()
+    return read_table(folder / "metrics.parquet").to_pandas()
+
+
+def test_the_released_files_score_as_counted(scored):
+    rows = scored[(scored["method"] == "released") & (scored["slice"] == "all")]
+    assert set(rows["dataset"]) == {"released", "temporal_llms"} and rows["seed"].isna().all()
+    assert set(rows.loc[rows["dataset"] == "released", "model"]) == {
+        "bert_unit_normalization_released"
+    }
+    found = rows.pivot(index="model", columns="metric", values="value") * 100
+    for name, exact, f1 in COUNTED:
+        assert found.loc[name, "exact_match"] == pytest.approx(exact, abs=0.06), name
+        assert found.loc[name, "f1"] == pytest.approx(f1, abs=0.06), name
+    assert found.loc["gpt_4_zero_shot_joined", "exact_match"] == pytest.approx(31.68, abs=0.006)
+    wording = rows.set_index("model")["wording"]
+    assert set(wording["alpaca_7b_few_shot_1"]) == {"1"} and wording["gpt_4_few_shot"].isna().all()
+
+
+def test_each_has_its_paired_difference_to_a_control(scored):
+    """Of controls there are the baselines alone: always no is the best of them."""
+    above = scored[scored["metric"] == "exact_match_above_control"].set_index("model")
+    assert set(above["control"]) == {"always_no"}
+    assert above.loc["gpt_4_few_shot", "value"] == pytest.approx(0.502 - 0.174, abs=1e-3)
+    assert above.loc["gpt_4_few_shot", "ci_low"] > 0.29
+    assert above.loc["llama_7b_few_shot_3", "value"] == 0  # it says no to all
+
+
+@pytest.mark.parametrize("text, judged", [("few", "gpt_4_few_shot"), ("cut", "gpt_4_zero_shot")])
+def test_letters_are_read_as_their_authors_did(scored, text, judged):
+    """In every slice; cut: line by line, so that the last 286 questions have others' answers."""
+    rows = scored[scored["metric"].isin(["exact_match", "f1", "consistency"])]
+    one, other = (
+        rows[rows["model"] == name].set_index(["metric", "slice"])["value"]
+        for name in (text, judged)
+    )
+    assert len(one) > 12
+    pd.testing.assert_series_equal(one, other)
+
+
+TINY = pd.DataFrame(
+    {
+        "example_id": [f"test:{number}" for number in range(5)],
+        "group_id": ["test:0"] * 3 + ["test:1"] * 2,
+        "sentence_id": ["test:0"] * 3 + ["test:1"] * 2,
+        "text_a": "When?",
+        "text_b": ["1 hour", "11 hours", "a year", "yes", "no"],
+        "label": [1, 0, 0, 1, 0],
+        "category": ["duration"] * 3 + ["stationarity"] * 2,
+        "answer": ["1 hour", "11 hours", "a year", "yes", "no"],
+    }
+)
+ROW = {"source": "temporal_llms", "name": "one", "model": "One", "file": "one.txt"}
+
+
+def tiny(program, folder, text: str, row: dict):
+    (folder / "fetch/temporal_llms").mkdir(parents=True)
+    (folder / "fetch/mctaco").mkdir()
+    (folder / "fetch/mctaco/bert.norm.output.txt").write_text("no\n" * 5)
+    (folder / "fetch/temporal_llms/one.txt").write_text(text)
+    write_table_of(folder / "released.csv", [ROW | row])
+    write_answers(folder, TINY)
+    return measure(program, folder, folder / "released.csv")
+
+
+def test_letters_and_candidates_are_accepted_anywhere(program, tmp_path):
+    """11 hours holds 1 hour; an answer over two lines is one."""
+    row = {"form": "letters", "joined": "1-2"}
+    tiny(program, tmp_path, "I see\n11 Hours\n(A) YES\n", row).checked()
+    rows = read_table(tmp_path / "metrics.parquet").to_pandas().query("model == 'one'")
+    rows = rows.set_index(["metric", "slice"])["value"]
+    assert rows["exact_match", "category=duration"] == 0
+    assert rows["f1", "category=duration"] == pytest.approx(2 / 3)  # 1 hour and 11 hours
+    assert rows["exact_match", "category=stationarity"] == 1
+
+
+@pytest.mark.parametrize(
+    "text, row, said",
+    [
+        ("yes\n" * 4, {"form": "judgements"}, "one.txt: has 4 lines, but the split has 5; line 5"),
+        ("yes\nmaybe\n", {"form": "judgements"}, "one.txt: line 2 is 'maybe'; write yes or no"),
+        (
+            "(A)\n(B)\n(A)\n",
+            {"form": "letters"},
+            "one.txt: has 3 answers, but the split has 2 questions; give a line for each, or name "
+            "lines that are one answer in released.csv (joined)",
+        ),
+        ("(A)\n", {"form": "letters"}, "one.txt: has 1 answers, but the split has 2 questions"),
+        (
+            "yes\n" * 5,
+            {"form": "words"},
+            "released.csv: row 1 (one): form is 'words'; write judgements or letters",
+        ),
+        ("(A)\n", {"form": "letters", "joined": "3-2"}, "row 1 (one): joined is '3-2'; write the"),
+        ("(A)\n(B)\n", {"form": "letters", "joined": "2-3"}, "one.txt: has 2 lines, but released"),
+        ("yes\n" * 5, {"form": "judgements", "joined": "1-2"}, "row 1 (one): joined is '1-2'"),
+    ],
+)
+def test_wrong_files_are_refused_in_one_sentence(program, tmp_path, text, row, said):
+    tiny(program, tmp_path, text, row).refused(said, lines=1)
+    assert not (tmp_path / "metrics.parquet").exists()
