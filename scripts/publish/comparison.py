@@ -18,6 +18,8 @@ A row of published.csv is one number of a paper:
                         <metric>.sum    its sum over the rows, as of the cells of a confusion matrix
                         training.<setting>, run.<fact>   a setting of the runs, a number of run.json
                         cleaning.<unit>                  how many of them cleaning kept
+                        reported.<metric>                found by another protocol, so that
+                                                         nothing here may stand beside it
                         a part of ELSEWHERE              told by an item of its own
   value, unit         a number (± its sd; over, below: a bound; empty: drawn, not printed), and its
                       unit: ours is told in per cent where that is %, as a share where there is
@@ -52,6 +54,7 @@ from scripts.publish.table import percent, signed
 DIFFERENCE = "points over "
 COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat", "Note"]
 SETTING = "setting: "  # how the measure of a setting of training begins
+REPORTED = "reported"  # how the metric of a number begins that others found in another way
 ELSEWHERE = {
     "statistics": "counted in a table of its own on this page",
     "transfer": "drawn in a figure of its own, where it is run (docs/transfer.md)",
@@ -59,6 +62,7 @@ ELSEWHERE = {
     "people": "told by people, where they answer (docs/people.md)",
     "plateau": "drawn in a figure of its own on this page",
     "standard_error": "see the sd over seeds in the table of every number",
+    REPORTED: "another protocol or metric: no number of this study stands beside it",
 }
 
 

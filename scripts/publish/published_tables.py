@@ -29,6 +29,7 @@ from scripts.publish.comparison import (
     COLUMNS,
     DIFFERENCE,
     ELSEWHERE,
+    REPORTED,
     SETTING,
     Comparison,
     Facts,
@@ -80,7 +81,7 @@ def measure_of(claim: pd.Series) -> str:
         "statistics",
         "plateau",
     )
-    words = "" if counted else words_of(kind)
+    words = "" if counted else words_of(name if kind == REPORTED else kind)
     return (f"{words} ({unit})" if words and unit else words or unit) or "share"
 
 

@@ -196,6 +196,7 @@ def main(given: argparse.Namespace) -> None:
     )
     published = published_claims(resources / "published.csv")
     metrics = read_metrics(given.metrics).to_pandas()
+    released = set(read_metrics(given.metrics, others=True)["dataset"].to_pylist())
     runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
     cleaning = pd.concat(
         [pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True
@@ -252,7 +253,7 @@ def main(given: argparse.Namespace) -> None:
                 "cleaning": cleaned(cleaning, sources),
                 "sources": [
                     source_facts(name, sources[name], root)
-                    for name in sorted(set(cleaning["source"]))
+                    for name in sorted({*cleaning["source"], *(released & sources.keys())})
                 ],
                 "models": sorted({fact["model"] for fact in runs}),
                 "entry_of": lambda name: models.get(name, {}),

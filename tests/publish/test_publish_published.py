@@ -26,6 +26,7 @@ FACTS = (
     "cleaning.",
     "training.",
     "run.",
+    "reported.",
     "standard_error",
 )  # not of metrics.parquet
 

@@ -160,7 +160,8 @@ ROWS = [
     *measured("temporal_nli", "old", "train", 0.9, scoring="binary"),
     *measured("mctaco", "gpt", "likelihood", 0.3, wordings={"a": 0.2, "b": 0.4}),
     *measured("mctaco", "gpt", "verbalizer", 0.4, wordings={"a": 0.4, "b": 0.4}),
-    *measured("mctaco", "judged", "released", 0.42),
+    *measured("mctaco", "judged", "released", 0.42, dataset="released"),
+    *measured("mctaco", "of_others", "released", 0.43, dataset="llms"),  # a table of its own has it
     *measured("mctaco", "random", "baseline", 0.08),
     *measured("mctaco", "bag_of_words", "control", 0.2),
     *measured("mctaco", "gold", "baseline", 1.0),

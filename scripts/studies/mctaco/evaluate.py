@@ -324,15 +324,18 @@ def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
     """(questions,) which questions belong to each slice; quantities=several: those in which one
-    range can tell something; contrast=…: the halves of contrast pairs, where there are any.
+    range can tell something; timebench=yes: those that TimeBench (Chu et al. 2024) draws four
+    candidates of; contrast=…: the halves of contrast pairs, where there are any.
     """
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
     amounts = pd.Series(quantity_of(answers["answer"])).groupby(question).nunique().to_numpy()
+    likely = np.bincount(question, weights=answers["label"])
     found = (
         {"all": np.full(len(category), True)}
         | {f"category={name}": category == name for name in CATEGORIES.values()}
         | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)}
+        | {"timebench=yes": (np.bincount(question) >= 4) & (likely > 0)}
     )
     rewritten = is_counterpart(answers["group_id"].drop_duplicates())
     if rewritten.any():

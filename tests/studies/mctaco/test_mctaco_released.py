@@ -19,6 +19,10 @@ from tests.runs import write_run
 
 TABLE = ROOT / "scripts/studies/mctaco/released.csv"
 GOLD = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
+TIMEBENCH = (
+    "raw.githubusercontent.com/zchuz/TimeBench/e7fd6722fd0b3814dc595912749223d45e42fab9/"
+    "TimeBench-subset-7553/McTaco/mctaco_f2_timebench.jsonl"
+)
 # By exact match and F1, as they were counted apart from this program (two digits where they were).
 COUNTED = rows_of("""
     gpt_4_few_shot             | 50.2  | 65.3
@@ -139,6 +143,23 @@ def test_letters_are_read_as_their_authors_did(scored, text, judged):
     )
     assert len(one) > 12
     pd.testing.assert_series_equal(one, other)
+
+
+def test_the_slice_timebench_is_of_the_questions_of_its_file(scored, mirror):
+    """F1 of always yes: 2 r / (r + n) of a question with r right ones of n, over TimeBench's ids."""
+    if not (mirror / TIMEBENCH).is_file():
+        pytest.skip(f"the mirror has no {TIMEBENCH}")
+    gold = pd.read_csv(mirror / GOLD / "test_9442.tsv", sep="\t", header=None, quoting=3)
+    question = pd.factorize(gold[0] + " " + gold[1])[0]
+    of_question = (gold[3] == "yes").groupby(question).agg(["sum", "size"])
+    asked = pd.read_json(mirror / TIMEBENCH, lines=True)["qid"]
+    asked = of_question.loc[asked]
+    rows = scored[(scored["model"] == "always_yes") & (scored["slice"] == "timebench=yes")]
+    rows = rows.set_index("metric")
+    assert rows["n"]["f1"] == len(asked) == asked.index.nunique() == 851
+    wanted = (2 * asked["sum"] / asked.sum(axis=1)).mean()
+    assert rows["value"]["f1"] == pytest.approx(wanted, abs=1e-12)
+    assert rows["value"]["exact_match"] == pytest.approx((asked["sum"] == asked["size"]).mean())
 
 
 TINY = pd.DataFrame(
