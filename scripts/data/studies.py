@@ -26,7 +26,8 @@ from scripts.running.program import UserError
 # The columns of published.csv.
 PUBLISHED = ["table", "row", "model", "setting", "metric", "value", "unit", "note"]
 # The columns of released.csv.
-RELEASED = ["source", "name", "model", "shots", "asked", "wording", "file", "form", "joined"]
+RELEASED = ["source", "corpus", "name", "model", "shots"]
+RELEASED += ["asked", "wording", "file", "form", "joined"]
 EACH, ALL = "each", "all"  # the studies of an item that every study has, and of one about all
 
 

@@ -148,16 +148,24 @@ class Workplan:
     def _released(self, experiment: str) -> list[str]:
         """The sources of what language models said that an experiment names by `released`.
 
-        Raises UserError for one that the study's released.csv does not tell.
+        Raises UserError for one that the study's released.csv does not tell, and for one that is
+        not of what the experiment measures.
         """
         asked = self.config["experiments"][experiment]
-        header, *rows = read_released(asked["study"], self.root)
-        known = {row[header.index("source")] for row in rows} & set(self.sources)
+        _, *rows = read_released(asked["study"], self.root)
+        corpora = {source: corpus for source, corpus, *_ in rows if source in self.sources}
+        measured = {self.runs[run].dataset.source for run in self.plan.experiments[experiment]}
         for name in asked.get("released", []):
-            if name not in known:
+            where = f"configuration: experiments.{experiment}.released"
+            if name not in corpora:
                 raise UserError(
-                    f"experiments: {experiment}: released: {asked['study']} has no released "
-                    f"judgements {shown(name)}{closest(name, known)}"
+                    f"{where}: {asked['study']} has no source {shown(name)} of released "
+                    f"judgements{closest(name, corpora)}"
+                )
+            if corpora[name] not in measured:
+                raise UserError(
+                    f"{where}: {name} is of {corpora[name]}, which this experiment does not "
+                    "measure; name it in data, or leave released out"
                 )
         return asked.get("released", [])
 

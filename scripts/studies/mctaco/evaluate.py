@@ -439,7 +439,8 @@ def released_rows(
         of_split = {name: one for name, one in entries.items() if one["split"] == part.split}
         answers = STUDY.read(part.file)
         found = of_released(answers, of_split, fetched / part.source, resamples)
-        found += of_others(answers, others, fetched, resamples)
+        of_corpus = [one for one in others if one.corpus == part.source]
+        found += of_others(answers, of_corpus, fetched, resamples)
         rows += [same | row for row in found]
     return rows
 

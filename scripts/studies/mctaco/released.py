@@ -2,6 +2,7 @@
 
 Not a program. A row of released.csv is a system:
   source              the source that its file is of (resources/sources.yaml, kind judgements)
+  corpus              the source whose split to measure on was judged
   name                of the system in metrics
   model, shots        the language model, and whether it was shown examples
   asked, wording      likelihood (one candidate, by the words of a wording) or letters (all
@@ -27,6 +28,7 @@ class Released(NamedTuple):
     """A row of released.csv; joined: the first and the last line of one answer, from 1."""
 
     source: str
+    corpus: str
     name: str
     model: str
     shots: str
@@ -42,7 +44,7 @@ def read_released(file: Path) -> list[Released]:
     found = []
     for number, row in enumerate(csv_rows(text_of(file), RELEASED, str(file))[1:], 1):
         *words, form, joined = row
-        where = f"{file}: row {number} ({row[1]})"
+        where = f"{file}: row {number} ({words[2]})"
         if form not in FORMS:
             raise UserError(f"{where}: form is {shown(form)}; write {' or '.join(FORMS)}")
         lines = re.fullmatch("([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", joined)
@@ -51,7 +53,9 @@ def read_released(file: Path) -> list[Released]:
                 f"{where}: joined is {shown(joined)}; write the first and the last line of one "
                 "answer, as 3-5, of a file of letters, or nothing"
             )
-        source, name, model, shots, asked, wording, named = words
+        source, corpus, name, model, shots, asked, wording, named = words
         ends = (int(lines[1]), int(lines[2])) if lines else None
-        found.append(Released(source, name, model, shots, asked, wording, named, form, ends))
+        found.append(
+            Released(source, corpus, name, model, shots, asked, wording, named, form, ends)
+        )
     return found

@@ -90,8 +90,8 @@ def scored(mirror, program, tmp_path_factory):
     cut = "".join(zero.read_text().splitlines(keepends=True)[:1332])
     for name, text in (("cut", cut), ("few", few.read_text())):
         (folder / f"fetch/temporal_llms/{name}.txt").write_text(text)
-        told = {"source": "temporal_llms", "name": name, "file": f"{name}.txt", "form": "letters"}
-        rows.append(told | {"model": "GPT-4", "asked": "letters"})
+        told = {"name": name, "file": f"{name}.txt", "form": "letters", "joined": ""}
+        rows.append(rows[0] | told)
     write_table_of(folder / "released.csv", rows)
     program(
         f"scripts.clean.mctaco --source mctaco --fetched {mirror}/{GOLD} --output {folder}/clean",
@@ -174,7 +174,13 @@ TINY = pd.DataFrame(
         "answer": ["1 hour", "11 hours", "a year", "yes", "no"],
     }
 )
-ROW = {"source": "temporal_llms", "name": "one", "model": "One", "file": "one.txt"}
+ROW = {
+    "source": "temporal_llms",
+    "corpus": "mctaco",
+    "name": "one",
+    "model": "One",
+    "file": "one.txt",
+}
 
 
 def tiny(program, folder, text: str, row: dict):

@@ -1,0 +1,59 @@
+"""What others released: where an experiment names it, it is fetched, measured and tabulated."""
+
+import pytest
+
+from scripts.plan.jobs import Jobs
+from scripts.plan.published import Published
+from scripts.plan.workplan import Workplan
+from scripts.running.program import UserError
+from tests.conftest import ROOT
+from tests.rows import rows_of
+
+EXPERIMENT = {"study": "mctaco", "data": {"source": "mctaco"}, "models": ["bag_of_words"]}
+
+
+def planned(**more) -> Jobs:
+    config = {"run": ["one", "two"], "experiments": {"one": EXPERIMENT | more, "two": EXPERIMENT}}
+    workplan = Workplan(config, ROOT)
+    return Jobs(workplan, Published(workplan))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_only_what_names_it_reads_it(here):
+    jobs = planned(released=["temporal_llms"])
+    one, two = (jobs.evaluate_experiment("mctaco", name) for name in ("one", "two"))
+    assert one.watched["released"].count("\n") == 72 and "released" not in two.watched
+    assert one.places["released"] and not two.places["released"]
+    manifest = "results/fetch/temporal_llms/manifest.json"
+    assert manifest in jobs.read_by_evaluation("mctaco", "one")
+    assert manifest not in jobs.read_by_evaluation("mctaco", "two")
+    assert (
+        "mctaco_released" in jobs.published.items and "temporal_llms" in jobs.work.fetched_sources
+    )
+    assert "temporal_llms" not in jobs.work.used_sources, "it is not cleaned"
+    texts = jobs.published.page_texts["resources/sources.yaml"]
+    assert "Qiu et al. 2024" in texts, "its terms stand on the page"
+
+
+def test_without_it_there_is_no_table(here):
+    assert "mctaco_released" not in planned().published.items
+
+
+@pytest.mark.parametrize(
+    "more, said",
+    rows_of("""
+        {released: [temporal_llm]} | no source temporal_llm of released judgements; did you mean temporal_llms?
+        {released: [mctaco]}       | mctaco has no source mctaco of released judgements
+        {released: [temporal_llms], data: {source: sample_mctaco}} | which this experiment does not measure; name it in data
+        {study: strided_sop, data: {source: hirest, stride: 0}, released: [temporal_llms]} | strided_sop has no source temporal_llms
+        {data: {source: temporal_llms}} | source temporal_llms holds judgements, but mctaco reads questions
+    """),
+)
+def test_a_wrong_name_is_refused(here, more, said):
+    with pytest.raises(UserError) as error:
+        planned(**more)
+    assert said in str(error.value) and "\n" not in str(error.value)
