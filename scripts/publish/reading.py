@@ -11,7 +11,7 @@ import pandas as pd
 from scripts.data.csv_files import read_csv
 from scripts.publish.cards import ABOUT
 from scripts.publish.claims import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED
-from scripts.publish.comparison import ELSEWHERE, SETTING
+from scripts.publish.comparison import ELSEWHERE, REPORTED, SETTING
 from scripts.publish.table import filled
 
 # ---- cards
@@ -143,6 +143,7 @@ def table_of(name: str, rows: pd.DataFrame) -> dict:
     return {
         "name": name,
         "elsewhere": bool((rows["Caveat"] == ELSEWHERE["statistics"]).all()),
+        "reported": bool((rows["Caveat"] == ELSEWHERE[REPORTED]).all()),
         "measure": measures[0] if len(measures) == 1 else "",
         "rows": shown.rename(columns=str.lower).to_dict("records"),
         "notes": notes_of(rows),

@@ -6,11 +6,13 @@ import csv
 import shutil
 
 import pandas as pd
+import pyarrow.compute as pc
 import pytest
 import yaml
 
 from scripts.data.studies import RELEASED
-from scripts.data.tables import read_table
+from scripts.data.tables import read_table, write_table
+from scripts.publish.table import ABOVE
 from scripts.studies.mctaco.tables import ANSWERS
 from tests.conftest import ROOT
 from tests.files import read_texts, write_rows
@@ -202,6 +204,56 @@ def test_letters_and_candidates_are_accepted_anywhere(program, tmp_path):
     assert rows["exact_match", "category=duration"] == 0
     assert rows["f1", "category=duration"] == pytest.approx(2 / 3)  # 1 hour and 11 hours
     assert rows["exact_match", "category=stationarity"] == 1
+
+
+def test_the_table_and_the_figure_show_them_beside_the_others(program, tmp_path):
+    """Of the made-up file; a run, what the corpus came with and the baselines stand beside it."""
+    row = {"form": "letters", "joined": "1-2", "shots": "few-shot", "asked": "letters"}
+    tiny(program, tmp_path, "(A)\n(A)\n(B)\n", row).checked()
+    (tmp_path / "sources.yaml").write_bytes((ROOT / "resources/sources.yaml").read_bytes())
+    shown = f"--sources {tmp_path}/sources.yaml --models {ROOT}/resources/models.yaml"
+    for name in ("released", "answers_of_others"):
+        program(
+            f"scripts.studies.mctaco.figures.{name} --metrics {tmp_path}/metrics.parquet "
+            f"{shown} --output {tmp_path}/shown_{name}"
+        ).checked()
+    table = read_texts(tmp_path / "shown_released.csv").set_index("System")
+    assert set(table.index) == {
+        *("One, joined", "m", "BERT-base (released predictions) + unit normalization"),
+        *("random", "always yes", "always no"),
+    }
+    one = table.loc["One, joined"]
+    assert [one["Shots"], one["Asked"], one["EM (%)"], one["F1 (%)"]] == [
+        *("few-shot", "letters", "50.0", "50.0")
+    ]
+    assert one[ABOVE].startswith("random: +31.2") and table.loc["always no", ABOVE] == ""
+    exact = table["EM (%)"].astype(float)
+    assert exact.is_monotonic_decreasing
+    points = read_texts(tmp_path / "shown_answers_of_others.csv").set_index("system")
+    assert points["series"].loc["One"] == "few-shot, letters, joined"
+    assert points["series"].loc["m"] == "measured here" and float(points["value"].loc["One"]) == 0.5
+    assert (tmp_path / "shown_answers_of_others.svg").stat().st_size > 5000
+
+
+def test_no_other_table_shows_them(program, tmp_path):
+    """Metrics with nothing of others are refused where only these are shown."""
+    tiny(program, tmp_path, "yes\n" * 5, {"form": "judgements"}).checked()
+    shown = f"--sources {ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml"
+    program(
+        f"scripts.studies.mctaco.figures.table --metrics {tmp_path}/metrics.parquet {shown} "
+        f"--output {tmp_path}/table"
+    ).checked()
+    systems = set(read_texts(tmp_path / "table.csv")["System"])
+    assert "m" in systems and "one" not in systems
+    table = read_table(tmp_path / "metrics.parquet")
+    without = table.filter(pc.not_equal(table["model"], "one"))
+    write_table(without, tmp_path / "without.parquet", without.schema.remove_metadata(), {})
+    (tmp_path / "sources.yaml").write_bytes((ROOT / "resources/sources.yaml").read_bytes())
+    program(
+        f"scripts.studies.mctaco.figures.released --metrics {tmp_path}/without.parquet "
+        f"--sources {tmp_path}/sources.yaml --models {ROOT}/resources/models.yaml "
+        f"--output {tmp_path}/shown_released"
+    ).refused("no rows of what others released; name it in an experiment of mctaco", lines=1)
 
 
 @pytest.mark.parametrize(

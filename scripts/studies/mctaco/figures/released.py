@@ -91,8 +91,8 @@ def tabulate(rows: pd.DataFrame, told: dict, sources: dict, models: dict) -> pd.
     return filled(pd.DataFrame(table).fillna(""), WORDS)
 
 
-def main(given: argparse.Namespace) -> None:
-    models, sources = load_systems(given.models, given.sources), load(given.sources)
+def read_rows(given: argparse.Namespace, models: dict) -> tuple[pd.DataFrame, dict[str, Released]]:
+    """The rows of measured_here() and of_others(), with `key`, and released.csv by name."""
     told = {one.name: one for one in read_released(given.sources.with_name("released.csv"))}
     here = measured_here(mctaco_metrics(given.metrics, models))
     others = of_others(read_metrics(given.metrics, SCHEMA, others=True).to_pandas(), told)
@@ -101,7 +101,13 @@ def main(given: argparse.Namespace) -> None:
             f"{given.metrics}: no rows of what others released; name it in an experiment of mctaco "
             "(released: [temporal_llms])"
         )
-    rows = pd.concat([here.assign(key=here["system"]), others.assign(key=others["model"])])
+    rows = [here.assign(key=here["system"]), others.assign(key=others["model"])]
+    return pd.concat(rows, ignore_index=True), told
+
+
+def main(given: argparse.Namespace) -> None:
+    models, sources = load_systems(given.models, given.sources), load(given.sources)
+    rows, told = read_rows(given, models)
     table = tabulate(rows, told, sources, models)
     publish_table(given, table, caption_of(CAPTION, rows, "made-up questions"), WORDS)
 
