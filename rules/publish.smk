@@ -9,6 +9,7 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/findings.json                    what its first screen says
        results/publish/index.html                              the studies that are there, with their findings
        docs/record/<name>/                                     when `record` is asked for: what is kept with the project
+       results/harness/<name>/                                 when `harness` is asked for: tasks for lm-evaluation-harness
 """
 
 
@@ -157,3 +158,20 @@ rule record:
         f"Recording the study docs/record/{WORK.name}"
     shell:
         "python -m scripts.publish.record {params.arguments} --log {log:q}"
+
+
+rule harness:
+    """The study's datasets as tasks for lm-evaluation-harness (scripts/publish/harness_tasks.py)."""
+    input:
+        [built(dataset) for dataset in WORK.measured_datasets],
+    log:
+        f"results/logs/publish/{WORK.name}/harness.log",
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    params:
+        arguments=lambda wildcards, input: f"@{JOBS.harness().arguments()}",
+    message:
+        f"Writing the tasks results/harness/{WORK.name}"
+    shell:
+        "python -m scripts.publish.harness_tasks {params.arguments} --log {log:q}"

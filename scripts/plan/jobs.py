@@ -19,10 +19,11 @@ from scripts.data.labels import labels_of
 from scripts.data.plain_json import as_json
 from scripts.data.studies import folder_of
 from scripts.data.yaml_files import read_yaml
+from scripts.plan.configuration import serves
 from scripts.plan.grid import Dataset
 from scripts.plan.models import ASKED, MADE_MODEL, paradigm_of_control, stage_of
 from scripts.plan.plan import Run
-from scripts.plan.probe import ANSWER
+from scripts.plan.probe import ANSWER, LIKELIHOOD
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan, cleaned, spans
@@ -722,6 +723,37 @@ class Jobs:
                 "findings": self.work.findings_files(),
                 "output": "results/publish/index.html",
             },
+        )
+
+    def harness(self) -> Job:
+        """The datasets that are measured, as tasks of lm-evaluation-harness."""
+        work = self.work
+        datasets = [
+            {
+                "study": found.study,
+                "source": found.source,
+                "name": found.name,
+                "folder": found.folder,
+                "splits": work.splits(found.source),
+                "columns": work.studies[found.study]["columns"],
+                "methods": {
+                    method: {
+                        "inputs": how["inputs"],
+                        "prompts": self.prompts_by_wording(found.study, method),
+                    }
+                    for method, how in work.studies[found.study]["methods"].items()
+                    if how.get("paradigm") == LIKELIHOOD and serves(how, json.loads(found.options))
+                },
+            }
+            for found in work.measured_datasets
+        ]
+        return Job(
+            "scripts.publish.harness_tasks",
+            places={
+                "study": f"{hand_over({'datasets.json': as_json(datasets)})}/datasets.json",
+                "output": f"results/harness/{work.name}",
+            },
+            code=(),
         )
 
     def record(self, given) -> Job:

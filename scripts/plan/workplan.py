@@ -233,6 +233,11 @@ class Workplan:
         """The measured runs of a study (or of all) without those of controls."""
         return [run for run in self.measured_runs(study) if run.name not in self.controls]
 
+    @cached_property
+    def measured_datasets(self) -> list[Dataset]:
+        """The datasets of the runs that are measured."""
+        return list(dict.fromkeys(run.dataset for run in self.measured_runs("all")))
+
     # ---- What is used
 
     @cached_property
