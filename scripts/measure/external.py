@@ -13,8 +13,9 @@ order:
   {"example_id": …, "scores": {"<label>": …}}
   {"example_id": …, "score": …}
 
-The ids are those of the dataset's split (its first column); other columns are passed over. Not a
-program: every study's evaluation is called with --predictions.
+The ids are those of the dataset's split (its first column); other columns are passed over. Or it is
+what lm-evaluation-harness wrote (scripts/measure/harness_samples.py), which its first line tells.
+Not a program: every study's evaluation is called with --predictions.
 """
 
 import argparse
@@ -40,6 +41,7 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, content_digest, provenance_of, read_table, write_table
 from scripts.data.texts import csv_of, json_of, lines_in, text_of
 from scripts.measure.experiment import EXTERNAL, Run
+from scripts.measure.harness_samples import is_samples, read_samples
 
 REMEDY = "give a CSV with a header, or JSON lines, of one prediction a row (--help)"
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
@@ -227,18 +229,23 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
 
 
 def read_predictions_file(
-    file: Path, answered: Answered, examples: pd.Series, where: str
-) -> tuple[np.ndarray, list[str]]:
-    """(n, labels) the scores of the examples (their ids), in their order,
-    and the names of the scores.
+    file: Path, answered: Answered, split: Path
+) -> tuple[np.ndarray, list[str], dict]:
+    """(n, labels) the scores of the examples of a split (its file), in their order, the names of
+    the scores, and what a harness tells of its run.
     """
-    rows = (json_rows if file.suffix in (".jsonl", ".json") else csv_rows)(file)
+    facts = {}
+    if is_samples(file):
+        rows, facts = read_samples(file, answered, split, partial(data_digest, answered=answered))
+    else:
+        rows = (json_rows if file.suffix in (".jsonl", ".json") else csv_rows)(file)
     if rows.empty:
         raise UserError(f"{file}: has no row; {REMEDY}")
+    examples = read_table(split, answered.columns[:1])[0].to_pandas()
     names = answer_columns(rows, answered, file)
-    row = example_rows(rows, examples, file, where)
+    row = example_rows(rows, examples, file, f"{split.parent.name} {split.stem}")
     scores, labels = scores_of(rows, names, answered, file)
-    return scores[row], labels
+    return scores[row], labels, facts
 
 
 def split_file(dataset: Path, split: str) -> Path:
@@ -273,9 +280,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
         [*texts, "label"],
         pa.schema([*((name, pa.string()) for name in texts), ("label", pa.int8())]),
     )
-    scores, labels = read_predictions_file(
-        predictions, answered, table[example].to_pandas(), f"{dataset} {split}"
-    )
+    scores, labels, harness = read_predictions_file(predictions, answered, file)
     refuse_merged(
         scores,
         table[rivals].to_pandas() if rivals else None,
@@ -305,6 +310,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
         "data": {split: data_digest(file, answered)},
         "data_options": provenance_of(file).get("options", {}),
         "predictions": {"file": predictions.name, "sha256": sha256_of(predictions)},
+        **({"harness": harness} if harness else {}),
     }
     with whole_set(folder) as place:
         write_table(

@@ -38,21 +38,25 @@ FORM = {
 }
 README = """# {name}: tasks for lm-evaluation-harness
 
-In this folder, with `pip install "lm_eval[hf]"`:
+In this folder, after `pip install "lm_eval[hf]"`:
 
-    lm_eval --model hf --model_args pretrained=ORG/NAME,dtype=float32 --include_path tasks --tasks {tag} --log_samples --output_path out
+    lm_eval --model hf --model_args pretrained=ORG/NAME,dtype=float32 \\
+        --include_path tasks --tasks {tag} --log_samples --output_path out
 
-`--tasks {tag}` runs all. A study, a method or one task is run by its name, as `--tasks {tag}_mctaco`
-or `--tasks {example}`. Then, in the project's folder, for each file of samples:
+`{tag}` stands for all tasks, `{tag}_mctaco` for those of a study, `{tag}_mctaco_verbalizer` for
+those of a method. Each task has a name of its own, too (below). Then, in the project's folder, for
+each file of samples:
 
     python -m scripts.studies.STUDY.evaluate --predictions out/MODEL/samples_TASK_DATE.jsonl \\
         --dataset results/build/STUDY/SOURCE/DATASET --split SPLIT --name NAME
 
-What to look after: docs/harness.md of the project.
+`docs/harness.md` of the project tells what to look after.
 
 | task | rows |
 |---|---:|
 """
+# what a row of a domain has in place of its example's
+NO_EXAMPLE = {"split": "", "data": "", "example_id": "", "label": ""}
 
 
 def rows_of(table: pa.Table, prompt: dict, inputs: list[str]) -> pd.DataFrame:
@@ -74,9 +78,6 @@ def after_domains(rows: pd.DataFrame) -> pd.DataFrame:
     """Each text of these rows after its domain, once, as rows of no example."""
     pairs = rows.loc[rows["domain"].notna(), ["domain", "text"]].drop_duplicates()
     return pairs.rename(columns={"domain": "context"}).assign(domain=None, **NO_EXAMPLE)
-
-
-NO_EXAMPLE = {"split": "", "data": "", "example_id": "", "label": ""}
 
 
 def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
@@ -150,7 +151,7 @@ def main(given: argparse.Namespace) -> None:
             for dataset in datasets
             for task, count in write_tasks(dataset, place / TASKS).items()
         }
-        head = README.format(name=given.output.name, tag=TAG, example=next(iter(counts), "TASK"))
+        head = README.format(name=given.output.name, tag=TAG)
         lines = [f"| `{task}` | {count:,} |\n" for task, count in counts.items()]
         (place / "README.md").write_text(head + "".join(lines), encoding="utf-8")
     log.info("%s: %d tasks, %d rows", given.output, len(counts), sum(counts.values()))

@@ -1,0 +1,275 @@
+"""What lm-evaluation-harness answered to a task of `snakemake harness`
+(scripts/publish/harness_tasks.py): its samples_*.jsonl as scores of the examples of a split.
+
+Not a program: every study's evaluation takes such a file by --predictions. The harness writes a
+line for each row and filter: `doc`, the row, and `resps`, the log-likelihood of its text. Scores
+are made of these as the paradigm `likelihood` makes them. Answers in words (`generate_until`) are
+to be read here, too: of_answer() takes one line's answer, scores_of() what all of them say.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.data.tables import read_table
+from scripts.data.texts import json_of, lines_in, text_of
+from scripts.running.program import UserError, cut, log, shown
+from scripts.text.placeholders import CANDIDATE
+
+if TYPE_CHECKING:
+    from scripts.measure.external import Answered
+
+REMEDY = "take the file as the harness wrote it"
+TASK = ["study", "dataset", "method", "wording", "score", "threshold"]  # the same in all rows
+ROW = ["split", "data", "example_id", "label", "context", "text"]
+# of results_<date>.json, what a system's run.json tells
+OF_RESULTS = (
+    "model_name model_source lm_eval_version transformers_version date chat_template_sha "
+    "system_instruction_sha".split()
+)
+OF_CONFIG = "model_dtype model_revision model_sha use_cache".split()
+
+
+def is_samples(file: Path) -> bool:
+    """Whether a file was written by the harness, by its first line."""
+    try:
+        with file.open("rb") as opened:
+            line = json.loads(opened.readline())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(line, dict) and {"doc", "doc_hash", "resps"} <= set(line)
+
+
+def of_answer(resps: Any) -> float:
+    """The log-likelihood in a line's `resps`. Raises ValueError, TypeError or LookupError."""
+    ((likelihood, _),) = resps[0]
+    return float(likelihood)
+
+
+def row_of(line: Any, where: str) -> dict:
+    """A line's row with its likelihood, and `wrapped`: whether the context was sent inside
+    something else.
+    """
+    try:
+        doc, sent = line["doc"], line["arguments"]["gen_args_0"]
+        row = {name: doc[name] for name in [*TASK, *ROW]} | {"domain": doc["domain"]}
+        context, text, known = sent["arg_0"], sent["arg_1"], line["doc_hash"]
+    except (KeyError, TypeError):
+        row = {}
+    if not row or not all(isinstance(row[name], str) for name in [*TASK, *ROW]):
+        raise UserError(
+            f"{where}: is no row of a task that `snakemake harness` wrote; name the samples of one"
+        )
+    written = json.dumps(doc, indent=2, ensure_ascii=False)
+    if hashlib.sha256(written.encode()).hexdigest() != known:
+        raise UserError(f"{where}: its doc is not the one that doc_hash is of; {REMEDY}")
+    if text != row["text"] or row["context"].strip() not in str(context):
+        raise UserError(
+            f"{where}: the harness asked {shown(context)} and {shown(text)}, which the "
+            "task has not; run it as it was written"
+        )
+    try:
+        likelihood = of_answer(line["resps"])
+    except (KeyError, TypeError, ValueError, IndexError):
+        likelihood = float("nan")
+    if not -np.inf < likelihood <= 0:
+        raise UserError(
+            f"{where}: resps is {shown(line['resps'])}, not one log-likelihood; {REMEDY}"
+        )
+    return row | {"likelihood": likelihood, "wrapped": context != row["context"], "place": where}
+
+
+def rows_in(file: Path) -> pd.DataFrame:
+    """The rows of a file, each once, however many filters wrote it.
+
+    Raises UserError for rows of two tasks, or of two models.
+    """
+    lines = lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)
+    rows = pd.DataFrame(
+        [
+            row_of(json_of(line, f"{file}: line {number}", REMEDY), f"{file}: line {number}")
+            for number, line in enumerate(lines, 1)
+            if line.strip()
+        ]
+    )
+    if mixed := [name for name in TASK if rows[name].nunique() > 1]:
+        raise UserError(
+            f"{file}: its rows have {rows[mixed[0]].nunique()} values of {mixed[0]}; give the "
+            "samples of one task"
+        )
+    key = ["split", "example_id", "label", "context", "text"]
+    rows = rows.drop_duplicates([*key, "likelihood"])
+    if (twice := rows.duplicated(key)).any():
+        at = rows[twice].iloc[0]
+        raise UserError(
+            f"{at['place']}: its row stands above with another log-likelihood, so the file is of "
+            "two runs; give that of one model"
+        )
+    if rows["likelihood"].nunique() == 1 < len(rows):
+        raise UserError(
+            f"{file}: every log-likelihood is {rows['likelihood'].iloc[0]}: the server gave none "
+            "of its prompt; ask one that does, such as vLLM"
+        )
+    return rows.reset_index(drop=True)
+
+
+def check_task(
+    rows: pd.DataFrame, answered: "Answered", split_file: Path, digest: Callable, file: Path
+) -> None:
+    """Raises UserError for rows of another study, dataset or split, or of a build of it that has
+    changed since.
+    """
+    dataset = f"{split_file.parent.parent.name}/{split_file.parent.name}"
+    for name, wanted in (("study", answered.study), ("dataset", dataset)):
+        if (found := rows[name].iloc[0]) != wanted:
+            raise UserError(
+                f"{file}: is of the {name} {cut(found)}, not {wanted}; "
+                + (
+                    f"measure it with scripts.studies.{found}.evaluate"
+                    if name == "study"
+                    else f"give --dataset results/build/{answered.study}/{found}"
+                )
+            )
+    builds = rows.loc[rows["split"] != "", ["split", "data"]].drop_duplicates()
+    if split_file.stem not in set(builds["split"]):
+        raise UserError(
+            f"{file}: is of the split {cut(builds['split'].iloc[-1])}, not {split_file.stem}; give "
+            "--split"
+        )
+    for split, data in builds.itertuples(index=False):
+        place = split_file.with_name(f"{split}.parquet")
+        if digest(place) != data:
+            raise UserError(
+                f"{file}: its rows are not of {place} as it is now; write the tasks and run the "
+                "harness again"
+            )
+
+
+def likelihoods_of(rows: pd.DataFrame, file: Path) -> pd.Series:
+    """What each row's text scores: its log-likelihood, by the task divided by its bytes, and less
+    that after the domain.
+    """
+    found = rows["likelihood"]
+    if rows["domain"].notna().any():
+        alone = rows[rows["example_id"] == ""].set_index(["context", "text"])["likelihood"]
+        after = pd.MultiIndex.from_frame(rows[["domain", "text"]])
+        found = found - alone.reindex(after).to_numpy()
+    if rows["score"].iloc[0] == "byte":
+        found = found / rows["text"].str.encode("utf-8").str.len().clip(1)
+    return found
+
+
+def table_of(rows: pd.DataFrame, split_file: Path, example: str, file: Path) -> pd.DataFrame:
+    """Of each example of a split, in its order, the score of each label, and its `label`.
+
+    Raises UserError where one is missing.
+    """
+    examples = read_table(split_file, [example, "label"]).to_pandas().set_index(example)["label"]
+    found = rows[rows["split"] == split_file.stem].pivot(
+        index="example_id", columns="label", values="found"
+    )
+    table = found.reindex(examples.index)
+    if (lost := table.isna()).to_numpy().any():
+        row, column = np.argwhere(lost.to_numpy())[0]
+        raise UserError(
+            f"{file}: {lost.to_numpy().sum()} of {lost.size} rows of {split_file.stem} are "
+            f"missing, or those of their domain: the first is {table.columns[column]} of "
+            f"{cut(table.index[row])}; run the task without --limit"
+        )
+    return table.assign(**{"": examples})
+
+
+def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
+    """The threshold that parts most right examples from wrong ones, the lowest of equals; as
+    scripts/train/paradigms/likelihood.py chooses it, which needs torch.
+    """
+    values = np.unique(scores)
+    edges = np.concatenate([[values[0] - 2], values, [values[-1] + 2]])
+    between = (edges[:-1] + edges[1:]) / 2
+    below = [np.searchsorted(np.sort(scores[right == side]), between) for side in (False, True)]
+    return float(between[np.argmax(below[0] - below[1])])
+
+
+def scores_of(
+    rows: pd.DataFrame, answered: "Answered", split_file: Path, file: Path
+) -> pd.DataFrame:
+    """The answers of a split: example_id, and the log-probability of each label, or the score of a
+    candidate.
+    """
+    rows = rows.assign(found=likelihoods_of(rows, file))
+    example, labels = answered.columns[0], answered.labels[0]
+    table = table_of(rows, split_file, example, file)
+    if CANDIDATE in table:
+        return pd.DataFrame({"example_id": table.index, "score": table[CANDIDATE].to_numpy()})
+
+    def margin(table: pd.DataFrame) -> np.ndarray:
+        return sum(sign * table[label] for label, sign in zip(labels, (-1, 1)) if label in table)
+
+    if rows["threshold"].iloc[0]:
+        (learned,) = {*rows["split"]} - {"", split_file.stem}
+        known = table_of(rows, split_file.with_name(f"{learned}.parquet"), example, file)
+        above = margin(table) - best_threshold(margin(known).to_numpy(), known[""] == 1)
+        scores = -np.logaddexp(0, np.stack([above, -above], 1))
+    else:
+        scores = table[labels].to_numpy()
+        scores = scores - np.logaddexp.reduce(scores, 1, keepdims=True)
+    return pd.DataFrame(scores, columns=labels).assign(example_id=table.index)
+
+
+def results_of(file: Path) -> dict:
+    """What the harness tells of the run that wrote a file: of results_<date>.json beside it.
+
+    Raises UserError where several are there, and none has the file's date.
+    """
+    date = re.search(r"_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl$", file.name)
+    named = file.with_name(f"results_{date[1]}.json") if date else file
+    found = [named] if date and named.exists() else sorted(file.parent.glob("results_*.json"))
+    if not found:
+        log.warning("warning: %s: no results_*.json beside it tells which model answered", file)
+        return {}
+    if len(found) > 1:
+        raise UserError(
+            f"{file}: {len(found)} files results_*.json are beside it, and none has its date, so "
+            "its model is not known; keep that of its run"
+        )
+    told = json_of(text_of(found[0], REMEDY, REMEDY), str(found[0]), REMEDY)
+    config = told.get("config") if isinstance(told, dict) else None
+    if not isinstance(config, dict):
+        raise UserError(f"{found[0]}: tells of no run; {REMEDY}")
+    if config.get("use_cache"):
+        log.warning(
+            "warning: %s: was run with --use_cache, which can report one model's answers as "
+            "another's",
+            file,
+        )
+    return {name: told.get(name) for name in OF_RESULTS} | {
+        name: config.get(name) for name in OF_CONFIG
+    }
+
+
+def read_samples(
+    file: Path, answered: "Answered", split_file: Path, digest: Callable[[Path], str]
+) -> tuple[pd.DataFrame, dict]:
+    """The answers of a split (example_id; a score of each label, or `score`), and what is known of
+    the task and the run that they are of.
+
+    digest: of a split's file, what tells its examples from others.
+    """
+    rows = rows_in(file)
+    check_task(rows, answered, split_file, digest, file)
+    facts = rows[TASK].iloc[0].to_dict() | results_of(file)
+    if wrapped := int(rows["wrapped"].sum()):
+        facts["wrapped_contexts"] = wrapped
+        log.warning(
+            "warning: %s: %d contexts were sent inside more text (a chat template, a system "
+            "message); white space at their end is scored with every label",
+            file,
+            wrapped,
+        )
+    return scores_of(rows, answered, split_file, file), facts

@@ -1,0 +1,183 @@
+"""The studies through the real lm-evaluation-harness: it gives the scores that our own loop gives.
+
+TIMESTRIDE_LM_EVAL names the Python of an environment with lm_eval, torch and transformers:
+
+    python -m venv lm_eval && lm_eval/bin/pip install lm_eval==0.4.13 torch transformers accelerate
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.files import read_json
+from tests.workflow.conftest import Study, checkout
+
+pytestmark = [pytest.mark.slow, pytest.mark.models]
+CONFIG = """
+name: asked
+bootstrap_resamples: 100
+run: [asked_sop, asked_nli, asked_mctaco, asked_dialogs]
+models: {mine: {folder: my/decoder, licence: MIT, title: My decoder}}
+experiments:
+  asked_sop: &asked
+    title: Asked
+    study: strided_sop
+    data: {source: sample_activitynet, stride: 0, limit: 20}
+    models: [mine]
+    methods: [likelihood, likelihood_blind]
+    wordings: [then]
+    controls: false
+    seeds: [1]
+    training: {max_length: 2000}
+  asked_nli:
+    <<: *asked
+    study: temporal_nli
+    data: {source: generated, challenge_set: temp_order, train_templates: 4, test_templates: 2, limit: 20}
+    methods: [likelihood, likelihood_blind, likelihood_pmi]
+    wordings: [true_false]
+  asked_mctaco:
+    <<: *asked
+    study: mctaco
+    data: {source: sample_mctaco, train_questions: 10, limit: 10}
+    methods: [verbalizer, verbalizer_blind]
+    wordings: [plausible]
+  asked_dialogs:
+    <<: *asked
+    study: timedial
+    data: {source: sample_dialogs, max_dialogs: 30, context_scope: local, limit: 10}
+    wordings: [plain, titled]
+"""
+# the wordings that are asked here, of each study
+WORDINGS = {
+    "strided_sop": ("_then",),
+    "temporal_nli": ("_true_false",),
+    "mctaco": ("_plausible",),
+    "timedial": ("_plain", "_titled"),
+}
+
+
+@pytest.fixture(scope="module")
+def lm_eval() -> str:
+    """The Python that has lm_eval, or a skip that says what is missing."""
+    python = os.environ.get("TIMESTRIDE_LM_EVAL")
+    if not python:
+        pytest.skip("no lm-evaluation-harness: set TIMESTRIDE_LM_EVAL to a python that has lm_eval")
+    return python
+
+
+def write_decoder(folder: Path, tasks: Path) -> None:
+    """A decoder of random weights, whose tokens are the words of some tasks, each with the space
+    before it. Its tokenizer puts a token before each text, as our own loop does.
+    """
+    import torch
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import AutoModelForCausalLM, GPT2Config, PreTrainedTokenizerFast
+
+    rows = [json.loads(line) for file in tasks.glob("*.jsonl") for line in file.open()]
+    tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\s?\S+|\s"), "isolated")
+    trainer = trainers.WordLevelTrainer(special_tokens=["<s>", "<unk>"], show_progress=False)
+    tokenizer.train_from_iterator((row["context"] + row["text"] for row in rows), trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 0)]
+    )
+    same = dict.fromkeys(["bos_token", "eos_token", "pad_token"], "<s>")
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", **same).save_pretrained(
+        folder
+    )
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=tokenizer.get_vocab_size(),
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        n_positions=2048,
+        initializer_range=0.2,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory, lm_eval) -> tuple[Study, list[Path]]:
+    """A study whose model was asked by our own loop and by the harness, and its samples."""
+    study = checkout(tmp_path_factory.mktemp("harness") / "study")
+    file = study / "presets/asked.yaml"
+    file.write_text(CONFIG.replace("models: [mine]", "models: [tiny_gpt_dialogs]"))
+    study.run("harness", "--configfile", file)
+    tasks = study / "results/harness/asked/tasks"
+    write_decoder(study / "my/decoder", tasks)
+    file.write_text(CONFIG)
+    study.run("train", "--configfile", file)
+    names = [
+        one.stem
+        for study_name, wordings in WORDINGS.items()
+        for one in tasks.glob(f"timestride_{study_name}_*.yaml")
+        if one.stem.endswith(wordings)
+    ]
+    done = subprocess.run(
+        [lm_eval, "-m", "lm_eval", "--model", "hf", "--device", "cpu", "--include_path", "tasks"]
+        + ["--model_args", f"pretrained={study / 'my/decoder'},dtype=float32", "--log_samples"]
+        + ["--tasks", ",".join(names), "--batch_size", "16", "--output_path", "out"],
+        cwd=tasks.parent,
+        env=os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(study / "cache")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return study, sorted(tasks.parent.glob("out/*/samples_*.jsonl"))
+
+
+def scores_in(file: Path, split: str) -> pd.Series:
+    table = pd.read_parquet(file)
+    return table[table["split"] == split].set_index("example_id")["score"].map(np.asarray)
+
+
+def test_the_harness_gives_the_scores_of_our_own_loop(asked, capsys):
+    """To 1e-4. Only white space at the end of a context is scored by the harness with each
+    candidate; under a title that is the same for all of an instance.
+    """
+    study, files = asked
+    compared: dict[str, float] = {}
+    for file in files:
+        docs = [json.loads(line)["doc"] for line in file.open()]
+        row = [doc for doc in docs if doc["split"]][-1]  # rows of domains have none
+        built, called = f"results/build/{row['study']}/{row['dataset']}", row["method"]
+        name = f"{called}-{row['wording']}"
+        command = f"-m scripts.studies.{row['study']}.evaluate --resamples 20 --name {name}".split()
+        place = ["--dataset", built, "--split", row["split"], "--predictions", file]
+        done = subprocess.run(
+            [sys.executable, *command, *place], cwd=study.folder, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        kept = study / built.replace("build", "external") / row["split"] / name
+        told = read_json(kept / "run.json")["harness"]
+        assert told["method"] == called and told["wording"] == row["wording"]
+        assert told["lm_eval_version"] and told["model_name"].endswith("my/decoder")
+        (ours,) = study.folder.glob(f"results/train/{row['study']}/*-mine-{name}-*")
+        pairs = pd.DataFrame(
+            {
+                "ours": scores_in(ours / "predictions.parquet", row["split"]),
+                "theirs": scores_in(kept / "predictions.parquet", row["split"]),
+            }
+        )
+        distance = np.stack(pairs["ours"] - pairs["theirs"])
+        if row["wording"] == "titled":
+            examples = pd.read_parquet(study / built / f"{row['split']}.parquet")
+            instance = examples.set_index("example_id")["instance_id"].reindex(pairs.index)
+            distance -= pd.DataFrame(distance).groupby(instance.to_numpy()).transform("mean")
+        assert np.stack(pairs["ours"]).std() > 0.1
+        worst = float(np.abs(distance).max().max())
+        compared[row["study"]] = max(worst, compared.get(row["study"], 0))
+        assert worst < 1e-4, (file.name, worst)
+    with capsys.disabled():
+        print("\nlargest differences:", compared)
+    assert set(compared) == set(WORDINGS)
+    assert len(files) == 17
