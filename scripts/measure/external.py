@@ -234,7 +234,7 @@ def read_predictions_file(
     """(n, labels) the scores of the examples of a split (its file), in their order, the names of
     the scores, and what a harness tells of its run.
     """
-    facts = {}
+    facts = {}  # type: dict
     if is_samples(file):
         rows, facts = read_samples(file, answered, split, partial(data_digest, answered=answered))
     else:

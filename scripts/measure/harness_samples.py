@@ -209,12 +209,13 @@ def scores_of(
         return pd.DataFrame({"example_id": table.index, "score": table[CANDIDATE].to_numpy()})
 
     def margin(table: pd.DataFrame) -> np.ndarray:
-        return sum(sign * table[label] for label, sign in zip(labels, (-1, 1)) if label in table)
+        signed = [sign * table[label] for label, sign in zip(labels, (-1, 1)) if label in table]
+        return np.sum(signed, axis=0)
 
     if rows["threshold"].iloc[0]:
         (learned,) = {*rows["split"]} - {"", split_file.stem}
         known = table_of(rows, split_file.with_name(f"{learned}.parquet"), example, file)
-        above = margin(table) - best_threshold(margin(known).to_numpy(), known[""] == 1)
+        above = margin(table) - best_threshold(margin(known), known[""].to_numpy() == 1)
         scores = -np.logaddexp(0, np.stack([above, -above], 1))
     else:
         scores = table[labels].to_numpy()

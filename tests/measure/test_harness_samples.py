@@ -1,0 +1,258 @@
+"""Tasks for lm-evaluation-harness and what comes back, without the harness: samples written here
+in its form (0.4.13) give the numbers that plain scores give; wrong ones are refused.
+
+tests/workflow/test_harness.py asks the harness itself.
+"""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from scripts.data.studies import read_studies
+from scripts.data.tables import write_table
+from scripts.plan.prompts import likelihood_methods, prompts_of
+from tests.files import read_json, write_json
+from tests.measure.test_external import SETS, examples, measure
+
+pytestmark = pytest.mark.slow  # left out of `make check`
+TASKS = {"strided_sop": 4, "temporal_nli": 9, "mctaco": 4, "timedial": 4}
+
+
+def write_dataset(study: str, folder: Path) -> None:
+    """A test split of a study, and the same examples under other ids as its training split."""
+    rows, schema = examples(study)
+    example = schema.names[0]
+    for split, start in (("test", ""), ("train", "train-")):
+        named = [row | {example: f"{start}{row[example]}"} for row in rows]
+        table = pa.Table.from_pylist(named, schema=schema)
+        write_table(table, folder / f"{split}.parquet", schema, {"options": {}})
+
+
+def write_tasks(program, study: str, folder: Path, place: Path, **prompts) -> str:
+    """Write the tasks of a dataset; returns what the program said. prompts: laid over those of
+    the study.
+    """
+    entry = read_studies()[study]
+    methods = {
+        method: {
+            "inputs": entry["methods"][method]["inputs"],
+            "prompts": prompts_of(study, entry, method, configured={study: prompts}),
+        }
+        for method in likelihood_methods(entry)
+    }
+    dataset = {"study": study, "source": folder.parent.name, "name": folder.name}
+    more = {"folder": str(folder), "splits": ["train", "test"], "columns": entry["columns"]}
+    write_json(place / "datasets.json", [dataset | more | {"methods": methods}])
+    return program(
+        f"scripts.publish.harness_tasks --study {place}/datasets.json --output {place}/asked"
+    ).checked().stderr  # fmt: skip
+
+
+def likelihood(context: str, text: str) -> float:
+    digest = hashlib.sha256(f"{context}|{text}".encode()).digest()
+    return -1 - int.from_bytes(digest[:4], "big") / 2**29
+
+
+def sample(number: int, doc: dict, answer=None, **changed) -> dict:
+    """A line of the harness."""
+    answer = str(likelihood(doc["context"], doc["text"])) if answer is None else answer
+    written = json.dumps(doc, indent=2, ensure_ascii=False)
+    return {
+        "doc_id": number,
+        "doc": doc,
+        "target": doc["text"],
+        "arguments": {"gen_args_0": {"arg_0": doc["context"], "arg_1": doc["text"]}},
+        "resps": [[[answer, "False"]]],
+        "filtered_resps": [[answer, "False"]],
+        "filter": "none",
+        "metrics": ["acc"],
+        "doc_hash": hashlib.sha256(written.encode()).hexdigest(),
+        "acc": 0,
+    } | changed
+
+
+def docs_of(task: Path) -> list[dict]:
+    return [json.loads(line) for line in task.read_text().splitlines()]
+
+
+def write_lines(lines: list, file: Path) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def results(model: str) -> dict:
+    config = {"model": "hf", "model_args": {}, "model_dtype": "torch.float32"}
+    return {"config": config, "model_name": model, "lm_eval_version": "0.4.13", "date": 1.5}
+
+
+@pytest.fixture(params=SETS)
+def tasks(request, program, tmp_path):
+    """The study, the folder of its dataset, and the files of its tasks."""
+    study = request.param
+    source = "sample_dialogs" if study == "timedial" else "sample"
+    folder = tmp_path / "results/build" / study / source / "default"
+    write_dataset(study, folder)
+    said = write_tasks(program, study, folder, tmp_path)
+    assert ("left out: its score is divided by tokens" in said) == (study in ("mctaco", "timedial"))
+    files = sorted(tmp_path.glob("asked/tasks/*.jsonl"))
+    assert len(files) == TASKS[study] == len(list(tmp_path.glob("asked/tasks/*.yaml")))
+    return study, folder, files
+
+
+def plain_scores(docs: list[dict], study: str) -> pd.DataFrame:
+    """The scores of the examples of the test split, a row at a time."""
+    scores: dict[str, dict] = {}
+    for doc in docs:
+        if doc["example_id"]:
+            found = likelihood(doc["context"], doc["text"])
+            if doc["domain"] is not None:
+                found -= likelihood(doc["domain"], doc["text"])
+            scores.setdefault(doc["example_id"], {})[doc["label"]] = found
+    if study == "mctaco":
+        right = {f"train-{row['example_id']}": row["label"] for row in examples(study)[0]}
+        margins = {name: one["likely"] - one["unlikely"] for name, one in scores.items()}
+        learnt = sorted(margins[name] for name in right)
+        between = [(one + other) / 2 for one, other in zip(learnt, learnt[1:])]
+        edges = [learnt[0] - 1, *between, learnt[-1] + 1]
+        hits = {
+            edge: sum((margins[name] > edge) == label for name, label in right.items())
+            for edge in edges
+        }
+        best = max(edges, key=lambda edge: hits[edge])
+        scores = {
+            name: {"unlikely": 0, "likely": margin - best}
+            for name, margin in margins.items()
+            if name not in right
+        }
+    table = pd.DataFrame.from_dict(scores, orient="index").rename_axis("example_id").reset_index()
+    return table.rename(columns={"candidate": "score"})
+
+
+def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
+    study, folder, files = tasks
+    for task in files:
+        docs = docs_of(task)
+        lines = [sample(number, doc) for number, doc in enumerate(docs)]
+        doubled = lines + [line | {"filter": "first"} for line in lines]
+        out = tmp_path / "out/me__mine"
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / "results_2026-11-25T10-30-56.333961.json", results("me/mine"))
+        write_json(out / "results_2026-11-26T10-30-56.333961.json", results("me/other"))
+        file = write_lines(doubled, out / f"samples_{task.stem}_2026-11-25T10-30-56.333961.jsonl")
+        plain_scores(docs, study).to_csv(tmp_path / "plain.csv", index=False)
+        theirs = measure(program, study, folder, file, name="mine")
+        ours = measure(program, study, folder, tmp_path / "plain.csv")
+        assert theirs.stdout.splitlines()[1:] == ours.stdout.splitlines()[1:], task.name
+        (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
+        told = read_json(kept)["harness"]
+        assert told["model_name"] == "me/mine" and told["lm_eval_version"] == "0.4.13"
+        assert task.stem.endswith(f"_{told['method']}_{told['wording']}")
+        # By content, not by name; and nothing tells the model.
+        alone = write_lines(lines[::-1], tmp_path / "answers.txt")
+        done = measure(program, study, folder, alone)
+        assert done.stdout.splitlines()[1:] == ours.stdout.splitlines()[1:]
+        assert "no results_*.json beside it" in done.stderr
+
+
+def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
+    """Lines that are refused, and what is said of them."""
+    lines = [sample(number, doc) for number, doc in enumerate(docs)]
+    last = next(number for number in range(len(docs))[::-1] if docs[number]["split"] == "test")
+    row = docs[last]
+
+    def put(number: int, line) -> list:
+        return [*lines[:number], line, *lines[number + 1 :]]
+
+    other = [sample(0, doc | {"dataset": "sample/other"}) for doc in docs]
+    rebuilt = [sample(0, doc | {"data": doc["data"] and "0" * 64}) for doc in docs]
+    twice = [*lines, sample(last, row, "-0.5")]
+    mixed = put(3, sample(3, docs[3] | {"wording": "another"}))
+    asked = {"gen_args_0": {"arg_0": "Quite another text", "arg_1": row["text"]}}
+    return [
+        (lines[:last] + lines[last + 1 :], f"the first is {row['label']} of {row['example_id']}"),
+        ([sample(0, doc, "0.0") for doc in docs], "every log-likelihood is 0.0"),
+        ([sample(0, doc, "-3.5") for doc in docs], "every log-likelihood is -3.5"),
+        (other, "is of the dataset sample/other, not"),
+        (rebuilt, "its rows are not of"),
+        (twice, f"line {len(lines) + 1}: its row stands above with another log-likelihood"),
+        (mixed, "its rows have 2 values of wording; give the samples of one task"),
+        (put(3, sample(3, docs[3], "nan")), "line 4: resps is [[['nan', 'False']]]"),
+        (put(3, sample(3, docs[3], "0.5")), "line 4: resps is [[['0.5', 'False']]]"),
+        (put(3, lines[3] | {"resps": [["(a)"]]}), "line 4: resps is [['(a)']], not one log-lik"),
+        (put(3, lines[3] | {"doc_hash": "0"}), "line 4: its doc is not the one"),
+        (put(3, lines[3] | {"doc": {"question": "?"}}), "line 4: is no row of a task"),
+        (put(3, "text"), "line 4: is no row of a task"),
+        (put(last, lines[last] | {"arguments": asked}), "the harness asked 'Quite another text'"),
+    ]
+
+
+def test_wrong_samples_are_refused_in_one_sentence(program, tasks, tmp_path):
+    study, folder, files = tasks
+    docs = next(docs for docs in map(docs_of, files) if docs[0]["context"])
+    for number, (lines, said) in enumerate(wrong_samples(docs)):
+        file = write_lines(lines, tmp_path / f"{number}.jsonl")
+        done = measure(program, study, folder, file, ok=False, name="kept")
+        told = done.stderr.splitlines()
+        assert said in told[-1] and told[-1].startswith(f"error: {file}: "), (said, told)
+        assert all(line.startswith("warning: ") for line in told[:-1]) and not done.stdout
+    lines = [sample(number, doc) for number, doc in enumerate(docs)]
+    file = write_lines(lines, tmp_path / "out/samples.jsonl")
+    (folder / "dev.parquet").write_bytes((folder / "test.parquet").read_bytes())
+    done = measure(program, study, folder, file, ok=False, split="dev")
+    assert "is of the split test, not dev; give --split" in done.stderr
+    for model in ("one", "two"):
+        write_json(tmp_path / f"out/results_{model}.json", results(model))
+    done = measure(program, study, folder, file, ok=False)
+    assert "2 files results_*.json are beside it" in done.stderr
+    other = next(name for name in SETS if name != study)
+    place = tmp_path / "results/build" / other / "sample/default"
+    write_dataset(other, place)
+    done = measure(program, other, place, file, ok=False)
+    assert f"is of the study {study}, not {other}" in done.stderr
+    assert not (tmp_path / "results/external").exists()
+
+
+def test_a_template_and_a_cache_are_told(program, tasks, tmp_path):
+    study, folder, files = tasks
+    lines = [sample(number, doc) for number, doc in enumerate(docs_of(files[0]))]
+    for line in lines:
+        sent = line["arguments"]["gen_args_0"]
+        sent["arg_0"] = f"<user>{sent['arg_0'].strip()}<assistant>\n"
+    file = write_lines(lines, tmp_path / "samples.jsonl")
+    cached = results("me/mine")
+    cached["config"]["use_cache"] = "cache"
+    write_json(tmp_path / "results_1.json", cached)
+    said = measure(program, study, folder, file, name="mine").stderr
+    assert f"{len(lines)} contexts were sent inside more text" in said
+    assert "was run with --use_cache" in said
+    (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
+    assert read_json(kept)["harness"]["wrapped_contexts"] == len(lines)
+
+
+def test_a_score_by_bytes(program, tmp_path):
+    """Of a wording of one's own, whose text decides by itself where the threshold lies."""
+    folder = tmp_path / "results/build/mctaco/sample/default"
+    write_dataset("mctaco", folder)
+    own = {"likely": "{text_a}| {text_b}"}
+    method = {"score": "byte", "threshold": "train", "wordings": {"plain": own, "answer": own}}
+    write_tasks(program, "mctaco", folder, tmp_path, likelihood=method, likelihood_blind=method)
+    (task,) = tmp_path.glob("asked/tasks/*_test_likelihood_plain.jsonl")
+    docs = docs_of(task)
+    # A likelihood of a byte that is the higher the more a text is right, whatever its length.
+    right = {row["example_id"]: row["label"] for row in examples("mctaco")[0]}
+    lines = [
+        sample(number, doc, str(-len(doc["text"].encode()) * (2 - 0.5 * known)))
+        for number, doc in enumerate(docs)
+        if math.isfinite(known := right[doc["example_id"].removeprefix("train-")])
+    ]
+    file = write_lines(lines, tmp_path / "samples.jsonl")
+    done = measure(program, "mctaco", folder, file)
+    exact = next(line for line in done.stdout.splitlines() if line.startswith("exact match "))
+    assert exact.split()[2] == "100.00"
