@@ -240,9 +240,15 @@ def test_a_score_by_bytes(program, tmp_path):
     """Of a wording of one's own, whose text decides by itself where the threshold lies."""
     folder = tmp_path / "results/build/mctaco/sample/default"
     write_dataset("mctaco", folder)
-    own = {"likely": "{text_a}| {text_b}"}
-    method = {"score": "byte", "threshold": "train", "wordings": {"plain": own, "answer": own}}
-    write_tasks(program, "mctaco", folder, tmp_path, likelihood=method, likelihood_blind=method)
+    own = {
+        f"likelihood{end}": {
+            "score": "byte",
+            "threshold": "train",
+            "wordings": dict.fromkeys(["plain", "answer"], {"likely": f"{before}| {{text_b}}"}),
+        }
+        for end, before in (("", "{text_a}"), ("_blind", ""))
+    }
+    write_tasks(program, "mctaco", folder, tmp_path, **own)
     (task,) = tmp_path.glob("asked/tasks/*_test_likelihood_plain.jsonl")
     docs = docs_of(task)
     # A likelihood of a byte that is the higher the more a text is right, whatever its length.
