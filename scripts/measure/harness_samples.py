@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from scripts.measure.external import Answered
 
 REMEDY = "take the file as the harness wrote it"
-TASK = ["study", "dataset", "method", "wording", "score", "threshold"]  # the same in all rows
-ROW = ["split", "data", "example_id", "label", "context", "text"]
+# the same in all rows
+TASK = ["study", "dataset", "split", "method", "wording", "score", "threshold"]
+# part: the split that a row is of, the task's or the one that chooses a threshold; data: its digest
+ROW = ["part", "data", "example_id", "label", "context", "text"]
 # of results_<date>.json, what a system's run.json tells
 OF_RESULTS = (
     "model_name model_source lm_eval_version transformers_version date chat_template_sha "
@@ -61,8 +63,8 @@ def row_of(line: Any, where: str) -> dict:
         row = {name: doc[name] for name in [*TASK, *ROW]} | {"domain": doc["domain"]}
         context, text, known = sent["arg_0"], sent["arg_1"], line["doc_hash"]
     except (KeyError, TypeError):
-        row = {}
-    if not row or not all(isinstance(row[name], str) for name in [*TASK, *ROW]):
+        row = {"study": None}
+    if not all(isinstance(value, str) for name, value in row.items() if value or name != "domain"):
         raise UserError(
             f"{where}: is no row of a task that `snakemake harness` wrote; name the samples of one"
         )
@@ -75,12 +77,12 @@ def row_of(line: Any, where: str) -> dict:
             "task has not; run it as it was written"
         )
     try:
-        likelihood = of_answer(line["resps"])
-    except (KeyError, TypeError, ValueError, IndexError):
+        likelihood = of_answer(line.get("resps"))
+    except (TypeError, ValueError, LookupError):
         likelihood = float("nan")
     if not -np.inf < likelihood <= 0:
         raise UserError(
-            f"{where}: resps is {shown(line['resps'])}, not one log-likelihood; {REMEDY}"
+            f"{where}: resps is {shown(line.get('resps'))}, not one log-likelihood; {REMEDY}"
         )
     return row | {"likelihood": likelihood, "wrapped": context != row["context"], "place": where}
 
@@ -103,9 +105,10 @@ def rows_in(file: Path) -> pd.DataFrame:
             f"{file}: its rows have {rows[mixed[0]].nunique()} values of {mixed[0]}; give the "
             "samples of one task"
         )
-    key = ["split", "example_id", "label", "context", "text"]
-    rows = rows.drop_duplicates([*key, "likelihood"])
-    if (twice := rows.duplicated(key)).any():
+    of_domain, example = rows["example_id"] == "", ["part", "example_id", "label"]
+    rows = rows.drop_duplicates([*example, "context", "text", "likelihood"])
+    twice = rows.duplicated(example) & ~of_domain | rows.duplicated(["context", "text"]) & of_domain
+    if twice.any():
         at = rows[twice].iloc[0]
         raise UserError(
             f"{at['place']}: its row stands above with another log-likelihood, so the file is of "
@@ -126,24 +129,17 @@ def check_task(
     changed since.
     """
     dataset = f"{split_file.parent.parent.name}/{split_file.parent.name}"
-    for name, wanted in (("study", answered.study), ("dataset", dataset)):
-        if (found := rows[name].iloc[0]) != wanted:
-            raise UserError(
-                f"{file}: is of the {name} {cut(found)}, not {wanted}; "
-                + (
-                    f"measure it with scripts.studies.{found}.evaluate"
-                    if name == "study"
-                    else f"give --dataset results/build/{answered.study}/{found}"
-                )
-            )
-    builds = rows.loc[rows["split"] != "", ["split", "data"]].drop_duplicates()
-    if split_file.stem not in set(builds["split"]):
-        raise UserError(
-            f"{file}: is of the split {cut(builds['split'].iloc[-1])}, not {split_file.stem}; give "
-            "--split"
-        )
-    for split, data in builds.itertuples(index=False):
-        place = split_file.with_name(f"{split}.parquet")
+    found = rows.iloc[0]
+    for name, wanted, remedy in (
+        ("study", answered.study, f"measure it with scripts.studies.{found['study']}.evaluate"),
+        ("dataset", dataset, f"give --dataset results/build/{answered.study}/{found['dataset']}"),
+        ("split", split_file.stem, f"give --split {found['split']}"),
+    ):
+        if found[name] != wanted:
+            raise UserError(f"{file}: is of the {name} {cut(found[name])}, not {wanted}; {remedy}")
+    builds = rows.loc[rows["part"] != "", ["part", "data"]].drop_duplicates()
+    for part, data in builds.itertuples(index=False):
+        place = split_file.with_name(f"{part}.parquet")
         if digest(place) != data:
             raise UserError(
                 f"{file}: its rows are not of {place} as it is now; write the tasks and run the "
@@ -151,7 +147,7 @@ def check_task(
             )
 
 
-def likelihoods_of(rows: pd.DataFrame, file: Path) -> pd.Series:
+def likelihoods_of(rows: pd.DataFrame) -> pd.Series:
     """What each row's text scores: its log-likelihood, by the task divided by its bytes, and less
     that after the domain.
     """
@@ -165,22 +161,23 @@ def likelihoods_of(rows: pd.DataFrame, file: Path) -> pd.Series:
     return found
 
 
-def table_of(rows: pd.DataFrame, split_file: Path, example: str, file: Path) -> pd.DataFrame:
-    """Of each example of a split, in its order, the score of each label, and its `label`.
+def table_of(rows: pd.DataFrame, place: Path, example: str, file: Path) -> pd.DataFrame:
+    """Of each example of a split (its file `place`), in its order, the score of each label that
+    the task has, and under "" its number of the right one.
 
     Raises UserError where one is missing.
     """
-    examples = read_table(split_file, [example, "label"]).to_pandas().set_index(example)["label"]
-    found = rows[rows["split"] == split_file.stem].pivot(
+    examples = read_table(place, [example, "label"]).to_pandas().set_index(example)["label"]
+    found = rows[rows["part"] == place.stem].pivot(
         index="example_id", columns="label", values="found"
     )
-    table = found.reindex(examples.index)
-    if (lost := table.isna()).to_numpy().any():
-        row, column = np.argwhere(lost.to_numpy())[0]
+    table = found.reindex(examples.index, columns=sorted({*rows["label"]} - {""}))
+    if (lost := table.isna().to_numpy()).any():
+        row, column = np.argwhere(lost)[0]
         raise UserError(
-            f"{file}: {lost.to_numpy().sum()} of {lost.size} rows of {split_file.stem} are "
-            f"missing, or those of their domain: the first is {table.columns[column]} of "
-            f"{cut(table.index[row])}; run the task without --limit"
+            f"{file}: {lost.sum()} of {lost.size} rows of {place.stem} are missing, or those of "
+            f"their domain: the first is {table.columns[column]} of {cut(table.index[row])}; run "
+            "the task without --limit"
         )
     return table.assign(**{"": examples})
 
@@ -202,8 +199,11 @@ def scores_of(
     """The answers of a split: example_id, and the log-probability of each label, or the score of a
     candidate.
     """
-    rows = rows.assign(found=likelihoods_of(rows, file))
+    rows = rows.assign(found=likelihoods_of(rows))
     example, labels = answered.columns[0], answered.labels[0]
+    threshold, written = bool(rows["threshold"].iloc[0]), {*rows["label"]} - {""}
+    if written != {CANDIDATE} and written != {*labels} and not (threshold and written < {*labels}):
+        raise UserError(f"{file}: its labels are {cut(', '.join(sorted(written)))}; {REMEDY}")
     table = table_of(rows, split_file, example, file)
     if CANDIDATE in table:
         return pd.DataFrame({"example_id": table.index, "score": table[CANDIDATE].to_numpy()})
@@ -212,10 +212,16 @@ def scores_of(
         signed = [sign * table[label] for label, sign in zip(labels, (-1, 1)) if label in table]
         return np.sum(signed, axis=0)
 
-    if rows["threshold"].iloc[0]:
-        (learned,) = {*rows["split"]} - {"", split_file.stem}
-        known = table_of(rows, split_file.with_name(f"{learned}.parquet"), example, file)
-        above = margin(table) - best_threshold(margin(known), known[""].to_numpy() == 1)
+    if threshold:
+        learned = {*rows["part"]} - {"", split_file.stem}
+        if len(learned) != 1:
+            raise UserError(
+                f"{file}: has no rows of the training split, which choose the threshold; run the "
+                "task without --limit"
+            )
+        known = table_of(rows, split_file.with_stem(learned.pop()), example, file)
+        best = best_threshold(margin(known), known[""].to_numpy() == 1)
+        above = margin(table) - best
         scores = -np.logaddexp(0, np.stack([above, -above], 1))
     else:
         scores = table[labels].to_numpy()

@@ -56,7 +56,7 @@ each file of samples:
 |---|---:|
 """
 # what a row of a domain has in place of its example's
-NO_EXAMPLE = {"split": "", "data": "", "example_id": "", "label": ""}
+NO_EXAMPLE = {"part": "", "data": "", "example_id": "", "label": ""}
 
 
 def rows_of(table: pa.Table, prompt: dict, inputs: list[str]) -> pd.DataFrame:
@@ -81,17 +81,17 @@ def after_domains(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
-    """The rows of a task: those of a split, before them those of the training split where it
-    chooses a threshold, behind them those of domains.
+    """The rows of a task: those of a split, then those of the training split where it chooses a
+    threshold, and those of domains.
     """
     answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
     example = dataset["columns"]["example_id"]
     parts = []
-    for part in [dataset["splits"][0], split] if prompt["threshold"] else [split]:
+    for part in [split, *([dataset["splits"][0]] if prompt["threshold"] else [])]:
         file = Path(dataset["folder"], f"{part}.parquet")
         table = read_table(file, list(dict.fromkeys([example, *inputs])))
         table = table.rename_columns({example: "example_id"})
-        facts = {"split": part, "data": data_digest(file, answered)}
+        facts = {"part": part, "data": data_digest(file, answered)}
         parts.append(rows_of(table, prompt, inputs).assign(**facts))
     rows = pd.concat(parts)
     return pd.concat([rows, after_domains(rows)])
@@ -100,7 +100,7 @@ def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.
 def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -> str:
     """Write a task's rows and its YAML; returns its name. asked: what is the same in all rows."""
     task = "_".join([TAG, *names])
-    rows = rows.assign(**asked)[[*asked, "split", "data", *rows.columns[:5]]]
+    rows = rows.assign(**asked)[[*asked, "part", "data", *rows.columns[:5]]]
     rows.to_json(place / f"{task}.jsonl", orient="records", lines=True, force_ascii=False)
     told = {
         "task": task,
@@ -127,15 +127,16 @@ def write_tasks(dataset: dict, place: Path) -> dict[str, int]:
                     wording,
                 )
                 continue
-            asked = {
-                "study": study,
-                "dataset": f"{dataset['source']}/{dataset['name']}",
-                "method": method,
-                "wording": wording,
-                "score": prompt["score"],
-                "threshold": prompt["threshold"] or "",
-            }
             for split in dataset["splits"][1:]:
+                asked = {
+                    "study": study,
+                    "dataset": f"{dataset['source']}/{dataset['name']}",
+                    "split": split,
+                    "method": method,
+                    "wording": wording,
+                    "score": prompt["score"],
+                    "threshold": prompt["threshold"] or "",
+                }
                 names = [study, dataset["source"], dataset["name"], split, method, wording]
                 rows = task_rows(dataset, split, how["inputs"], prompt)
                 counts[write_task(rows, names, asked, place)] = len(rows)

@@ -164,7 +164,7 @@ def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
 def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
     """Lines that are refused, and what is said of them."""
     lines = [sample(number, doc) for number, doc in enumerate(docs)]
-    last = next(number for number in range(len(docs))[::-1] if docs[number]["split"] == "test")
+    last = next(number for number in range(len(docs))[::-1] if docs[number]["part"] == "test")
     row = docs[last]
 
     def put(number: int, line) -> list:
@@ -262,3 +262,8 @@ def test_a_score_by_bytes(program, tmp_path):
     done = measure(program, "mctaco", folder, file)
     exact = next(line for line in done.stdout.splitlines() if line.startswith("exact match "))
     assert exact.split()[2] == "100.00"
+    half = [line for line in lines if line["doc"]["part"] == "test"]
+    assert len(half) == len(lines) / 2
+    file = write_lines(half, tmp_path / "half.jsonl")
+    said = measure(program, "mctaco", folder, file, ok=False).stderr
+    assert "has no rows of the training split, which choose the threshold" in said
