@@ -1,6 +1,6 @@
 """The study's examples as tasks of lm-evaluation-harness: JSON lines and YAML, no code.
 
-    snakemake harness --configfile presets/NAME.yaml
+    snakemake harness --configfile presets/small.yaml
 
 writes results/harness/<name>/: a task for each dataset, evaluation split, method that asks by
 likelihood, and wording; README.md has the command that runs them. A row of a task is one label (or
@@ -47,8 +47,8 @@ In this folder, after `pip install "lm_eval[hf]"`:
 those of a method. Each task has a name of its own, too (below). Then, in the project's folder, for
 each file of samples:
 
-    python -m scripts.studies.STUDY.evaluate --predictions out/MODEL/samples_TASK_DATE.jsonl \\
-        --dataset results/build/STUDY/SOURCE/DATASET --split SPLIT --name NAME
+    python -m scripts.studies.<study>.evaluate --predictions out/MODEL/samples_TASK_DATE.jsonl \\
+        --dataset results/build/<study>/SOURCE/DATASET --split SPLIT --name NAME
 
 `docs/harness.md` of the project tells what to look after.
 
