@@ -1,15 +1,19 @@
 """The study's examples as tasks of lm-evaluation-harness: JSON lines and YAML, no code.
 
-    snakemake harness --configfile presets/small.yaml
+A task is a dataset, an evaluation split, a method that asks by likelihood, and a wording. Its row
+is one label (or candidate) of one example in the words of prompts.yaml: `context` is read, `text`
+is scored. The other columns say what the row is, so that scripts/measure/harness_samples.py can
+join what comes back. With a threshold the training split's rows are there too. With a domain each
+text stands after it once more, as a row of no example. A method that divides by tokens is left out,
+since the harness counts none.
 
-writes results/harness/<name>/: a task for each dataset, evaluation split, method that asks by
-likelihood, and wording; README.md has the command that runs them. A row of a task is one label (or
-candidate) of one example in the words of prompts.yaml: `context` is read, `text` is scored. The
-other columns say what the row is, so that scripts/measure/harness_samples.py can join what comes
-back. With a threshold the training split's rows are there too; with a domain also each text after
-it, without an id.
+Reads  TOLD, JSON of the workflow: of each dataset study, source, name, folder, splits (first that
+       to learn from), columns, and methods (by name inputs and prompts by wording)
+Writes OUTPUT/README.md, with the command that runs the tasks; OUTPUT/tasks/<task>.jsonl and .yaml
 
-A method that divides by tokens (`score: token`) is left out: the harness counts none.
+    snakemake harness --cores 1 --configfile presets/small.yaml
+    # what that starts
+    python -m scripts.publish.harness_tasks --study datasets.json --output results/harness/small
 """
 
 import argparse
@@ -114,7 +118,10 @@ def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -
 
 
 def write_tasks(dataset: dict, place: Path) -> dict[str, int]:
-    """Write the tasks of a dataset; returns how many rows each has, by name."""
+    """Write the tasks of a dataset; returns how many rows each has, by name.
+
+    Questions that are answered in words (paradigm `answer`) would be written here, too.
+    """
     counts, study = {}, dataset["study"]
     for method, how in dataset["methods"].items():
         for wording, prompt in how["prompts"].items():

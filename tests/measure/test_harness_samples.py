@@ -15,7 +15,7 @@ import pytest
 
 from scripts.data.studies import read_studies
 from scripts.data.tables import write_table
-from scripts.plan.prompts import likelihood_methods, prompts_of
+from scripts.plan.prompts import prompts_of
 from tests.files import read_json, write_json
 from tests.measure.test_external import SETS, examples, measure
 
@@ -43,7 +43,8 @@ def write_tasks(program, study: str, folder: Path, place: Path, **prompts) -> st
             "inputs": entry["methods"][method]["inputs"],
             "prompts": prompts_of(study, entry, method, configured={study: prompts}),
         }
-        for method in likelihood_methods(entry)
+        for method, how in entry["methods"].items()
+        if how.get("paradigm") == "likelihood"
     }
     dataset = {"study": study, "source": folder.parent.name, "name": folder.name}
     more = {"folder": str(folder), "splits": ["train", "test"], "columns": entry["columns"]}
