@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from scripts.data.runs import is_name
 from scripts.data.tables import read_table
 from scripts.data.texts import json_of, lines_in, text_of
 from scripts.running.program import UserError, cut, log, shown
@@ -139,6 +140,8 @@ def check_task(
             raise UserError(f"{file}: is of the {name} {cut(found[name])}, not {wanted}; {remedy}")
     builds = rows.loc[rows["part"] != "", ["part", "data"]].drop_duplicates()
     for part, data in builds.itertuples(index=False):
+        if not is_name(part):
+            raise UserError(f"{file}: part {shown(part)} is no name of a split; {REMEDY}")
         place = split_file.with_name(f"{part}.parquet")
         if digest(place) != data:
             raise UserError(

@@ -183,6 +183,7 @@ def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
         (other, "is of the dataset sample/other, not"),
         (rebuilt, "its rows are not of"),
         (twice, f"line {len(lines) + 1}: its row stands above with another log-likelihood"),
+        ([sample(0, doc | {"part": "../" + doc["part"]}) for doc in docs], "is no name of a split"),
         (mixed, "its rows have 2 values of wording; give the samples of one task"),
         (put(3, sample(3, docs[3], "nan")), "line 4: resps is [[['nan', 'False']]]"),
         (put(3, sample(3, docs[3], "0.5")), "line 4: resps is [[['0.5', 'False']]]"),
