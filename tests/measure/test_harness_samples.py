@@ -44,7 +44,7 @@ def write_tasks(program, study: str, folder: Path, place: Path, **prompts) -> st
             "prompts": prompts_of(study, entry, method, configured={study: prompts}),
         }
         for method, how in entry["methods"].items()
-        if how.get("paradigm") == "likelihood"
+        if how.get("paradigm") == "likelihood" and "decoder" in how["fits"]
     }
     dataset = {"study": study, "source": folder.parent.name, "name": folder.name}
     more = {"folder": str(folder), "splits": ["train", "test"], "columns": entry["columns"]}
