@@ -726,7 +726,7 @@ class Jobs:
         )
 
     def harness(self) -> Job:
-        """The datasets that are measured, as tasks of lm-evaluation-harness: by the methods that ask
+        """The measured datasets as tasks of lm-evaluation-harness: by the methods that ask
         a decoder by likelihood.
         """
         work = self.work
