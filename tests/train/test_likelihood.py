@@ -223,10 +223,13 @@ def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:
 
 
 def scored_from(tokenizer, context: str, scored: str) -> tuple[list[int], int]:
-    """The tokens of a text, and the first that holds a character of the scored part."""
+    """The tokens of a text, and the first that holds a character of the scored part, or of the
+    spaces before it.
+    """
+    written = len(context.rstrip(" "))
     encoded = tokenizer(context + scored, add_special_tokens=False, return_offsets_mapping=True)
     return encoded["input_ids"], next(
-        place for place, (_, end) in enumerate(encoded["offset_mapping"]) if end > len(context)
+        place for place, (_, end) in enumerate(encoded["offset_mapping"]) if end > written
     )
 
 
@@ -311,6 +314,25 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
         assert together[row, 0] == pytest.approx(
             sum(KINDS[name](models / name, left, candidate + right)), abs=1e-3
         )
+
+
+def test_a_space_that_is_a_token_of_its_own_is_scored_with_the_digit_after_it(models, tmp_path):
+    """As in Gemma's and SmolLM2's tokenizers: " 5" is two tokens there, " five" is one."""
+    tokenizer = tokenizer_of("spaces")
+    words = pre_tokenizers.Split("▁", "merged_with_next")
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([words, digits])
+    shutil.copytree(models / "llama", tmp_path / "digits")
+    tokenizer.save_pretrained(tmp_path / "digits")
+    assert "▁" not in tokenizer.tokenize("the two")
+    assert tokenizer.tokenize("the 3")[-2:] == ["▁", "3"]
+    table = cloze_table([("the <MASK>", ["two", "3"])])
+    paradigm = likelihood.Paradigm(tmp_path / "digits", cloze_job(), {})
+    for candidate, score in zip(("two", "3"), scores_of(paradigm, table)[:, 0]):
+        whole, before = (
+            sum(by_decoder(tmp_path / "digits", "", text)) for text in (f"the {candidate}", "the")
+        )
+        assert score == pytest.approx(whole - before, abs=1e-3)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -414,7 +436,7 @@ def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
     for row, (short, long) in enumerate(zip(examples.lengths[4:8], whole.lengths[4:8])):
         assert start[row, 1:short].tolist() == end[row, long - short + 1 : long].tolist()
     table = cloze().slice(4, 4)
-    for max_length, after in ((7, ""), (8, ",")):  # no room for a context, nor for all that follows
+    for max_length, after in ((8, ""), (9, ",")):  # no room for a context, nor for all that follows
         paradigm = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=max_length), {})
         examples = paradigm.encode(table)
         ids = examples.fields["input_ids"].padded(100, -1)
@@ -428,7 +450,7 @@ def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
     with pytest.raises(
         UserError, match='"five o\'clock" leaves no room for its context; raise max_length'
     ):
-        likelihood.Paradigm(models / "gpt2", cloze_job(max_length=6), {}).encode(table)
+        likelihood.Paradigm(models / "gpt2", cloze_job(max_length=7), {}).encode(table)
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12))
