@@ -3,7 +3,7 @@ its first ones a group shares.
 
 A text is tokenized whole, so that it is as the model knows texts; a token is scored if it holds a
 character of the scored part, or of the spaces before it. Tokenizers write a space into the token of
-a word, and often as a token of its own before a digit: scored alike, "5" and "five" can be compared.
+a word, and often as a token of its own before a digit. Scored alike, "5" and "five" compare.
 """
 
 from dataclasses import dataclass
