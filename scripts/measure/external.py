@@ -41,7 +41,8 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, content_digest, provenance_of, read_table, write_table
 from scripts.data.texts import csv_of, json_of, lines_in, text_of
 from scripts.measure.experiment import EXTERNAL, Run
-from scripts.measure.harness_samples import is_samples, read_samples
+from scripts.measure.harness_answers import read_answers
+from scripts.measure.harness_samples import kind_of_samples, read_samples
 
 REMEDY = "give a CSV with a header, or JSON lines, of one prediction a row (--help)"
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
@@ -235,13 +236,17 @@ def read_predictions_file(
     the scores, and what a harness tells of its run.
     """
     facts = {}  # type: dict
-    if is_samples(file):
-        rows, facts = read_samples(file, answered, split, partial(data_digest, answered=answered))
+    digest, kind = partial(data_digest, answered=answered), kind_of_samples(file)
+    examples = read_table(split, answered.columns[:1])[0].to_pandas()
+    if kind == "answers":
+        found, facts = read_answers(file, answered, split, digest)
+        return found.loc[examples].to_numpy(), list(found), facts
+    if kind:
+        rows, facts = read_samples(file, answered, split, digest)
     else:
         rows = (json_rows if file.suffix in (".jsonl", ".json") else csv_rows)(file)
     if rows.empty:
         raise UserError(f"{file}: has no row; {REMEDY}")
-    examples = read_table(split, answered.columns[:1])[0].to_pandas()
     names = answer_columns(rows, answered, file)
     row = example_rows(rows, examples, file, f"{split.parent.name} {split.stem}")
     scores, labels = scores_of(rows, names, answered, file)
@@ -310,6 +315,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
         "data": {split: data_digest(file, answered)},
         "data_options": provenance_of(file).get("options", {}),
         "predictions": {"file": predictions.name, "sha256": sha256_of(predictions)},
+        **({"unread": {split: harness.pop("unread")}} if "unread" in harness else {}),
         **({"harness": harness} if harness else {}),
     }
     with whole_set(folder) as place:
@@ -366,8 +372,8 @@ def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
         )
         title += "" if row["slice"] == "all" else f", {row['slice']}"
         span = (
-            "none of 1"
-            if row["ci_low"] is None
+            "none of 1" * ("ci_low" in row)
+            if row.get("ci_low") is None
             else f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
         )
         print(f"{title:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")

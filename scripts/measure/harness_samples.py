@@ -3,8 +3,7 @@
 
 Not a program: every study's evaluation takes such a file by --predictions. The harness writes a
 line for each row and filter: `doc`, the row, and `resps`, the log-likelihood of its text. Scores
-are made of these as the paradigm `likelihood` makes them. Answers in words (`generate_until`) are
-to be read here, too: of_answer() takes one line's answer, scores_of() what all of them say.
+are made of these as the paradigm `likelihood` makes them. Answers in words: harness_answers.py.
 """
 
 import hashlib
@@ -39,20 +38,32 @@ OF_RESULTS = (
 OF_CONFIG = "model_dtype model_revision model_sha use_cache".split()
 
 
-def is_samples(file: Path) -> bool:
-    """Whether a file was written by the harness, by its first line."""
+def kind_of_samples(file: Path) -> str | None:
+    """`likelihoods` or `answers` of a file that the harness wrote, by its first line; None of any
+    other file.
+    """
     try:
         with file.open("rb") as opened:
             line = json.loads(opened.readline())
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(line, dict) and {"doc", "doc_hash", "resps"} <= set(line)
+        return None
+    if not isinstance(line, dict) or not {"doc", "doc_hash", "resps"} <= set(line):
+        return None
+    doc = line["doc"]
+    return "answers" if isinstance(doc, dict) and "members" in doc else "likelihoods"
 
 
 def of_answer(resps: Any) -> float:
     """The log-likelihood in a line's `resps`. Raises ValueError, TypeError or LookupError."""
     ((likelihood, _),) = resps[0]
     return float(likelihood)
+
+
+def refuse_other_doc(doc: dict, known: str, where: str) -> None:
+    """Raise UserError for a doc that is not the one of its hash."""
+    written = json.dumps(doc, indent=2, ensure_ascii=False)
+    if hashlib.sha256(written.encode()).hexdigest() != known:
+        raise UserError(f"{where}: its doc is not the one that doc_hash is of; {REMEDY}")
 
 
 def row_of(line: Any, where: str) -> dict:
@@ -69,9 +80,7 @@ def row_of(line: Any, where: str) -> dict:
         raise UserError(
             f"{where}: is no row of a task that `snakemake harness` wrote; name the samples of one"
         )
-    written = json.dumps(doc, indent=2, ensure_ascii=False)
-    if hashlib.sha256(written.encode()).hexdigest() != known:
-        raise UserError(f"{where}: its doc is not the one that doc_hash is of; {REMEDY}")
+    refuse_other_doc(doc, known, where)
     if text != row["text"] or row["context"].strip() not in str(context):
         raise UserError(
             f"{where}: the harness asked {shown(context)} and {shown(text)}, which the "

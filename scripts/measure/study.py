@@ -114,7 +114,7 @@ def unread_rows(part: Part, n: int) -> list[dict]:
             "metric": "unread_answers",
             "n": n,
         }
-        rows += [same | {"wording": one, "seed": 0, "value": shares[one]} for one in shares]
+        rows += [same | {"wording": one, "seed": 0, "value": shares[one]} for one in shares if one]
         if shares:
             rows.append(same | {"seed": None, "value": sum(shares.values()) / len(shares)})
     return rows

@@ -23,7 +23,7 @@ from scripts.plan.configuration import serves
 from scripts.plan.grid import Dataset
 from scripts.plan.models import ASKED, MADE_MODEL, paradigm_of_control, stage_of
 from scripts.plan.plan import Run
-from scripts.plan.probe import ANSWER, LIKELIHOOD, does_fit
+from scripts.plan.probe import ANSWER, WORDED, does_fit
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan, cleaned, spans
@@ -727,7 +727,7 @@ class Jobs:
 
     def harness(self) -> Job:
         """The measured datasets as tasks of lm-evaluation-harness: by the methods that ask
-        a decoder by likelihood.
+        a decoder by likelihood or in words.
         """
         work = self.work
         datasets = [
@@ -744,7 +744,7 @@ class Jobs:
                         "prompts": self.prompts_by_wording(found.study, method),
                     }
                     for method, how in work.studies[found.study]["methods"].items()
-                    if how.get("paradigm") == LIKELIHOOD
+                    if how.get("paradigm") in WORDED
                     and does_fit(how, {"decoder"})
                     and serves(how, json.loads(found.options))
                 },

@@ -1,11 +1,13 @@
 """The study's examples as tasks of lm-evaluation-harness: JSON lines and YAML, no code.
 
-A task is a dataset, an evaluation split, a method that asks by likelihood, and a wording. Its row
-is one label (or candidate) of one example in the words of prompts.yaml: `context` is read, `text`
-is scored. The other columns say what the row is, so that scripts/measure/harness_samples.py can
-join what comes back. With a threshold the training split's rows are there too. With a domain each
-text stands after it once more, as a row of no example. A method that divides by tokens is left out,
-since the harness counts none.
+A task is a dataset, an evaluation split, a method that asks by likelihood or in words, and a
+wording. Of a method that asks in words a row is one question with lettered options, and the model
+writes its answer (read by scripts/measure/harness_answers.py). Else a row is one label (or
+candidate) of one example in the words of prompts.yaml: `context` is read, `text` is scored. The
+other columns say what the row is, so that scripts/measure/harness_samples.py can join what comes
+back. With a threshold the training split's rows are there too. With a domain each text stands after
+it once more, as a row of no example. A method that divides by tokens is left out, since the harness
+counts none.
 
 Reads  TOLD, JSON of the workflow: of each dataset study, source, name, folder, splits (first that
        to learn from), columns, and methods (by name inputs and prompts by wording)
@@ -21,6 +23,7 @@ import importlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import yaml
@@ -29,16 +32,23 @@ from scripts.data.files import whole_set
 from scripts.data.tables import read_table
 from scripts.measure.external import data_digest
 from scripts.running.program import execute, log, parser
+from scripts.train.asking.questions import LETTERS, questions_of
 from scripts.train.paradigms.prompts import columns_of, filled, scored_texts
 
 TAG, TASKS = "timestride", "tasks"
-FORM = {
-    "test_split": "test",
+FORM = {"test_split": "test", "metadata": {"version": 1}}
+SCORED = {
     "output_type": "loglikelihood",
     "doc_to_text": "context",  # a bare column name: Jinja touches no text
     "doc_to_target": "text",
     "metric_list": [{"metric": "acc"}],
-    "metadata": {"version": 1},
+}
+ANSWERED = {
+    "output_type": "generate_until",
+    "doc_to_text": "question",
+    "doc_to_target": "target",
+    "generation_kwargs": {"until": ["\n\n"], "do_sample": False, "max_gen_toks": 32},
+    "metric_list": [{"metric": "exact_match"}],
 }
 README = """# {name}: tasks for lm-evaluation-harness
 
@@ -101,10 +111,41 @@ def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.
     return pd.concat([rows, after_domains(rows)])
 
 
+def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
+    """The questions of a split: part, data, question, options, labels, members (as JSON), and
+    target, the letters of the right options.
+    """
+    answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
+    file, ids = Path(dataset["folder"], f"{split}.parquet"), dataset["columns"]
+    table = read_table(file, list(dict.fromkeys([*ids.values(), *inputs, "label"])))
+    named = {name.replace("choice_id", "choice"): table[column] for name, column in ids.items()}
+    table = pa.table(named | {name: table[name] for name in (*inputs, "label")})
+    asked = questions_of(table, prompt, inputs)
+    option = np.full(len(table), -1) if asked.option is None else asked.option
+    members = table.select(["example_id", "label"]).to_pandas().assign(option=option)
+    rows = []
+    for number, of_question in members.groupby(asked.question):
+        if labels := asked.labels[number] if asked.labels else []:
+            right = [labels.index(answered.labels[0][of_question["label"].iloc[0]])]
+        else:
+            right = sorted(of_question.loc[of_question["label"] == 1, "option"])
+        facts = {
+            "options": asked.options[number],
+            "labels": labels,
+            "members": of_question[["example_id", "option"]].to_numpy().tolist(),
+        }
+        rows.append(
+            {"question": asked.text[number], "target": ", ".join(LETTERS[one] for one in right)}
+            | {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
+        )
+    return pd.DataFrame(rows).assign(part=split, data=data_digest(file, answered))
+
+
 def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -> str:
     """Write a task's rows and its YAML; returns its name. asked: what is the same in all rows."""
     task = "_".join([TAG, *names])
-    rows = rows.assign(**asked)[[*asked, "part", "data", *rows.columns[:5]]]
+    columns = list(dict.fromkeys([*asked, "part", "data", *rows.columns]))
+    rows = rows.assign(**asked)[columns]
     rows.to_json(place / f"{task}.jsonl", orient="records", lines=True, force_ascii=False)
     told = {
         "task": task,
@@ -112,20 +153,18 @@ def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -
         "dataset_path": "json",
         "dataset_kwargs": {"data_files": {"test": f"{TASKS}/{task}.jsonl"}},
     }
-    text = yaml.safe_dump(told | FORM, sort_keys=False, allow_unicode=True)
+    form = ANSWERED if "question" in rows else SCORED
+    text = yaml.safe_dump(told | FORM | form, sort_keys=False, allow_unicode=True)
     (place / f"{task}.yaml").write_text(text, encoding="utf-8")
     return task
 
 
 def write_tasks(dataset: dict, place: Path) -> dict[str, int]:
-    """Write the tasks of a dataset; returns how many rows each has, by name.
-
-    Questions that are answered in words (paradigm `answer`) would be written here, too.
-    """
+    """Write the tasks of a dataset; returns how many rows each has, by name."""
     counts, study = {}, dataset["study"]
     for method, how in dataset["methods"].items():
         for wording, prompt in how["prompts"].items():
-            if prompt["score"] == "token":
+            if prompt.get("score") == "token":
                 log.info(
                     "%s: %s (%s) is left out: its score is divided by tokens, and the harness "
                     "counts none",
@@ -141,11 +180,12 @@ def write_tasks(dataset: dict, place: Path) -> dict[str, int]:
                     "split": split,
                     "method": method,
                     "wording": wording,
-                    "score": prompt["score"],
-                    "threshold": prompt["threshold"] or "",
+                    "score": prompt.get("score", ""),
+                    "threshold": prompt.get("threshold") or "",
                 }
                 names = [study, dataset["source"], dataset["name"], split, method, wording]
-                rows = task_rows(dataset, split, how["inputs"], prompt)
+                write_rows = question_rows if "question" in prompt else task_rows
+                rows = write_rows(dataset, split, how["inputs"], prompt)
                 counts[write_task(rows, names, asked, place)] = len(rows)
     return counts
 

@@ -1,0 +1,125 @@
+"""What lm-evaluation-harness wrote of a task that asks in words (`generate_until`;
+scripts/publish/harness_tasks.py): its answers, read as scripts/train/asking/ reads them.
+
+Not a program: every study's evaluation takes such a file by --predictions.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.data.tables import read_table
+from scripts.data.texts import json_of, lines_in, text_of
+from scripts.measure.harness_samples import REMEDY, TASK, check_task, refuse_other_doc, results_of
+from scripts.running.program import UserError, cut, log, shown
+from scripts.train.asking.questions import Questions, scores_of
+
+if TYPE_CHECKING:
+    from scripts.measure.external import Answered
+
+# options: the texts of the letters; labels: those that these stand for, none for candidates;
+# members: [example_id, option] of each example that the question is about
+ROW = ["part", "data", "question", "options", "labels", "members"]
+
+
+def row_of(line: Any, where: str) -> dict:
+    """A line's row with its answer."""
+    try:
+        doc, sent, answer = line["doc"], line["arguments"]["gen_args_0"]["arg_0"], line["resps"][0]
+        row = {name: doc[name] for name in [*TASK, *ROW]}
+        known, (text,) = line["doc_hash"], answer
+        lists = [json.loads(row[name]) for name in ("options", "labels", "members")]
+    except (KeyError, TypeError, ValueError, LookupError):
+        raise UserError(
+            f"{where}: is no answer to a task that `snakemake harness` wrote; name the samples of "
+            "one"
+        ) from None
+    refuse_other_doc(doc, known, where)
+    if row["question"] not in str(sent):
+        raise UserError(
+            f"{where}: the harness asked {shown(sent)}, which the task has not; run it as it was "
+            "written"
+        )
+    if not isinstance(text, str):
+        raise UserError(f"{where}: resps is {shown(line['resps'])}, not one text; {REMEDY}")
+    place = json.dumps([row["question"], row["members"]])
+    return (
+        row | dict(zip(("options", "labels", "members"), lists)) | {"answer": text, "place": place}
+    )
+
+
+def rows_in(file: Path) -> pd.DataFrame:
+    """The rows of a file, each once, however many filters wrote it.
+
+    Raises UserError for rows of two tasks, of two models, and for answers that are all empty.
+    """
+    lines = lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)
+    rows = pd.DataFrame(
+        [
+            row_of(json_of(line, f"{file}: line {number}", REMEDY), f"{file}: line {number}")
+            for number, line in enumerate(lines, 1)
+            if line.strip()
+        ]
+    )
+    if mixed := [name for name in [*TASK, "part", "data"] if rows[name].nunique() > 1]:
+        raise UserError(
+            f"{file}: its rows have {rows[mixed[0]].nunique()} values of {mixed[0]}; give the "
+            "samples of one task"
+        )
+    rows = rows.drop_duplicates(["place", "answer"]).reset_index(drop=True)
+    if rows["place"].duplicated().any():
+        question = rows.loc[rows["place"].duplicated(), "question"].iloc[0]
+        raise UserError(
+            f"{file}: the question {shown(cut(question))} has two answers, so the file is of two "
+            "runs; give that of one model"
+        )
+    if not rows["answer"].str.strip().any():
+        raise UserError(f"{file}: every answer is empty; look at the server's log")
+    return rows
+
+
+def read_answers(
+    file: Path, answered: "Answered", split_file: Path, digest: Callable[[Path], str]
+) -> tuple[pd.DataFrame, dict]:
+    """The scores of each label for the examples of a split (NaN where an answer cannot be read), by
+    example_id, and what is known of the task and the run; `unread` is the share of these.
+
+    digest: of a split's file, what tells its examples from others.
+    """
+    rows = rows_in(file)
+    check_task(rows, answered, split_file, digest, file)
+    members = [
+        (example, number, option)
+        for number, of_question in enumerate(rows["members"])
+        for example, option in of_question
+    ]
+    table = pd.DataFrame(members, columns=["example_id", "question", "option"])
+    known = read_table(split_file, answered.columns[:1])[0].to_pandas()
+    if lost := sorted(set(known) - set(table["example_id"])):
+        raise UserError(
+            f"{file}: {len(lost)} of {len(known)} examples have no answer, {cut(lost[0])} first; "
+            "run the task without --limit"
+        )
+    labels = rows["labels"].to_list()
+    questions = Questions(
+        rows["question"].to_list(),
+        rows["options"].to_list(),
+        labels,
+        table["question"].to_numpy(),
+        None if labels[0] else table["option"].to_numpy(),
+    )
+    names = answered.labels[0]
+    scores = scores_of(questions, rows["answer"].to_list(), names)
+    unread = float(np.isnan(scores[:, 0]).mean())
+    if unread:
+        log.warning(
+            "warning: %s: %.1f %% of the answers cannot be read and count as wrong",
+            file,
+            100 * unread,
+        )
+    facts = rows[TASK].iloc[0].to_dict() | results_of(file) | {"unread": unread}
+    return pd.DataFrame(scores, table["example_id"], names), facts

@@ -1,0 +1,135 @@
+"""Tasks that ask in words, and what lm-evaluation-harness writes of them (its form, 0.4.13):
+letters are the labels that they stand for, unreadable answers are wrong, wrong files are refused.
+"""
+
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+
+from scripts.data.studies import read_studies
+from scripts.plan.prompts import prompts_of
+from tests.files import read_json, write_json
+from tests.measure.test_external import HEADLINE, SETS, measure
+from tests.measure.test_harness_samples import docs_of, results, write_dataset, write_lines
+
+pytestmark = pytest.mark.slow  # left out of `make check`
+
+
+@pytest.fixture(params=SETS)
+def tasks(request, program, tmp_path):
+    """The study, the folder of its dataset, and the files of its tasks, by method."""
+    study = request.param
+    source = "sample_dialogs" if study == "timedial" else "sample"
+    folder = tmp_path / "results/build" / study / source / "default"
+    write_dataset(study, folder)
+    entry = read_studies()[study]
+    methods = {
+        method: {"inputs": how["inputs"], "prompts": prompts_of(study, entry, method)}
+        for method, how in entry["methods"].items()
+        if how.get("paradigm") == "answer" and not method.endswith("_blind")
+    }
+    dataset = {"study": study, "source": folder.parent.name, "name": folder.name}
+    more = {"folder": str(folder), "splits": ["train", "test"], "columns": entry["columns"]}
+    write_json(tmp_path / "datasets.json", [dataset | more | {"methods": methods}])
+    told = f"--study {tmp_path}/datasets.json --output {tmp_path}/asked"
+    program(f"scripts.publish.harness_tasks {told}").checked()
+    files = sorted(tmp_path.glob("asked/tasks/*.jsonl"))
+    assert files and len(files) == len(list(tmp_path.glob("asked/tasks/*.yaml")))
+    return study, folder, files
+
+
+def answered(number: int, doc: dict, text: str) -> dict:
+    """A line of the harness."""
+    written = json.dumps(doc, indent=2, ensure_ascii=False)
+    asked = {"gen_args_0": {"arg_0": doc["question"], "arg_1": {"until": ["\n\n"]}}}
+    return {
+        "doc_id": number,
+        "doc": doc,
+        "target": doc["target"],
+        "arguments": asked,
+        "resps": [[text]],
+        "filtered_resps": [text],
+        "filter": "none",
+        "doc_hash": hashlib.sha256(written.encode()).hexdigest(),
+    }
+
+
+def headline(done, study: str) -> float:
+    line = next(line for line in done.stdout.splitlines() if line.startswith(HEADLINE[study]))
+    return float(line.removeprefix(HEADLINE[study]).split()[0])
+
+
+def numbers(done) -> list[str]:
+    """What is printed, without the share of unread answers."""
+    return [line for line in done.stdout.splitlines()[1:] if not line.startswith("unread")]
+
+
+def as_labels(docs: list[dict], letters: list[str], names: list[str]) -> pd.DataFrame:
+    """What these letters say of each example, as plain predictions: a label, or a score where
+    options are ranked.
+    """
+    rows = []
+    for doc, said in zip(docs, letters):
+        chosen = {"ABCDEFGH".index(letter) for letter in said.split(", ") if letter != "none"}
+        for example, option in json.loads(doc["members"]):
+            if labels := json.loads(doc["labels"]):
+                rows.append((example, labels[min(chosen)]))
+            else:
+                rows.append((example, names[option in chosen]))
+    table = pd.DataFrame(rows, columns=["example_id", "label"])
+    if names == ["wrong", "right"]:
+        return table.assign(score=table["label"].eq("right").astype(int)).drop(columns="label")
+    return table
+
+
+def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
+    study, folder, files = tasks
+    (tmp_path / "out").mkdir()
+    for task in files:
+        docs = docs_of(task)
+        letters = [doc["target"] or "none" if at % 3 else "A" for at, doc in enumerate(docs)]
+        lines = [answered(at, *said) for at, said in enumerate(zip(docs, letters))]
+        doubled = lines + [line | {"filter": "first"} for line in lines]
+        write_json(tmp_path / "out/results_1.json", results("me/mine"))
+        file = write_lines(doubled, tmp_path / "out/samples.jsonl")
+        theirs = measure(program, study, folder, file, name="mine")
+        as_labels(docs, letters, SETS[study]).to_csv(tmp_path / "plain.csv", index=False)
+        ours = measure(program, study, folder, tmp_path / "plain.csv")
+        assert numbers(theirs) == numbers(ours) and headline(theirs, study) > 0, task.name
+        (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
+        told = read_json(kept)
+        assert told["unread"] == {"test": 0.0} and told["harness"]["model_name"] == "me/mine"
+        wrong = [answered(number, doc, "It depends.") for number, doc in enumerate(docs)]
+        done = measure(program, study, folder, write_lines(wrong, tmp_path / "out/wrong.jsonl"))
+        assert headline(done, study) == 0
+        assert "100.0 % of the answers cannot be read" in done.stderr
+
+
+def test_wrong_answers_files_are_refused_in_one_sentence(program, tasks, tmp_path):
+    study, folder, files = tasks
+    docs = docs_of(files[0])
+    lines = [answered(number, doc, "A") for number, doc in enumerate(docs)]
+    sent = {"gen_args_0": {"arg_0": "Quite another text", "arg_1": {}}}
+    other = [answered(0, doc | {"dataset": "sample/other"}, "A") for doc in docs]
+    rebuilt = [answered(0, doc | {"data": "0" * 64}, "A") for doc in docs]
+    mixed = [*lines[1:], answered(0, docs[0] | {"wording": "another"}, "A")]
+    for number, (wrong, said) in enumerate(
+        [
+            (lines[1:], "have no answer"),
+            ([*lines, answered(0, docs[0], "B")], "has two answers, so the file is of two runs"),
+            ([answered(0, doc, " ") for doc in docs], "every answer is empty"),
+            (other, "is of the dataset sample/other, not"),
+            (rebuilt, "its rows are not of"),
+            (mixed, "its rows have 2 values of wording"),
+            ([lines[0] | {"doc_hash": "0"}, *lines[1:]], "line 1: its doc is not the one"),
+            ([lines[0] | {"arguments": sent}, *lines[1:]], "line 1: the harness asked 'Quite"),
+            ([lines[0] | {"resps": [[["-1", "False"]]]}, *lines[1:]], "line 1: resps is"),
+            ([lines[0], lines[1] | {"doc": {"question": "?"}}], "line 2: is no answer to a task"),
+        ]
+    ):
+        file = write_lines(wrong, tmp_path / f"{number}.jsonl")
+        done = measure(program, study, folder, file, ok=False, name="kept")
+        assert said in done.stderr.splitlines()[-1], (said, done.stderr)
+    assert not (tmp_path / "results/external").exists()
