@@ -15,6 +15,7 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
+from scripts.plan.kinds import kind_of
 from scripts.plan.models import CONFIG, INDEX, TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import UserError, cut, log
 from scripts.fetch.download import Absent, download, find
@@ -139,12 +140,9 @@ def find_tokenizer(origin: Origin) -> list[str]:
 
 def has_template(origin: Origin) -> bool:
     """Whether a model has a chat template."""
-    if origin.locate(TEMPLATE):
-        return True
-    if not origin.locate(TOKENIZER_CONFIG):
-        return False
-    told = read_object(origin.name, TOKENIZER_CONFIG, origin.bring(TOKENIZER_CONFIG))
-    return bool(told.get("chat_template"))
+    place = origin.bring(TOKENIZER_CONFIG) if origin.locate(TOKENIZER_CONFIG) else None
+    told = read_object(origin.name, TOKENIZER_CONFIG, place) if place else {}
+    return bool(told.get("chat_template") or origin.locate(TEMPLATE))
 
 
 def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
@@ -188,17 +186,18 @@ def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
     return files
 
 
-def bring_tokenizer(origin: Origin) -> dict[str, Path]:
-    """The files of the tokenizer, as they are there; {name: place}. Raises UserError for a model
-    without one."""
+def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
+    """The files of the tokenizer, as they are there, with the chat template of a model that writes;
+    {name: place}. Raises UserError for a model without one."""
     if origin.pinned:
         return {
             file: origin.bring(file)
             for file in origin.pinned
             if file not in (CONFIG, INDEX) and not file.endswith(".safetensors")
         }
-    templates = [TEMPLATE] if origin.locate(TEMPLATE) else []
-    files = bring_optional(origin, [TOKENIZER_CONFIG, *templates])
+    files = bring_optional(origin, [TOKENIZER_CONFIG])
+    if writes and origin.locate(TEMPLATE):
+        files[TEMPLATE] = origin.bring(TEMPLATE)
     names = find_tokenizer(origin)
     files |= {file: origin.bring(file) for file in names}
     return files if TOKENIZER in files else files | bring_optional(origin, SPECIAL_FILES)
@@ -216,7 +215,9 @@ def write_tokenizer(
     from sentencepiece import SentencePieceProcessor
     from transformers import AutoTokenizer
 
-    older = [file for file in files if file not in (CONFIG, TOKENIZER_CONFIG, *SPECIAL_FILES)]
+    older = [
+        file for file in files if file not in (CONFIG, TOKENIZER_CONFIG, TEMPLATE, *SPECIAL_FILES)
+    ]
     named = " and ".join(older) or "no file of its own"
     given, anew = folder / "given", folder / "anew"
     shutil.rmtree(folder, ignore_errors=True)
@@ -259,7 +260,8 @@ def write_tokenizer(
             f"{config.vocab_size:,}; {INSTEAD}"
         )
     log.info("%s: has no %s: written from %s", origin.name, TOKENIZER, named)
-    return {file: anew / file for file in (TOKENIZER, TOKENIZER_CONFIG)}
+    written = (TOKENIZER, TOKENIZER_CONFIG, TEMPLATE)
+    return {file: anew / file for file in written if (anew / file).exists()}
 
 
 def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
@@ -274,7 +276,7 @@ def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
     place, config = read_transformers_config(origin)
     about = {CONFIG: place}
     network = network_of(origin.name, config)
-    tokenizer = bring_tokenizer(origin)
+    tokenizer = bring_tokenizer(origin, kind_of(config) != "encoder")
     if TOKENIZER not in tokenizer:
         tokenizer = write_tokenizer(origin, about | tokenizer, config, partial / "tokenizer")
     check_tokenizer(origin.name, about | tokenizer, partial / "check", config)

@@ -137,7 +137,8 @@ def label_scores(run: Run, table: pa.Table) -> np.ndarray:
             f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json "
             f"names {len(run.facts['labels'])} labels; run it again"
         )
-    return without_unread(scores, table["label"].to_numpy())
+    is_asked = "unread" in run.facts
+    return without_unread(scores, table["label"].to_numpy()) if is_asked else scores
 
 
 def without_unread(scores: np.ndarray, label: np.ndarray) -> np.ndarray:

@@ -99,7 +99,7 @@ def lettered_judgements(
             f"({LETTERS[letter]})" in line or answer.lower() in line
             for line, letter, answer in zip(said, place, answers["answer"])
         ],
-        dtype=int,
+        np.int64,
     )
 
 
