@@ -97,7 +97,7 @@ ROWS = [
                 )
                 for where in ("", "dialog-")
             ),
-            ("controls", TIMEDIAL | OPTIONS),
+            ("controls", TIMEDIAL | OPTIONS | {"experiment": "timedial_controls"}),
             (
                 "base_further",
                 TIMEDIAL | TRIGRAMS | {"dataset": "local-occurrence-max_dialogs-1000"},
@@ -108,7 +108,7 @@ ROWS = [
         "TimeDial, whole dialogs",
         [
             ("gemma", TIMEDIAL | {"method": "likelihood"}),
-            ("controls", TIMEDIAL | OPTIONS),
+            ("controls", TIMEDIAL | OPTIONS | {"experiment": "timedial_controls"}),
             ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "default"}),
         ],
     ),
