@@ -73,15 +73,17 @@ def lm_eval() -> str:
 
 def write_decoder(folder: Path, tasks: Path) -> None:
     """A decoder of random weights, whose tokens are the words of some tasks, each with the space
-    before it. Its tokenizer puts a token before each text, as our own loop does.
+    before it; but the space before a number is a token of its own, as in Gemma's. Its tokenizer
+    puts a token before each text, as our own loop does.
     """
     import torch
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors, trainers
     from transformers import AutoModelForCausalLM, GPT2Config, PreTrainedTokenizerFast
 
-    rows = [json.loads(line) for file in tasks.glob("*.jsonl") for line in file.open()]
+    rows = [json.loads(line) for file in tasks.glob("*_likel*.jsonl") for line in file.open()]
+    rows += [json.loads(line) for file in tasks.glob("*_verb*.jsonl") for line in file.open()]
     tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\s?\S+|\s"), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\s?[^\s\d][^\s]*|\s|\d+"), "isolated")
     trainer = trainers.WordLevelTrainer(special_tokens=["<s>", "<unk>"], show_progress=False)
     tokenizer.train_from_iterator((row["context"] + row["text"] for row in rows), trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
