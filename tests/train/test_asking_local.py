@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
+from scripts.data.manifest import write_manifest
 from scripts.data.tables import read_table
 from scripts.running.program import UserError
 from scripts.train.asking import ask
@@ -91,4 +92,15 @@ def test_wrong_models_and_templates_end_in_one_sentence(tmp_path, models):
         asked(tmp_path, models / "llama", long)
     with pytest.raises(UserError, match="tokenizer"):
         asked(tmp_path, tmp_path, ONE)
+    with pytest.raises(UserError, match="give one of --model and --api"):
+        given = arguments(tmp_path, ONE, output=tmp_path / "run-1")
+        ask.main(ask.arguments().parse_args(given))
+    changed = tmp_path / "changed"
+    shutil.copytree(models / "llama", changed)
+    files = [file.name for file in changed.iterdir()]
+    write_manifest(changed, files, changed / "manifest.json")
+    with open(changed / "config.json", "a") as opened:
+        opened.write("\n")
+    with pytest.raises(UserError, match="config.json has changed since it was fetched"):
+        asked(tmp_path, changed, ONE)
     assert not (tmp_path / "run-1/predictions.parquet").exists()

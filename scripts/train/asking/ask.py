@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.data.files import sha256_of
+from scripts.data.manifest import changed_file
 from scripts.data.plain_json import as_json
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
 from scripts.running.devices import processor
@@ -278,6 +279,8 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
 
 
 def main(given: argparse.Namespace) -> None:
+    if bool(given.api) == bool(given.model):
+        raise UserError("give one of --model and --api: what is asked")
     work, began = given.output / "work", time.time()
     work.mkdir(parents=True, exist_ok=True)
     lock(work)
@@ -286,6 +289,11 @@ def main(given: argparse.Namespace) -> None:
     sweep(work, given.output, work / "result")
     folder = None if given.api else model_view(given.model, files_of(given.model), work)
     job = describe(given, folder)
+    if folder and (changed := changed_file(given.model / "manifest.json", job["model_files"])):
+        raise UserError(
+            f"{given.model / changed} has changed since it was fetched; remove "
+            f"{given.model / 'manifest.json'}, and the same command fetches it again"
+        )
     if finished(work, job):
         hand_out(work, job, given.output)
         log.info("%s: already asked the same of the same model", given.run)
