@@ -362,6 +362,15 @@ class Jobs:
             "not-deterministic": not config["deterministic"],
         }
 
+    def run_options(self, run: Run) -> dict:
+        """What decides a run: its settings, its method, and the data."""
+        return {
+            "settings": run.settings,
+            "method": self.method_of(run),
+            "splits": self.work.splits(run.dataset.source),
+            "data": run.dataset.folder,
+        }
+
     def train_run(self, study: str, run: str) -> Job:
         """A run of an experiment: what it learns from, its model and its settings give its name."""
         work, config, found = self.work, self.work.config, self.work.runs[run]
@@ -377,12 +386,7 @@ class Jobs:
         )
         return Job(
             "scripts.train.run",
-            options={
-                "settings": found.settings,
-                "method": self.method_of(found),
-                "splits": work.splits(found.dataset.source),
-                "data": found.dataset.folder,
-            },
+            options=self.run_options(found),
             places={
                 "run": run,
                 "model": work.start_folder(found),
@@ -410,13 +414,7 @@ class Jobs:
         api = {key: entry[key] for key in ("api", "name", "request") if key in entry}
         return Job(
             "scripts.train.asking.ask",
-            options={
-                "settings": run.settings,
-                "method": self.method_of(run),
-                "splits": work.splits(run.dataset.source),
-                "data": run.dataset.folder,
-                "api": api or None,
-            },
+            options=self.run_options(run) | {"api": api or None},
             places={
                 "run": run.name,
                 "model": None if api else work.start_folder(run),
