@@ -37,9 +37,11 @@ import psutil
 from benchmarks.measure import checkout, options_of, table
 
 STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
-PROGRAM = re.compile(rf"scripts\.({'|'.join(STAGES)})\.\w")
+# A job's program is known by the log that it is given: studies have programs of several stages.
+LOG = re.compile(rf"results/logs/({'|'.join(STAGES)})/")
 VICTIMS = {"group": 4, "snakemake": 2, "program": 2, "launcher": 1}  # how often each is drawn
 IN_A_ROW = 3  # kills in a stage before the next is due
+MISSED = 4  # commands in a row that may end before a kill falls
 SECONDS = 2.0  # a kill falls at most so long after a program of the stage was seen
 
 MINI = {"max_dialogs": 40}
@@ -151,7 +153,7 @@ def programs(command: subprocess.Popen) -> list[tuple[psutil.Process, str]]:
         return []
     for process in children:
         try:
-            stages = [match[1] for word in process.cmdline() if (match := PROGRAM.match(word))]
+            stages = [match[1] for word in process.cmdline() if (match := LOG.match(word))]
             found += [(process.create_time(), process, stages[-1])] if stages else []
         except psutil.Error:
             continue
@@ -242,7 +244,7 @@ def wipe(folder: Path, first: str) -> None:
 def campaign(killer: Killer, folder: Path, undisturbed: Path, limit: int) -> dict:
     """Kill until it is enough and the last command has ended well; counts what was found."""
     found = {"commands": 0, "good ends": 0, "runs resumed": 0, "faults": []}
-    output = folder.with_name("output.txt")
+    output, undisturbed_ends = folder.with_name("output.txt"), 0
     while True:
         begun = time.time()
         code, kills = disturbed(killer, folder, output, limit)
@@ -262,6 +264,10 @@ def campaign(killer: Killer, folder: Path, undisturbed: Path, limit: int) -> dic
         if code:
             continue
         found["good ends"] += 1
+        undisturbed_ends = 0 if kills else undisturbed_ends + 1
+        if undisturbed_ends == MISSED:
+            found["faults"].append(f"no program of {killer.next(STAGES)} was seen in {MISSED} runs")
+            return found
         found["faults"] += [f"outlives its command: {line}" for line in left_processes(folder, 30)]
         found["faults"] += differences(undisturbed, folder)
         print(f"{killer.kills.total()} kills, {len(found['faults'])} faults", flush=True)
