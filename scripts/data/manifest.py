@@ -15,6 +15,7 @@ Writes OUTPUT: {"files": {"train.parquet": {"bytes": 12, "sha256": "…"}}}
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.data.files import sha256_of, whole
@@ -67,19 +68,36 @@ def lost_files(manifest: Path) -> list[str]:
     ]
 
 
-def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
-    """The first of the files, by their sha256 now, that is not as the manifest says; None where
-    all are, or there is no manifest.
+def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
+    """What says how a file of results/ was left, and by file the sha256 that it says: a manifest
+    of its files; the mark of a finished run of what it handed out. None where nothing says it.
     """
-    files = files_in(manifest) if manifest.exists() else {}
-    return next(
-        (
-            name
-            for name, sha256 in hashes.items()
-            if name in files and files[name]["sha256"] != sha256
-        ),
-        None,
-    )
+    if file.name.endswith("manifest.json"):
+        facts = files_in(file)
+        return file, {file.parent / name: one["sha256"] for name, one in facts.items()}
+    for folder in file.parents[:2]:
+        mark = folder / "work/finished.json"
+        if mark.is_file():
+            try:
+                known = json.loads(mark.read_text(encoding="utf-8"))["sha256"]
+                return mark, {file: known[str(file.relative_to(folder))]}
+            except (ValueError, KeyError, TypeError):  # the run itself says so, and starts anew
+                break
+    return file, {}
+
+
+def check_made(files: Iterable[Path]) -> None:
+    """Raises UserError for a file of an earlier stage that is not as its rule left it: of a
+    manifest all that it lists, of a finished run what it handed out.
+    """
+    for file in files:
+        told_by, hashes = _hashes_of(file)
+        for place, sha256 in hashes.items():
+            if not place.is_file() or sha256_of(place) != sha256:
+                raise UserError(
+                    f"{place}: is not as its rule left it (its sha256 is not that in {told_by}); "
+                    f"remove {file}, and the same command makes it again"
+                )
 
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:

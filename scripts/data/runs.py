@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.running.program import UserError, cut, shown
-from scripts.data.tables import PREDICTIONS, read_table
+from scripts.data.tables import PREDICTIONS, provenance_of, read_table
 from scripts.data.texts import json_of, text_of
 
 REMEDY = "remove it and run again"
@@ -110,11 +110,14 @@ def facts_of(file: Path) -> Facts:
 def read_predictions(folder: Path, columns: Iterable[str]) -> pa.Table:
     """The named columns of a run's predictions.
 
-    Raises UserError where they are none, incomplete, or of differing width.
+    Raises UserError where they are none, incomplete, of differing width, or of another run.
     """
     file, columns = folder / "predictions.parquet", list(columns)
     table = read_table(file, columns, PREDICTIONS)
     problem = "" if len(table) else "holds no prediction"
+    if "run" in (told := provenance_of(file)) and (folder / "run.json").is_file():
+        if told["run"] != facts_of(folder / "run.json").get("run"):
+            problem = f"holds the predictions of {cut(str(told['run']))}"
     for name in columns:
         if table[name].null_count:
             problem = f"column {name} has {table[name].null_count} missing values"

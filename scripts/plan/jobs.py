@@ -10,6 +10,7 @@ paths, and what decides no result.
 import json
 import os
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -71,13 +72,18 @@ class Job:
         entries = (self.program,) if self.code is None else self.code
         return identity(*entries) if entries else ""
 
-    def arguments(self) -> str:
-        """The file of the arguments, which the program takes as @FILE."""
-        return argument_file(
+    def arguments(self, inputs: Iterable[str] = ()) -> str:
+        """The file of the arguments, which the program takes as @FILE.
+
+        inputs: the rule's; the program checks that those of an earlier stage are as they were left.
+        """
+        given = [
             argument
             for key, value in (self.options | self.places).items()
             for argument in as_arguments(key, value)
-        )
+        ]
+        made = sorted({file for file in inputs if file.startswith("results/")})
+        return argument_file([*given, *(f"--made={file}" for file in made)])
 
     def manifest_arguments(self, folder: Path) -> str:
         """The file of the arguments of the program that writes the manifest."""

@@ -49,12 +49,20 @@ def hand_over(files: dict[str, str], at_once: bool = False) -> str:
 
 
 def write_waiting() -> None:
-    """Write what waits; from here on each file is written when it is planned."""
+    """Write what waits; from here on each file is written when it is planned. What stands there
+    already is compared: a damaged file is written anew.
+    """
     global _waiting
     waiting, _waiting = _waiting or {}, None
-    for folder, files in waiting.items():
-        if not Path(folder).is_dir():
-            _write(Path(folder), files)
+    for folder, files in ((Path(folder), files) for folder, files in waiting.items()):
+        if folder.is_dir() and any(_differs(folder / name, files[name]) for name in files):
+            shutil.rmtree(folder)
+        if not folder.is_dir():
+            _write(folder, files)
+
+
+def _differs(file: Path, text: str) -> bool:
+    return not file.is_file() or file.read_bytes() != text.encode()
 
 
 def argument_file(arguments: Iterable) -> str:

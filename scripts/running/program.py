@@ -109,13 +109,21 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE:
-    arguments, one a line.
+    """An argument parser whose --help opens with the module's docstring; knows --log, --made, and
+    @FILE: arguments, one a line.
     """
     shared = _Parser(
         description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@"
     )
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
+    shared.add_argument(
+        "--made",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a file of an earlier stage, or its manifest: refuse it unless it is as it was left",
+    )
     return shared
 
 
@@ -269,8 +277,10 @@ def execute(
     """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1,
     Ctrl-C as exit 130.
 
-    opens_log: main itself calls log_to.
+    opens_log: main itself calls log_to, and check_made.
     """
+    from scripts.data.manifest import check_made  # late: it imports this module
+
     end_with_owner()
     terminal = logging.StreamHandler(sys.stderr)
     # Snakemake shows the log of a program that failed
@@ -280,6 +290,8 @@ def execute(
     try:
         if arguments.log and not opens_log:
             log_to(arguments.log)
+        if not opens_log:
+            check_made(arguments.made)
         main(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:

@@ -128,8 +128,8 @@ class Start:
             "code": lambda wildcards: ask(wildcards, Job.identity),
             "decides": lambda wildcards: ask(wildcards, Job.decides),
             "program": lambda wildcards, output: ask(wildcards, lambda job: job.program),
-            "arguments": lambda wildcards, output: ask(
-                wildcards, lambda job: f"@{job.arguments()}"
+            "arguments": lambda wildcards, input, output: ask(
+                wildcards, lambda job: f"@{job.arguments(input)}"
             ),
             "folder": lambda wildcards, output: Path(output[0]).parent,
             "manifest": lambda wildcards, output: ask(

@@ -26,7 +26,7 @@ from typing import IO
 
 from scripts.running.devices import processor
 from scripts.running.locks import flock
-from scripts.data.manifest import changed_file, files_in
+from scripts.data.manifest import check_made, files_in
 from scripts.plan.models import DEFAULT_FILES, TEMPLATE
 from scripts.running.program import (
     UserError,
@@ -137,16 +137,12 @@ def main(given: argparse.Namespace) -> None:
     lock(work)
     if given.log:
         log_to(given.log)  # only now: the one that we waited for was writing it
+    check_made(given.made)
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
     files = given.model_files or files_of(given.model)
     model = model_view(given.model, files, work)
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
-    if changed := changed_file(given.model / "manifest.json", job["model_files"]):
-        raise UserError(
-            f"{given.model / changed} has changed since it was fetched; remove "
-            f"{given.model / 'manifest.json'}, and the same command fetches it again"
-        )
     keeps = (
         given.keep != "none"
         and job["learns"]

@@ -101,6 +101,6 @@ def test_wrong_models_and_templates_end_in_one_sentence(tmp_path, models):
     write_manifest(changed, files, changed / "manifest.json")
     with open(changed / "config.json", "a") as opened:
         opened.write("\n")
-    with pytest.raises(UserError, match="config.json has changed since it was fetched"):
-        asked(tmp_path, changed, ONE)
+    with pytest.raises(UserError, match="config.json: is not as its rule left it"):
+        asked(tmp_path, changed, ONE, made=changed / "manifest.json")
     assert not (tmp_path / "run-1/predictions.parquet").exists()

@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.data.files import sha256_of
-from scripts.data.manifest import changed_file
+from scripts.data.manifest import check_made
 from scripts.data.plain_json import as_json
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
 from scripts.running.devices import processor
@@ -286,14 +286,10 @@ def main(given: argparse.Namespace) -> None:
     lock(work)
     if given.log:
         log_to(given.log)
+    check_made(given.made)
     sweep(work, given.output, work / "result")
     folder = None if given.api else model_view(given.model, files_of(given.model), work)
     job = describe(given, folder)
-    if folder and (changed := changed_file(given.model / "manifest.json", job["model_files"])):
-        raise UserError(
-            f"{given.model / changed} has changed since it was fetched; remove "
-            f"{given.model / 'manifest.json'}, and the same command fetches it again"
-        )
     if finished(work, job):
         hand_out(work, job, given.output)
         log.info("%s: already asked the same of the same model", given.run)
