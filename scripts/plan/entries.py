@@ -86,7 +86,7 @@ class Entries:
             # it learns as one, and is asked nothing else
             return Known(frozenset({"encoder"}), trained=False)
         if "api" in entry:
-            return Known(frozenset({"api"}))
+            return Known(frozenset({"api", *(["logprobs"] if entry.get("logprobs") else [])}))
         facts = None if stage_of(entry) else self.facts(name, entry, needed)
         if needed and not facts:
             raise UserError(

@@ -22,9 +22,9 @@ from scripts.data.studies import folder_of
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import serves
 from scripts.plan.grid import Dataset
-from scripts.plan.models import ASKED, MADE_MODEL, paradigm_of_control, stage_of
+from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, paradigm_of_control, stage_of
 from scripts.plan.plan import Run
-from scripts.plan.probe import ANSWER, WORDED, does_fit
+from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, does_fit
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan, cleaned, spans
@@ -305,6 +305,8 @@ class Jobs:
         paradigm = self.work.studies[run.study]["methods"][run.method].get("paradigm", "classify")
         if json.loads(run.settings)["training"].get("objectives"):
             return "objectives"
+        if paradigm == LIKELIHOOD and "api" in self.work.models[run.model]:
+            return ECHO
         return (
             "esim" if paradigm == "classify" and "esim" in self.work.models[run.model] else paradigm
         )
@@ -383,7 +385,7 @@ class Jobs:
         # The files to read of weights that a run learnt. Those of a fetched model stand in its
         # manifest.
         names = [Path(file).name for file in MADE_MODEL] if found.begins_with else []
-        if self.paradigm_of(found) == ANSWER:
+        if self.paradigm_of(found) in (ANSWER, ECHO):
             return self.ask(found)
         keep = (
             {"keep": config["keep"], "card": self.card_of(found)}
@@ -415,9 +417,11 @@ class Jobs:
         )
 
     def ask(self, run: Run) -> Job:
-        """A run that asks a model in words."""
+        """A run that asks a model in words, or by likelihood through an API."""
         work, entry, how = self.work, self.work.models[run.model], self.how_to_train()
-        api = {key: entry[key] for key in ("api", "name", "request") if key in entry}
+        echoes = self.paradigm_of(run) == ECHO
+        keys = ("api", "name", "request", *(["start_token"] if echoes else []))
+        api = {key: entry[key] for key in keys if key in entry}
         return Job(
             "scripts.train.asking.ask",
             options=self.run_options(run) | {"api": api or None},
@@ -428,7 +432,7 @@ class Jobs:
                 "output": work.run_folder(run.name),
                 **{key: how[key] for key in ("device", "runs-per-gpu")},
             },
-            code=("scripts.train.asking.ask", *ASKED),
+            code=("scripts.train.asking.ask", *(ECHOED if echoes else ASKED)),
         )
 
     def run_state(self, study: str, run: str) -> str:
@@ -484,7 +488,7 @@ class Jobs:
             for name in names:
                 experiments.setdefault(name, []).append(experiment)
         for run in work.runs.values():
-            if run.name in work.controls or self.paradigm_of(run) == ANSWER:
+            if run.name in work.controls or self.paradigm_of(run) in (ANSWER, ECHO):
                 continue  # a control takes a moment; an answer takes no step of learning
             settings, method = json.loads(run.settings), self.method_of(run)
             key = as_json(

@@ -17,6 +17,13 @@ ASKED = (
     "scripts.train.asking.local_model.LocalModel",
     "scripts.train.asking.server.body_of",
 )
+# the paradigm of likelihoods through an API, and what decides its numbers
+ECHO = "echo"
+ECHOED = (
+    "scripts.train.asking.likelihoods.measure",
+    "scripts.train.asking.echo.echo_body",
+    "scripts.train.asking.echo.echo_of",
+)
 KINDS = ("hub", "folder", "init", "esim", *STAGES, "control", "api")
 
 

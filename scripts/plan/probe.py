@@ -13,6 +13,7 @@ ABILITIES = {
     "decoder": "a decoder",
     "chat": "a model with a chat template",
     "api": "a model behind an API",
+    "logprobs": "a model behind an API that gives log-probabilities (`logprobs: true`)",
 }
 # the paradigms of methods whose examples are put into words (prompts.yaml of the study)
 LIKELIHOOD, ANSWER = "likelihood", "answer"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scripts.data.files import sha256_of, whole
 from scripts.running.identity import ROOT, identity
-from scripts.plan.models import ASKED, MADE_MODEL
+from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL
 from scripts.plan.probe import ANSWER
 from scripts.data.plain_json import as_json
 from scripts.running.program import UserError, log
@@ -30,15 +30,15 @@ EARLIER = ROOT / "resources/earlier_identities.json"
 
 def code_of(paradigm: str) -> str:
     """The identity of the loop with its paradigm, of what fits the controls (`control`,
-    `search/<study>`), or of what asks in words (`answer`).
+    `search/<study>`), of what asks in words (`answer`), or by likelihood through an API (`echo`).
 
     Raises UserError for no paradigm.
     """
     kind, _, study = paradigm.partition("/")
     if kind == "search":
         return identity(*SEARCHED, f"scripts.studies.{study}.controls.VIEWS")
-    if kind == ANSWER:
-        return identity(*ASKED)
+    if kind in (ANSWER, ECHO):
+        return identity(*(ASKED if kind == ANSWER else ECHOED))
     return identity(
         *(CONTROL if kind == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}"))
     )

@@ -119,6 +119,7 @@ TRAINED = {
         (["decoder"], LIKELIHOOD),
         (["decoder", "chat"], {study: LIKELIHOOD[study] | ANSWER[study] for study in DATA}),
         (["api"], ANSWER),
+        (["api", "logprobs"], {study: LIKELIHOOD[study] | ANSWER[study] for study in DATA}),
         (
             ["encoder_decoder", "span_writer"],
             LIKELIHOOD | {"timedial": LIKELIHOOD["timedial"] | {"generate_zero_shot"}},
@@ -189,6 +190,12 @@ def test_a_model_behind_an_api_is_asked_in_words_and_not_otherwise():
     wrong = {"models": {"far": entry | {"api": "https://user:key@models.example/v1"}}}
     said = refused(planned, config | wrong | {"experiments": {"mctaco": experiment}})
     assert "far.api" in said and "without a key in it" in said
+    scored = {"models": {"far": entry | {"logprobs": True, "start_token": "<s>"}}}
+    plan = planned(config | scored | {"experiments": {"mctaco": PROBE["mctaco"]}})
+    assert asked(plan)["mctaco"] == ANSWER["mctaco"] | LIKELIHOOD["mctaco"]
+    wrong = {"models": {"far": entry | {"start_token": "<s>"}}}
+    said = refused(planned, config | wrong | {"experiments": {"mctaco": PROBE["mctaco"]}})
+    assert "far" in said and "logprobs" in said
 
 
 def test_a_model_from_scratch_is_not_asked_what_it_knows():
@@ -245,7 +252,8 @@ def test_where_nothing_fits_the_others_run():
             "experiments: {mctaco: {methods: [likelihood]}}",
             (
                 "experiments.mctaco.methods: likelihood needs an encoder with a head that fills "
-                "masks, an encoder-decoder that writes masked spans (T5) or a decoder, and minilm "
+                "masks, an encoder-decoder that writes masked spans (T5), a decoder or a model behind an API "
+                "that gives log-probabilities (`logprobs: true`), and minilm "
                 "is an encoder without a head that fills masks; name another method, or write "
                 "`methods: fitting`"
             ),

@@ -1,6 +1,7 @@
 """Ask a model in words: it reads lettered options and writes its answer, which is read by rule.
 
-The model is one on this machine, or stands behind an API (--api). Each distinct question is asked
+The model is one on this machine, or stands behind an API (--api). One behind an API may also be
+asked how likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked
 once. Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only what is
 left. An answer that names no option, or several where one is asked for, counts as wrong. run.json
 tells the share of these (`unread`), and a warning names an example.
@@ -17,24 +18,20 @@ Writes <output>/predictions.parquet (1 for the label that was named and 0 for ot
 """
 
 import argparse
-import hashlib
-import json
 import os
 import platform
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from scripts.data.files import sha256_of
 from scripts.data.manifest import check_made
-from scripts.data.plain_json import as_json
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
+from scripts.plan.models import ECHO
+from scripts.plan.probe import ANSWER
 from scripts.running.devices import processor
-from scripts.running.identity import identity
 from scripts.running.program import (
     UserError,
     cut,
@@ -47,6 +44,8 @@ from scripts.running.program import (
     whole_number,
 )
 from scripts.running.project_version import project_version
+from scripts.train.asking.echo import EchoServer
+from scripts.train.asking.kept_answers import Kept, Model, echoed
 from scripts.train.asking.questions import Questions, questions_of, scores_of
 from scripts.train.asking.server import Server
 from scripts.train.launch import devices, environment
@@ -59,6 +58,7 @@ from scripts.train.work import (
     forget,
     hand_out,
     model_view,
+    reads_training,
     refuse_again,
     sweep,
     with_digest,
@@ -69,16 +69,12 @@ ANSWERS = pa.schema([("split", pa.string()), ("question", pa.string()), ("answer
 ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
 
 
-class Model(Protocol):
-    """What answers: the number and the answer of each question, as they come."""
-
-    def answers(self, questions: list[str]) -> Iterator[tuple[int, str]]: ...
-
-
 def describe(given: argparse.Namespace, model: Path | None) -> dict:
     """The job: everything that decides what is asked and how an answer is read, and the digest."""
     method = given.method
     columns = [*method["columns"].values(), *method["inputs"], "label"]
+    echoes = echoed(method["prompt"])
+    reads_all = echoes and reads_training(method["prompt"], given.settings["training"])
     files = sorted(model.rglob("*")) if model else []
     job = {
         "run": given.run,
@@ -89,7 +85,7 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
         "makes_model": False,
         "data": {
             split: content_digest(given.data / f"{split}.parquet", list(dict.fromkeys(columns)))
-            for split in given.splits[1:]
+            for split in given.splits[0 if reads_all else 1 :]
         },
         "model_files": {
             file.relative_to(model or "").as_posix(): sha256_of(file)
@@ -97,49 +93,9 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
             if file.is_file()
         },
         "api": given.api,
-        "code": code_of("answer"),
+        "code": code_of(ECHO if echoes else ANSWER),
     }
     return with_digest(job)
-
-
-class Kept:
-    """The answers that a run has got, in a file of JSON lines: {key, answer}.
-
-    An answer's key holds the model, how it is asked and the question, but not how it is read.
-    """
-
-    def __init__(self, file: Path, job: dict):
-        self.file = file
-        asker = "server.body_of" if job["api"] else "local_model.LocalModel"
-        how = identity(f"scripts.train.asking.{asker}"), job["settings"]["training"]
-        self.basis = as_json([job["model_files"], job["api"], how])
-        self.found = dict(self.read())
-
-    def read(self) -> Iterator[tuple[str, str]]:
-        """The keys and answers of the file; a line that a kill has cut off is passed over."""
-        for line in self.file.read_text(encoding="utf-8").split("\n") if self.file.exists() else ():
-            try:
-                kept = json.loads(line)
-                yield kept["key"], kept["answer"]
-            except (ValueError, TypeError, KeyError):
-                continue
-
-    def key(self, question: str) -> str:
-        return hashlib.sha256(f"{self.basis}\n{question}".encode()).hexdigest()
-
-    def complete(self, model: Model, questions: list[str]) -> None:
-        """Ask what has no answer yet, and keep each answer when it comes."""
-        wanted = [one for one in dict.fromkeys(questions) if self.key(one) not in self.found]
-        with open(self.file, "a", encoding="utf-8") as opened:
-            opened.write("\n")  # after a line that was cut off
-            for number, answer in model.answers(wanted):
-                key = self.key(wanted[number])
-                self.found[key] = answer
-                opened.write(json.dumps({"key": key, "answer": answer}) + "\n")
-                opened.flush()
-
-    def answers(self, questions: list[str]) -> list[str]:
-        return [self.found[self.key(one)] for one in questions]
 
 
 def predictions_of(job: dict, split: str, table: pa.Table, scores: np.ndarray) -> pa.Table:
@@ -207,8 +163,8 @@ def warn(job: dict, split: str, questions: Questions, said: list[str], lost: np.
     )
 
 
-def facts_of(job: dict, model_facts: dict, unread: dict, seconds: float, threads: int) -> dict:
-    """What run.json says."""
+def facts_of(job: dict, model_facts: dict, found: dict, seconds: float, threads: int) -> dict:
+    """What run.json says; found: what only this run can tell."""
     settings = job["settings"]
     return {
         **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
@@ -223,7 +179,6 @@ def facts_of(job: dict, model_facts: dict, unread: dict, seconds: float, threads
         "trained_parameters": 0,
         "wording": settings.get("wording"),
         "chat_template": model_facts["chat_template"],
-        "unread": unread,
         "shots": 0,
         "threshold": None,
         "train_examples": 0,
@@ -245,19 +200,20 @@ def facts_of(job: dict, model_facts: dict, unread: dict, seconds: float, threads
         },
         "versions": {"python": platform.python_version()} | model_facts.get("versions", {}),
         "timestride": project_version(),
-    }
+    } | found
 
 
-def write(job: dict, found: tuple, model_facts: dict, given: argparse.Namespace, began: float):
+def write(
+    job: dict, predictions: pa.Table, answers: pa.Table | None, facts: dict, output: Path
+) -> None:
     """Write the result into the work folder."""
-    predictions, answers, unread = found
-    result = given.output / "work/result"
+    result = output / "work/result"
     result.mkdir(parents=True, exist_ok=True)
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
-    write_table(answers, given.output / "answers.parquet", ANSWERS, provenance)
-    facts = facts_of(job, model_facts, unread, time.time() - began, given.threads)
+    if answers is not None:
+        write_table(answers, output / "answers.parquet", ANSWERS, provenance)
     write_json(facts, result / "run.json")
 
 
@@ -265,7 +221,15 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
     """The model that answers, and what run.json says of it."""
     training = given.settings["training"]
     if folder is None:
-        known = {"kind": "api", "parameters": 0, "chat_template": True, "precision": "unknown"}
+        echoes = echoed(given.method["prompt"])
+        known = {
+            "kind": "api",
+            "parameters": 0,
+            "chat_template": not echoes,
+            "precision": "unknown",
+        }
+        if echoes:
+            return EchoServer(given.api, given.key), known
         return Server(given.api, given.key, training["answer_tokens"]), known
     gpus = devices(given.device, 1, given.runs_per_gpu)
     variables = environment(gpus, given.threads, 1)
@@ -278,10 +242,34 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
     return model, model.facts() | {"versions": versions()}
 
 
+def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
+    """Ask, and write what was found."""
+    from scripts.train.splits import read_split, read_tables  # late: both import torch
+
+    began, echoes = time.time(), echoed(job["prompt"])
+    if echoes:
+        tables = read_tables(job, given.data)
+    else:
+        tables = {split: read_split(given.data, split, job) for split in given.splits[1:]}
+    model, model_facts = model_of(given, folder)
+    kept, answers = Kept(given.output / "work/answers.jsonl", job), None
+    if echoes:
+        from scripts.train.asking import likelihoods  # late: it imports torch
+
+        predictions, found = likelihoods.measure(job, tables, model, kept)
+    else:
+        predictions, answers, unread = measure(job, tables, model, kept)
+        found = {"unread": unread}
+    facts = facts_of(job, model_facts, found, time.time() - began, given.threads)
+    write(job, predictions, answers, facts, given.output)
+
+
 def main(given: argparse.Namespace) -> None:
     if bool(given.api) == bool(given.model):
         raise UserError("give one of --model and --api: what is asked")
-    work, began = given.output / "work", time.time()
+    if given.model and echoed(given.method["prompt"]):
+        raise UserError("--method: a model on this machine is scored by scripts.train.run")
+    work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
     lock(work)
     if given.log:
@@ -296,13 +284,8 @@ def main(given: argparse.Namespace) -> None:
         return
     refuse_again(work, job, given.attempt)
     forget(work)
-    from scripts.train.splits import read_split  # late: a finished run does without torch
-
     try:
-        tables = {split: read_split(given.data, split, job) for split in given.splits[1:]}
-        model, model_facts = model_of(given, folder)
-        kept = Kept(work / "answers.jsonl", job)
-        write(job, measure(job, tables, model, kept), model_facts, given, began)
+        ask(job, folder, given)
     except UserError as error:
         if not given.api:  # a server may answer at the next attempt
             fail(work, job, str(error))

@@ -1,7 +1,8 @@
 """Ask a model behind an API: any server that speaks OpenAI's chat completions.
 
-Not a program. A request that meets a busy or broken server, or none, is tried again, after the time
-that the server asks for. A key comes from the environment and stands in no file, log or error.
+Not a program. echo.py asks how likely a model finds a text. A request that meets a busy or broken
+server, or none, is tried again, after the time that the server asks for. A key comes from the
+environment and stands in no file, log or error.
 """
 
 import json
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import local
+from typing import Any
 
 import requests
 
@@ -75,14 +77,24 @@ def text_of(answer: object) -> str:
 
 
 class Server:
-    """A model behind an API; entry: of models.yaml (api, name, request); key: the environment
-    variable that holds the key, or None.
+    """A model behind an API that is asked in words; entry: of models.yaml (api, name, request);
+    key: the environment variable that holds the key, or None.
     """
 
-    def __init__(self, entry: dict, key: str | None, tokens: int):
+    path, remedies = "/chat/completions", REMEDIES
+
+    def __init__(self, entry: dict, key: str | None, tokens: int = 0):
         self.entry, self.tokens = entry, tokens
-        self.address = entry["api"].rstrip("/") + "/chat/completions"
+        self.address = entry["api"].rstrip("/") + self.path
         self.key, self.threads = key_in(key, self.address), local()
+
+    def body(self, question: str) -> dict:
+        """The request for one question."""
+        return body_of(self.entry, question, self.tokens)
+
+    def read(self, answer: object, question: str) -> Any:
+        """What an answer says. Raises Passing where it says nothing."""
+        return text_of(answer)
 
     def session(self) -> requests.Session:
         """The session of this thread."""
@@ -99,14 +111,14 @@ class Server:
             whole += piece
             if len(whole) > MOST:
                 raise UserError(
-                    f"{self.address}: an answer has more than {MOST:,} bytes; this is no chat "
-                    "server, or it ignores max_tokens"
+                    f"{self.address}: an answer has more than {MOST:,} bytes; this is no "
+                    "server of a model, or it ignores max_tokens"
                 )
             if time.monotonic() > ends:
                 raise Passing(f"an answer took longer than {LONGEST} s")
         return whole
 
-    def tried(self, question: str) -> str:
+    def tried(self, question: str) -> Any:
         """The answer to a question by one try. Raises Passing, or UserError for what another try
         cannot change.
         """
@@ -114,7 +126,7 @@ class Server:
         try:
             with self.session().post(
                 self.address,
-                json=body_of(self.entry, question, self.tokens),
+                json=self.body(question),
                 timeout=TIMEOUT,
                 stream=True,
                 allow_redirects=False,
@@ -124,12 +136,12 @@ class Server:
                     raise Passing(f"it answers {status}", seconds_of(answer.headers))
                 if status != 200:
                     said = self.hidden(whole.decode("utf-8", "replace"))
-                    remedy = REMEDIES.get(status, "look at the server's own log")
+                    remedy = self.remedies.get(status, "look at the server's own log")
                     raise UserError(
                         f"{self.address}: it answers {status} for the model {self.entry['name']} "
                         f"({cut(said, 200)}); {remedy}"
                     )
-                return text_of(parsed(whole))
+                return self.read(parsed(whole), question)
         except (requests.ConnectionError, requests.Timeout) as error:
             kind = "no byte for too long" if isinstance(error, requests.Timeout) else "no answer"
             raise Passing(f"{kind} ({self.hidden(cut(str(error), 150))})") from None
@@ -140,7 +152,7 @@ class Server:
         """A text without the key."""
         return text.replace(self.key, "…") if self.key else text
 
-    def answer(self, question: str) -> str:
+    def answer(self, question: str) -> Any:
         """The answer to a question. Raises UserError after TRIES tries."""
         for number in range(TRIES):
             try:
@@ -154,7 +166,7 @@ class Server:
                 time.sleep(error.wait if error.wait is not None else BACKOFF * 2**number)
         raise AssertionError("the last try raises")
 
-    def answers(self, questions: list[str]) -> Iterator[tuple[int, str]]:
+    def answers(self, questions: list[str]) -> Iterator[tuple[int, Any]]:
         """The number and the answer of each question, as they come; AT_ONCE are asked at a time."""
         waiting: dict[Future, int] = {}
         numbers = iter(range(len(questions)))

@@ -1,0 +1,62 @@
+"""The answers that a run has got from a model, kept when they come. Not a program."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from scripts.data.plain_json import as_json
+from scripts.running.identity import identity
+
+
+class Model(Protocol):
+    """What answers: the number and the answer of each question, as they come."""
+
+    def answers(self, questions: list[str]) -> Iterator[tuple[int, Any]]: ...
+
+
+def echoed(prompt: dict) -> bool:
+    """Whether a wording holds texts that are scored, and no question."""
+    return "texts" in prompt
+
+
+class Kept:
+    """The answers that a run has got, in a file of JSON lines: {key, answer}.
+
+    An answer's key holds the model, how it is asked and the question, but not how it is read.
+    """
+
+    def __init__(self, file: Path, job: dict):
+        self.file = file
+        asker = "server.body_of" if job["api"] else "local_model.LocalModel"
+        asker = "echo.echo_body" if echoed(job["prompt"]) else asker
+        how = identity(f"scripts.train.asking.{asker}"), job["settings"]["training"]
+        self.basis = as_json([job["model_files"], job["api"], how])
+        self.found = dict(self.read())
+
+    def read(self) -> Iterator[tuple[str, Any]]:
+        """The keys and answers of the file; a line that a kill has cut off is passed over."""
+        for line in self.file.read_text(encoding="utf-8").split("\n") if self.file.exists() else ():
+            try:
+                kept = json.loads(line)
+                yield kept["key"], kept["answer"]
+            except (ValueError, TypeError, KeyError):
+                continue
+
+    def key(self, question: str) -> str:
+        return hashlib.sha256(f"{self.basis}\n{question}".encode()).hexdigest()
+
+    def complete(self, model: Model, questions: list[str]) -> None:
+        """Ask what has no answer yet, and keep each answer when it comes."""
+        wanted = [one for one in dict.fromkeys(questions) if self.key(one) not in self.found]
+        with open(self.file, "a", encoding="utf-8") as opened:
+            opened.write("\n")  # after a line that was cut off
+            for number, answer in model.answers(wanted):
+                key = self.key(wanted[number])
+                self.found[key] = answer
+                opened.write(json.dumps({"key": key, "answer": answer}) + "\n")
+                opened.flush()
+
+    def answers(self, questions: list[str]) -> list:
+        return [self.found[self.key(one)] for one in questions]

@@ -1,0 +1,212 @@
+"""Likelihoods through an API: which tokens of a server are scored, and what is refused."""
+
+import re
+
+import numpy as np
+import pytest
+
+from scripts.data.runs import facts_of
+from scripts.data.tables import read_table
+from scripts.running.program import UserError
+from scripts.train.asking import ask, server
+from scripts.train.asking.echo import echo_of
+from scripts.train.run import LOCKS
+from tests.rows import each_row
+from tests.train.echo_server import choice_of, serving
+from tests.train.test_asking import ONE, arguments, examples
+
+# {text_a} is "Question 3.", and so on
+PROMPT = {
+    "score": "sum",
+    "threshold": None,
+    "domain": None,
+    "texts": {
+        "likely": "Naïve: {text_a}\nIs it {text_b} ?| yes it is",
+        "unlikely": "Naïve: {text_a}\nIs it {text_b} ? |no",
+    },
+}
+METHOD = ONE | {"merged_labels": None, "held_out": None, "prompt": PROMPT}
+
+
+def pieces_of(prompt: str) -> list[str]:
+    """Words with the space before them, and line ends."""
+    return re.findall(r"\n| ?[^ \n]+", prompt)
+
+
+def value_of(token: str) -> float:
+    return -(sum(token.strip().encode()) % 97) / 10 - 0.1
+
+
+def as_vllm(prompt: str) -> dict:
+    """BOS, and a token that it wrote."""
+    tokens = pieces_of(prompt)
+    return choice_of(["<s>", *tokens, " so"], [None, *map(value_of, tokens), -1.0], prompt)
+
+
+def without_start(prompt: str) -> dict:
+    tokens = pieces_of(prompt)
+    values = [None, *map(value_of, tokens[1:]), -1.0]
+    return choice_of([*tokens, "\n"], values, prompt)
+
+
+def without_spaces(prompt: str) -> dict:
+    """As a decoder that leaves out the space before a token; and it wrote no token."""
+    tokens = pieces_of(prompt)
+    values = [None, *map(value_of, tokens)]
+    return choice_of(["", *(one.removeprefix(" ") for one in tokens)], values, prompt)
+
+
+def with_space_in_front(prompt: str) -> dict:
+    tokens = pieces_of(prompt)
+    return choice_of([f" {tokens[0]}", *tokens[1:], "."], [*map(value_of, tokens), -1.0], prompt)
+
+
+def in_parts(part: str):
+    """A sign of two bytes is two tokens, which have no text of their own."""
+
+    def reply(prompt: str) -> dict:
+        tokens = pieces_of(prompt)
+        parts = [value_of(tokens[0]), -0.5, -0.5, -0.5]
+        values = [None, *parts, *map(value_of, tokens[1:]), -1.0]
+        return choice_of(["<s>", "Na", part, part, "ve:", *tokens[1:], "!"], values, prompt)
+
+    return reply
+
+
+def asked(folder, reply, prompt: dict = PROMPT, training=None, **entry):
+    """Ask a server that answers so; its folder, and the server."""
+    LOCKS.clear()
+    settings = {
+        **{"study": "mctaco", "source": "s", "dataset": "d", "data": {}, "model": "m"},
+        **{"method": "likelihood", "seed": 0, "wording": "plain"},
+        "training": {"max_length": 100, "precision": "auto", "shots": 0} | (training or {}),
+    }
+    with serving(lambda body: reply(body["prompt"])) as found:
+        api = {"api": found.address, "name": "far"} | entry
+        method = METHOD | {"prompt": prompt}
+        given = arguments(folder, method, api=api, settings=settings, output=folder / "run-1")
+        ask.main(ask.arguments().parse_args(given))
+    return folder / "run-1", found
+
+
+def scores_in(output) -> np.ndarray:
+    table = read_table(output / "predictions.parquet", ["example_id", "score"])
+    assert table["example_id"].to_pylist() == list(examples()["example_id"])
+    return np.array(table["score"].to_pylist())
+
+
+def expected() -> list[float]:
+    """The log-probabilities of the labels."""
+    sums = np.array([value_of("no"), sum(map(value_of, ["yes", "it", "is"]))])
+    return (sums - np.logaddexp.reduce(sums)).tolist()
+
+
+@each_row(
+    "reply",
+    [
+        as_vllm,
+        without_start,
+        without_spaces,
+        with_space_in_front,
+        in_parts("\ufffd"),
+        in_parts("bytes:\\xc3"),
+    ],
+)
+def test_the_tokens_of_the_scored_part_are_summed(tmp_path, reply):
+    output, found = asked(tmp_path, reply)
+    assert scores_in(output) == pytest.approx(np.tile(expected(), (len(examples()), 1)), abs=1e-6)
+    sent = [body for _, body in found.bodies]
+    assert {path for path, _ in found.bodies} == {"/v1/completions"}
+    assert all(body["echo"] is True and body["logprobs"] == 1 for body in sent)
+    prompts = [body["prompt"] for body in sent]
+    assert len(set(prompts)) == len(prompts) == 2 * len(examples())
+    facts = facts_of(output / "run.json")
+    assert facts["kind"] == "api" and "unread" not in facts
+
+
+def test_many_signs_of_several_tokens_take_no_time():
+    text, tokens = "“ 1 ” 2 " * 300, ["\ufffd", "\ufffd", "\ufffd", " ", "1", " "]
+    tokens = (tokens + ["\ufffd", "\ufffd", "\ufffd", " 2", " "]) * 300
+    values = [None, *(-number / 7 for number in range(1, len(tokens)))]
+    found = echo_of({"choices": [choice_of(tokens, values, text)]}, text)
+    assert found["front"] == 0 and found["ends"][-5:] == [2397, 2397, 2397, 2399, 2400]
+
+
+def test_a_request_and_a_start_token_are_sent(tmp_path):
+    entry = {"start_token": "<s>", "request": {"temperature": None, "seed": 7, "echo": False}}
+
+    def reply(prompt: str) -> dict:
+        choice = as_vllm(prompt.removeprefix("<s>"))
+        return choice if prompt.startswith("<s>") else {}
+
+    output, found = asked(tmp_path, reply, **entry)
+    assert scores_in(output)[0] == pytest.approx(expected(), abs=1e-6)
+    body = found.bodies[0][1]
+    assert body["seed"] == 7 and body["echo"] is True and "temperature" not in body
+
+
+def test_scores_are_by_token_and_by_byte(tmp_path):
+    for score, divisors in (("token", (1, 3)), ("byte", (2, 10))):
+        folder = tmp_path / score
+        folder.mkdir()
+        output, _ = asked(folder, as_vllm, PROMPT | {"score": score})
+        sums = np.array([value_of("no"), sum(map(value_of, ["yes", "it", "is"]))]) / divisors
+        assert scores_in(output)[0] == pytest.approx(sums - np.logaddexp.reduce(sums), abs=1e-6)
+
+
+def test_what_is_too_long_is_cut_and_asked_again(tmp_path):
+    """Of a context only its end is read; the end of a scored part is cut where it must not stay."""
+    output, found = asked(tmp_path, as_vllm, training={"max_length": 8})
+    prompts = {body["prompt"] for _, body in found.bodies}
+    assert {" it two hours ? yes it is", "\nIs it two hours ? no"} < prompts
+    texts = examples()["text_b"].nunique()  # what is left after the cut
+    assert len(found.bodies) == len(prompts) == 2 * len(examples()) + 2 * texts
+    assert scores_in(output)[0] == pytest.approx(expected(), abs=1e-6)
+    assert facts_of(output / "run.json")["truncated"] == {"test": len(examples())}
+
+
+def replaced(**changed):
+    """An answer like vLLM's, with other lists: functions of the right ones, or None."""
+
+    def reply(prompt: str) -> dict:
+        choice = as_vllm(prompt)
+        logprobs = choice["logprobs"]
+        found = {name: make(logprobs[name]) for name, make in changed.items()}
+        return choice | {"logprobs": logprobs | found}
+
+    return reply
+
+
+@each_row(
+    "reply, said",
+    [
+        (lambda prompt: {"text": "A"}, "it gives no log-probabilities of its prompt; take"),
+        (lambda prompt: {"logprobs": None}, "it gives no log-probabilities"),
+        (lambda prompt: {"logprobs": {"content": []}}, "it gives no log-probabilities"),
+        (replaced(tokens=lambda old: []), "it gives no log-probabilities"),
+        (replaced(token_logprobs=lambda old: old[1:]), "it gives no log-probabilities"),
+        (replaced(token_logprobs=lambda old: [0.0] * len(old)), "prompt is 0.0, so it gives none"),
+        (replaced(token_logprobs=lambda old: [None] * len(old)), "None is no log-probability"),
+        (replaced(token_logprobs=lambda old: [*old[:4], 0.7, *old[5:]]), "0.7 is no log-prob"),
+        (replaced(token_logprobs=lambda old: [*old[:4], float("nan"), *old[5:]]), "nan is no log"),
+        (replaced(tokens=lambda old: [one.upper() for one in old]), "it does not echo its prompt"),
+        (lambda prompt: choice_of([" yes"], [-0.5], ""), "it does not echo its prompt: the tokens"),
+        (lambda prompt: (404, b"chat models only"), "answers 404 .*correct .*, or take `logprobs`"),
+        (lambda prompt: (400, b"no echo"), "answers 400 .*no echo.*take `logprobs` out"),
+        (lambda prompt: (200, b'{"choices": []}'), "no answer after 6 tries .its answer has no"),
+    ],
+)
+def test_a_server_without_log_probabilities_ends_in_one_sentence(
+    tmp_path, monkeypatch, reply, said
+):
+    monkeypatch.setattr(server, "BACKOFF", 0.01)
+    with pytest.raises(UserError, match=said) as error:
+        asked(tmp_path, reply)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "run-1/predictions.parquet").exists()
+
+
+def test_a_token_that_nothing_stands_before_is_refused(tmp_path):
+    prompt = PROMPT | {"texts": {"likely": "|Yes", "unlikely": "|No"}}
+    with pytest.raises(UserError, match="'Yes' is, which is one token; write `start_token`"):
+        asked(tmp_path, without_start, prompt)
