@@ -25,7 +25,7 @@ from scripts.plan.kinds import kind_of
 from scripts.plan.model_facts import identity
 from scripts.running.program import UserError, cut, execute, log
 from scripts.plan.schemas import check_entry
-from scripts.fetch.download import check_mirror, fetch_parser, local_path, read_entry
+from scripts.fetch.download import SETTING, check_mirror, fetch_parser, local_path, read_entry
 from scripts.fetch.hub import Origin
 from scripts.fetch.model_files import no_language_model, transformers_config
 from scripts.fetch.pretrained import (
@@ -35,22 +35,49 @@ from scripts.fetch.pretrained import (
     origin_of,
     read_transformers_config,
 )
-from scripts.fetch.web import TIMEOUT, NoAnswer, session
+from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session
 
 # trained with sentinels, by which they are asked
 SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
+FIRST = 100_000  # bytes, which hold most headers
+DIMENSIONS = 64  # of a tensor
 
 
-def parse_header(opened) -> dict[str, tuple[list[int], int]]:
-    """The shape of each tensor of a safetensors file, and where it ends. opened: what gives its
-    bytes from the beginning."""
-    length = int.from_bytes(opened.read(8), "little")
+def header_end(begun: bytes) -> int:
+    """Where the header of a safetensors file ends, by its first bytes."""
+    length = int.from_bytes(begun[:8], "little")
     if not 2 <= length <= LONGEST_HEADER:
         raise ValueError(f"a header of {length:,} bytes")
-    header = json.loads(opened.read(length))
+    return 8 + length
+
+
+def parse_header(begun: bytes) -> dict[str, tuple[list[int], int]]:
+    """The shape of each tensor of a safetensors file, and where it ends, by its first bytes."""
+    header = json.loads(begun[8 : header_end(begun)])
     header.pop("__metadata__", None)
-    return {name: (tensor["shape"], tensor["data_offsets"][1]) for name, tensor in header.items()}
+    tensors = {
+        name: (tensor["shape"], tensor["data_offsets"][1]) for name, tensor in header.items()
+    }
+    for name, (shape, end) in tensors.items():
+        numbers = [*shape, end]
+        if len(shape) > DIMENSIONS or not all(
+            type(number) is int and 0 <= number < 2**63 for number in numbers
+        ):
+            raise ValueError(f"{cut(name)} has a shape or a place that is none")
+    return tensors
+
+
+def ask(place: str, headers: dict[str, str], count: int) -> bytes:
+    """The first bytes of a file that a server has. Seconds are bounded, too."""
+    ranged = headers | {"Range": f"bytes=0-{count - 1}"}
+    with (
+        session() as web,
+        web.get(place, headers=ranged, stream=True, timeout=TIMEOUT) as answer,
+        deadline(LONGEST_WAIT),
+    ):
+        answer.raise_for_status()
+        return answer.raw.read(count)
 
 
 def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
@@ -58,20 +85,21 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
     called = f"{origin.name}/{file}"
     # Where there is none, bring() says why.
     place, _ = origin.locate(file) or (origin.bring(file).as_uri(), 0)
-    if place is None:
-        tensors = origin.metadata(file).tensors
-        return {name: (info.shape, info.data_offsets[1]) for name, info in tensors.items()}
+    whose = "the mirror" if place else "the hub"
+    place, headers = (place, {}) if place else origin.address(file)
     try:
         if place.startswith("file://"):
             with open(local_path(place), "rb") as opened:
-                return parse_header(opened)
-        with session() as web, web.get(place, stream=True, timeout=TIMEOUT) as answer:
-            answer.raise_for_status()
-            return parse_header(answer.raw)
+                begun = opened.read(8)
+                return parse_header(begun + opened.read(header_end(begun) - 8))
+        begun = ask(place, headers, FIRST)
+        if header_end(begun) > FIRST:
+            begun = ask(place, headers, header_end(begun))
+        return parse_header(begun)
     except (requests.RequestException, urllib3.exceptions.HTTPError, NoAnswer) as error:
         raise UserError(
-            f"{called}: the mirror does not give {place} ({cut(str(error), 200)}): "
-            "start the mirror, or take it away"
+            f"{called}: {whose} does not give {place} ({cut(str(error), 200)}): try again later, "
+            f"or set {SETTING} to a place that has it"
         ) from error
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise UserError(

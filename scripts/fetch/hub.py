@@ -9,17 +9,35 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from huggingface_hub import HfApi, constants, errors, hf_hub_download
-from huggingface_hub.utils import tqdm
+from huggingface_hub import constants, errors, hf_hub_download, hf_hub_url
+from huggingface_hub.utils import build_hf_headers, tqdm
 from huggingface_hub.utils.sha import git_hash
 
 from scripts.data.files import sha256_of
+from scripts.plan.models import CONFIG, INDEX, TOKENIZER_CONFIG
 from scripts.running.program import UserError, log
 from scripts.fetch.download import SETTING, Absent, NoFile, download, find, in_mirror
-from scripts.fetch.web import MOST, TooLarge, check_room, copy, short
+from scripts.fetch.web import (
+    HEADERS,
+    LONGEST_JSON,
+    MOST,
+    SLOWEST,
+    TooLarge,
+    check_room,
+    copy,
+    deadline,
+    short,
+)
 
 HOST = "https://huggingface.co"  # what a mirror has its files under, whatever HF_ENDPOINT is
 SMALL = 200_000_000  # bytes that a file beside the weights may have
+
+
+def longest(file: str) -> int:
+    """The bytes that a file may have whose size nobody declares."""
+    if file.endswith(".safetensors"):
+        return MOST
+    return LONGEST_JSON if file in (CONFIG, INDEX, TOKENIZER_CONFIG) else SMALL
 
 
 class Bar(tqdm):
@@ -86,10 +104,11 @@ class Hub(Origin):
         names = [self.entry["revision"], *(["main"] if self.pinned.get(file) else [])]
         return [f"{HOST}/{self.where}/resolve/{name}/{file}" for name in dict.fromkeys(names)]
 
-    def _load(self, file: str, **options):
-        return hf_hub_download(
-            self.where, file, revision=self.entry["revision"], endpoint=endpoint(), **options
-        )
+    def _load(self, file: str, seconds: float = HEADERS, **options):
+        with deadline(seconds):
+            return hf_hub_download(
+                self.where, file, revision=self.entry["revision"], endpoint=endpoint(), **options
+            )
 
     def locate(self, file: str) -> tuple[str | None, int] | None:
         """The URL of a copy of a file in the mirror or the cache, None where only the hub has it,
@@ -113,19 +132,15 @@ class Hub(Origin):
             self.pin,
             self.partial,
             self.mirror,
-            most=None if file.endswith(".safetensors") else SMALL,
+            most=None if file.endswith(".safetensors") else longest(file),
             otherwise=lambda part: self._write(file, part),
         )
 
-    def metadata(self, file: str):
-        """The header of a safetensors file on the hub, by a range request. Raises UserError for
-        whatever the hub refuses."""
-        try:
-            return HfApi(endpoint=endpoint()).parse_safetensors_file_metadata(
-                self.where, file, revision=self.entry["revision"]
-            )
-        except Exception as error:  # of several kinds, which differ between versions
-            raise self._refusal(f"{self.name}/{file}", error) from error
+    def address(self, file: str) -> tuple[str, dict[str, str]]:
+        """Where the hub has a file, and the headers to ask it with."""
+        revision = self.entry["revision"]
+        url = hf_hub_url(self.where, file, revision=revision, endpoint=endpoint())
+        return url, build_hf_headers()
 
     def _write(self, file: str, part: Path) -> str:
         """Write a file out of the user's cache, or through it, to `part`; returns from where it
@@ -134,7 +149,7 @@ class Hub(Origin):
         Raises NoFile where there is none, UserError for everything else that the hub refuses.
         """
         called, sha256, cached = f"{self.name}/{file}", self.pinned.get(file), None
-        most = MOST if file.endswith(".safetensors") else SMALL
+        most = longest(file)
         try:
             about = self._load(file, dry_run=True)
             # The size of a cached file is its own, and it may be damaged.
@@ -143,14 +158,15 @@ class Hub(Origin):
                 raise TooLarge(most)
             check_room(called, {part.parent: declared})
             bar = type("Bar", (Bar,), {"most": declared or most})
-            cached = Path(self._load(file, tqdm_class=bar))
+            seconds = HEADERS + (declared or most) / SLOWEST
+            cached = Path(self._load(file, seconds, tqdm_class=bar))
             if about.is_cached and not is_whole(cached, sha256):
                 log.info(
                     "%s: %s, in the cache, is not the file that it must be; fetching it anew",
                     called,
                     cached,
                 )
-                cached = Path(self._load(file, tqdm_class=bar, force_download=True))
+                cached = Path(self._load(file, seconds, tqdm_class=bar, force_download=True))
         except UserError:
             raise
         except TooLarge as error:

@@ -7,13 +7,14 @@ Weights are judged by the headers of their files, which tell names, types and sh
 import difflib
 import json
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.plan.kinds import reads_text
 from scripts.plan.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG
 from scripts.running.program import UserError, cut
 from scripts.text.special_tokens import give_padding, token_beyond
-from scripts.fetch.web import short
+from scripts.fetch.web import LONGEST_JSON, short
 
 INSTEAD = "get the right file, or take another model"
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
@@ -23,6 +24,7 @@ OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")
 # types of weights and of fixed tables; others are quantised
 WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")
 HIGHEST = 100_000_000  # of any of them
+DEEPEST = 40  # levels of a JSON object
 # rare characters too
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"
 
@@ -31,8 +33,18 @@ class WrongFiles(UserError):
     """What came is no model that training can load."""
 
 
+def _inside(value) -> Iterable:
+    """What a value of JSON holds."""
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
 def read_object(name: str, file: str, place: Path) -> dict:
-    """A JSON object without a key that stands twice. Raises WrongFiles for anything else."""
+    """A JSON object without a key that stands twice, of bounded length and nesting.
+
+    Raises WrongFiles for anything else.
+    """
+    if place.stat().st_size > LONGEST_JSON:
+        raise WrongFiles(f"{name}: {file} has more than {LONGEST_JSON:,} bytes; {INSTEAD}")
 
     def unique(pairs: list[tuple]) -> dict:
         if len(dict(pairs)) < len(pairs):
@@ -45,6 +57,11 @@ def read_object(name: str, file: str, place: Path) -> dict:
         raise WrongFiles(f"{name}: {file} is not JSON ({short(error)}); {INSTEAD}") from error
     if not isinstance(content, dict):
         raise WrongFiles(f"{name}: {file} is not a JSON object; {INSTEAD}")
+    level = [content]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+    if level:
+        raise WrongFiles(f"{name}: {file} is nested deeper than {DEEPEST} levels; {INSTEAD}")
     return content
 
 

@@ -9,8 +9,10 @@ stated here.
 import os
 import re
 import shutil
+import signal
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -22,6 +24,7 @@ from scripts.running.program import UserError, log
 
 CHUNK = 1 << 16  # bytes; what a cut connection loses at most
 TIMEOUT = (10, 20)  # seconds to connect, seconds without a byte
+HEADERS = 60  # seconds until an answer's headers are whole, redirects included
 # bytes a second, measured over so many seconds: what is slower counts as no byte
 SLOWEST, WINDOW = (1_000, 60)
 TRIES = 4  # without progress, at one place
@@ -29,6 +32,7 @@ BACKOFF = 0.3  # seconds; doubled with every try
 LONGEST_WAIT = 120  # seconds that a busy server may ask for
 MOST = 20_000_000_000  # bytes of a file whose size only its server declares
 UNDECLARED = 1_000_000_000  # bytes of a file whose size nobody declares
+LONGEST_JSON = 20_000_000  # bytes of one that is read whole; the index of 600 billion weights has 9
 BUSY = {429, 500, 502, 503, 504}
 
 
@@ -52,8 +56,40 @@ class Cut(Exception):
         self.wait = wait
 
 
+class _Overdue(BaseException):
+    """The time is over. Libraries that catch every Exception let it pass."""
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Raise NoAnswer in a block that takes longer, whatever it waits for. Main thread only.
+
+    The time-outs of sockets count from byte to byte: a peer that drips never meets them.
+    """
+
+    def ring(*_):
+        raise _Overdue
+
+    before, (left, _) = signal.signal(signal.SIGALRM, ring), signal.getitimer(signal.ITIMER_REAL)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except _Overdue:
+        raise NoAnswer(f"no whole answer in {seconds:g} s") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, left)
+
+
 class Session(requests.Session):
-    """Follows redirects to http(s) only, and never from https to http."""
+    """Bounds the time to an answer's headers. Follows redirects to http(s) only, and never from
+    https to http."""
+
+    def request(self, *given, **named) -> requests.Response:
+        with deadline(HEADERS):
+            return super().request(*given, **named)
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         target = super().get_redirect_target(resp)
@@ -63,6 +99,7 @@ class Session(requests.Session):
                 raise NoAnswer(
                     f"it redirects to {target[:200]}, which is not followed: from {now} to {then}"
                 )
+            resp.close()  # requests would read its body to the end
         return target
 
 
@@ -213,13 +250,19 @@ def _pieces(answer: requests.Response) -> Iterator[bytes]:
     """The bytes, unpacked, as they come. Raises Cut where they stop coming, or nearly."""
     since, count = time.monotonic(), 0
     try:
-        while piece := answer.raw.read1(CHUNK, decode_content=True):
+        while True:
+            with deadline(WINDOW):
+                piece = answer.raw.read1(CHUNK, decode_content=True)
+            if not piece:
+                return
             yield piece
             count += len(piece)
             if (passed := time.monotonic() - since) >= WINDOW:
                 if count < SLOWEST * passed:
                     raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {passed:.0f} s")
                 since, count = time.monotonic(), 0
+    except NoAnswer:
+        raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {WINDOW} s") from None
     except urllib3.exceptions.ReadTimeoutError:
         raise Cut(f"no byte came for {TIMEOUT[1]} s") from None
     except (urllib3.exceptions.HTTPError, ConnectionError, ValueError):

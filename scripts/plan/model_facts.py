@@ -17,6 +17,7 @@ from scripts.running.job_files import hand_over
 from scripts.running.program import UserError, cut
 
 PLACE = Path("results/fetch/facts")
+LONGEST = 600  # seconds that reading them may take
 
 
 def identity(entry: dict, root: Path) -> str:
@@ -60,27 +61,31 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
         listing = (
             f"{hand_over({'models.yaml': json.dumps({name: entry})}, at_once=True)}/models.yaml"
         )
-        called = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "scripts.fetch.facts",
-                "--model",
-                name,
-                "--models",
-                listing,
-                "--place",
-                place_of(name),
-                f"--mirror={mirror}",
-                "--root",
-                str(root),
-                "--output",
-                str(PLACE / f"{name}.json"),
-            ],
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
+        command = [
+            sys.executable,
+            "-m",
+            "scripts.fetch.facts",
+            "--model",
+            name,
+            "--models",
+            listing,
+            "--place",
+            place_of(name),
+            f"--mirror={mirror}",
+            "--root",
+            str(root),
+            "--output",
+            str(PLACE / f"{name}.json"),
+        ]
+        try:
+            called = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", timeout=LONGEST
+            )
+        except subprocess.TimeoutExpired:
+            raise UserError(
+                f"{name}: its kind could not be read in {LONGEST} s; set TIMESTRIDE_MIRROR to a "
+                "place that is quicker, or take another model"
+            ) from None
         if called.returncode:
             last = (called.stderr.strip().splitlines() or ["it ended without a word"])[-1]
             raise UserError(

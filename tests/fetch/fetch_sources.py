@@ -9,6 +9,7 @@ import io
 import random
 import threading
 import zipfile
+from collections.abc import Iterator
 
 import pytest
 
@@ -89,9 +90,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(bytes(1000))
 
     def do_endless(self, _, what):
-        """Sends bytes, or headers, until nobody listens: to the end of the connection."""
+        """Sends bytes, headers, or the body of a redirect until nobody listens: to the end of the
+        connection.
+        """
         if what == "headers":
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        elif what == "redirect":
+            self.begin(302, Location="/captions.json")
         else:
             self.begin(200, ETag='"1"')
         try:
@@ -115,8 +120,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content[:1000])
         self.server.silence.wait(5)
 
-    def do_drip(self, content, _):
-        self.begin(200, Content_Length=str(len(content)))
+    def do_drip(self, content, what):
+        """Sends a byte from time to time: of the content, of the headers, or of a chunk's head."""
+        if what == "headers":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-More: ")
+        elif what == "chunk":
+            self.protocol_version = "HTTP/1.1"
+            self.begin(200, Transfer_Encoding="chunked")
+            self.wfile.write(b"1;")
+        else:
+            self.begin(200, Content_Length=str(len(content)))
         for _ in range(100):
             self.wfile.write(b"x")
             if self.server.silence.wait(0.03):
@@ -126,8 +139,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(name="server")
-def server_fixture():
+def serving_files() -> Iterator[Server]:
+    """The server while it serves."""
     running = Server()
     thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -136,6 +149,11 @@ def server_fixture():
     running.shutdown()
     thread.join()
     running.server_close()
+
+
+@pytest.fixture(name="server")
+def server_fixture():
+    yield from serving_files()
 
 
 @pytest.fixture

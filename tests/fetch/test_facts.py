@@ -15,9 +15,10 @@ from safetensors.torch import load_file, save_file
 
 from scripts.plan.model_facts import facts_reader, identity, cached_facts
 from scripts.running.program import UserError
-from scripts.fetch import facts
+from scripts.fetch import facts, web
 from tests.conftest import ROOT
 from tests.files import read_json, write_json, write_yaml
+from tests.fetch.fetch_sources import serving_files
 from tests.fetch.test_fetch_hub import Hub, serving
 
 SMALL = {
@@ -174,6 +175,14 @@ def test_a_model_from_scratch(tmp_path):
         ("model.safetensors", b"\xff" * 100, "is no whole safetensors (a header of"),
         ("model.safetensors", (2).to_bytes(8, "little") + b"[]", "is no whole safetensors"),
         ("model.safetensors", b"", "is no whole safetensors"),
+        *(
+            ("model.safetensors", len(header).to_bytes(8, "little") + header, "shape or a place")
+            for shape, end in (("[1.5]", 4), ('"ab"', 4), ("[1]", "[]"), ([1] * 65, 4))
+            for header in [f'{{"a": {{"shape": {shape}, "data_offsets": [0, {end}]}}}}'.encode()]
+        ),
+        ("config.json", b'{"a":' * 950 + b"1" + b"}" * 950, "is nested deeper than 40 levels"),
+        ("config.json", b'{"a":' * 99999 + b"1" + b"}" * 99999, "is not JSON"),
+        ("config.json", b" " * 20_000_001, "has more than 20,000,000 bytes"),
     ],
 )
 def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, file, content, said):
@@ -218,6 +227,12 @@ def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
     assert read(tmp_path, ENTRY)["kind"] == "encoder" and server.asked == []
 
 
+@pytest.fixture
+def hostile(monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    yield from serving_files()
+
+
 @pytest.mark.parametrize("kind", ["folder", "url"])
 def test_of_a_mirror(tmp_path, server, kind):
     """The hub is not asked, which this server is, too."""
@@ -225,6 +240,32 @@ def test_of_a_mirror(tmp_path, server, kind):
     known = read(tmp_path, ENTRY, tmp_path / "mirror" if kind == "folder" else server.url)
     assert known["abilities"] == ["encoder", "mask_filler"]
     assert all(path.startswith("/huggingface.co/") for _, path, _ in server.asked)
+
+
+@pytest.mark.parametrize(
+    "step, said",
+    [
+        ("endless", "is more than the 20,000,000 bytes"),
+        ("bomb", "is more than the 20,000,000 bytes"),
+        ("drip headers", "no whole answer in 0.3 s"),
+        ("drip chunk", "fewer than 1,000 bytes a second came"),
+        ("endless redirect", "Exceeded 5 redirects"),
+    ],
+)
+def test_a_mirror_that_never_ends(tmp_path, hostile, monkeypatch, step, said):
+    """Bytes and seconds are bounded, those of headers too."""
+    for name, value in (("HEADERS", 0.3), ("WINDOW", 0.3), ("TIMEOUT", (1, 0.2)), ("BACKOFF", 0)):
+        monkeypatch.setattr(web, name, value if "drip" in step else getattr(web, name))
+    hostile.script = [step] * 50
+    assert said in refused(tmp_path, ENTRY, hostile.url)
+    assert hostile.sent < 40_000_000
+
+
+def test_weights_that_come_too_slowly(tmp_path, server, monkeypatch):
+    server.state.add("slow")
+    monkeypatch.setattr(facts, "LONGEST_WAIT", 0.3)
+    said = refused(tmp_path, ENTRY)
+    assert "the hub does not give" in said and "no whole answer in 0.3 s" in said
 
 
 def test_what_the_hub_refuses(tmp_path, server, monkeypatch):

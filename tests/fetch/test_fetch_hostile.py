@@ -43,6 +43,9 @@ from tests.rows import rows_of
             silent | null | no answer (ReadTimeout) 4 times
             stall  | null | no byte came for 0.2 s 4 times
             drip   | null | fewer than 1,000 bytes a second came
+            drip chunk | null | fewer than 1,000 bytes a second came
+            drip headers | null | no whole answer in 0.3 s
+            endless redirect | null | Exceeded 5 redirects
             cut    | null | the connection ended early 4 times
         """),
     ],
@@ -50,7 +53,8 @@ from tests.rows import rows_of
 def test_what_a_server_must_not_do(refused_corpus, server, tmp_path, monkeypatch, step, size, said):
     """It costs bounded bytes and time, and ends in one sentence."""
     monkeypatch.setattr(web, "UNDECLARED", 1_000_000)
-    if step in ("silent", "stall", "drip"):
+    monkeypatch.setattr(web, "HEADERS", 0.3 if step == "drip headers" else 5)
+    if step.startswith(("silent", "stall", "drip")):
         monkeypatch.setattr(web, "TIMEOUT", (1, 0.2))
         monkeypatch.setattr(web, "WINDOW", 0.3)
     server.files["/captions.json"], server.script = BODY, [step] * 50

@@ -6,6 +6,7 @@ import hashlib
 import http.server
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +83,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         part = body[int(first) : int(last) + 1 if last else None]
         if ranged:
             headers["Content_Range"] = f"bytes {first}-{int(first) + len(part) - 1}/{len(body)}"
+        if large and self.command == "GET" and "slow" in state:
+            self.send_response(200)
+            self.end_headers()
+            for byte in body[:30]:
+                self.wfile.write(bytes([byte]))
+                time.sleep(0.1)
+            return
         if large and self.command == "GET":
             self.server.given += len(part)
             part = part[:-1] + b"!" if "wrong" in state else part
