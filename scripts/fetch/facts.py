@@ -23,11 +23,12 @@ import urllib3
 from scripts.data.files import whole
 from scripts.plan.kinds import kind_of
 from scripts.plan.model_facts import identity
+from scripts.plan.models import CONFIG
 from scripts.running.program import UserError, cut, execute, log
 from scripts.plan.schemas import check_entry
 from scripts.fetch.download import SETTING, check_mirror, fetch_parser, local_path, read_entry
 from scripts.fetch.hub import Origin
-from scripts.fetch.model_files import no_language_model, transformers_config
+from scripts.fetch.model_files import INSTEAD, WrongFiles, no_language_model, transformers_config
 from scripts.fetch.pretrained import (
     find_tokenizer,
     find_weights,
@@ -35,7 +36,7 @@ from scripts.fetch.pretrained import (
     origin_of,
     read_transformers_config,
 )
-from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session
+from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session, short
 
 # trained with sentinels, by which they are asked
 SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
@@ -108,25 +109,28 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
         ) from None
 
 
-def fills_masks(config, names: set[str]) -> bool:
+def fills_masks(name: str, config, names: set[str]) -> bool:
     """Whether weights of these names hold the head by which an encoder fills masks: all of it that
     no other weight stands for."""
     import torch
     from transformers import AutoModelForMaskedLM
 
-    with torch.device("meta"):
-        network = AutoModelForMaskedLM.from_config(config)
+    try:
+        with torch.device("meta"):
+            network = AutoModelForMaskedLM.from_config(config)
+    except Exception as error:  # of several kinds, which differ between versions of transformers
+        raise WrongFiles(
+            f"{name}: transformers makes no network of {CONFIG} ({short(error)}); {INSTEAD}"
+        ) from error
     renamed = {
-        name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
+        key.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
             "LayerNorm.beta", "LayerNorm.bias"
         )
-        for name in names
+        for key in names
     }
     shared = set(network.all_tied_weights_keys)
     head = {
-        name
-        for name in network.state_dict()
-        if not name.startswith(f"{network.base_model_prefix}.")
+        key for key in network.state_dict() if not key.startswith(f"{network.base_model_prefix}.")
     } - shared
     return bool(head) and head <= renamed
 
@@ -139,7 +143,7 @@ def facts_of(
     kind = kind_of(config)
     if kind is None:
         raise no_language_model(name, config)
-    masks = kind == "encoder" and weights and fills_masks(config, set(shapes))
+    masks = kind == "encoder" and weights and fills_masks(name, config, set(shapes))
     more = (
         ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
     )

@@ -24,6 +24,8 @@ OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")
 # types of weights and of fixed tables; others are quantised
 WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")
 HIGHEST = 100_000_000  # of any of them
+# of a number whose name ends so: of more, even a network without weights takes hours
+MOST = {"layer": 1_000, "layers": 1_000, "blocks": 1_000, "experts": 10_000, "labels": 100_000}
 DEEPEST = 40  # levels of a JSON object
 # rare characters too
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"
@@ -127,6 +129,13 @@ def read_config(name: str, where: str, content: dict):
             f"{name}: {where} has model_type {str(kind)[:100]}, which is no "
             f"configuration that transformers knows; {remedy}"
         )
+    for key, value in content.items():
+        most = MOST.get(key.rsplit("_", 1)[-1])
+        if most and isinstance(value, (int, float)) and value > most:
+            raise WrongFiles(
+                f"{name}: {where} has {cut(key)} {cut(str(value))}, more than {most:,}, so no "
+                "network can be made of it; take another model"
+            )
     try:
         config = AutoConfig.for_model(**content)
     except Exception as error:  # of several kinds, which differ between versions of transformers

@@ -45,6 +45,7 @@ SPECIAL_FILES = ("special_tokens_map.json", "added_tokens.json")  # what it may 
 PICKLE = "pytorch_model.bin"
 # lower case, which every tokenizer leaves as it is
 PLAIN = "a man washes a pan, then he dries it for 20 minutes"
+SHARDS = 2_000  # at most; 600 billion weights come in 163
 SHARD = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,200}\.safetensors")
 
 
@@ -160,6 +161,11 @@ def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
             raise WrongFiles(
                 f"{origin.name}: {INDEX} does not name a .safetensors file beside it "
                 f"for each tensor (weight_map); {INSTEAD}"
+            )
+        if len(files) > SHARDS:
+            raise WrongFiles(
+                f"{origin.name}: {INDEX} names {len(files):,} files, more than {SHARDS:,}; "
+                f"{INSTEAD}"
             )
         return sorted(files), {INDEX: index}
     if not whole and any(map(origin.locate, (PICKLE, f"{PICKLE}.index.json"))):

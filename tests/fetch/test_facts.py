@@ -2,6 +2,7 @@
 wherever it lies.
 """
 
+import json
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from scripts.running.program import UserError
 from scripts.fetch import facts, web
 from tests.conftest import ROOT
 from tests.files import read_json, write_json, write_yaml
+from tests.rows import rows_of
 from tests.fetch.fetch_sources import serving_files
 from tests.fetch.test_fetch_hub import Hub, serving
 
@@ -182,6 +184,18 @@ def test_a_model_from_scratch(tmp_path):
         ),
         ("config.json", b'{"a":' * 950 + b"1" + b"}" * 950, "is nested deeper than 40 levels"),
         ("config.json", b'{"a":' * 99999 + b"1" + b"}" * 99999, "is not JSON"),
+        *(
+            ("config.json", json.dumps({"model_type": "bert"} | SMALL | strange).encode(), said)
+            for strange, said in rows_of("""
+                {num_labels: 10000000} | has num_labels 10000000, more than 100,000
+                {num_hidden_layers: 100000} | has num_hidden_layers 100000, more than 1,000
+                {attn_implementation: x} | makes no network of config.json
+                {torch_dtype: float8_e4m3fn} | makes no network of config.json
+                {hidden_act: nope} | makes no network of config.json
+                {pad_token_id: 100} | makes no network of config.json
+                {num_attention_heads: 3} | makes no network of config.json
+            """)
+        ),
         ("config.json", b" " * 20_000_001, "has more than 20,000,000 bytes"),
     ],
 )
