@@ -3,11 +3,15 @@
 A key that stands twice is a fault; YAML itself would keep the last one.
 """
 
+import itertools
+import math
 from pathlib import Path
 
 import yaml
 
 from scripts.running.program import UserError, cut
+
+MOST = 500_000  # values
 
 
 def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
@@ -37,15 +41,31 @@ def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
                 waiting += [key, value]
 
 
+def count_values(node: yaml.Node, counts: dict[int, float]) -> float:
+    """How many values a node holds, an alias counted wherever it stands; infinite in itself."""
+    if id(node) not in counts:
+        counts[id(node)] = math.inf
+        inner = [] if isinstance(node, yaml.ScalarNode) else node.value
+        parts = itertools.chain(*inner) if isinstance(node, yaml.MappingNode) else inner
+        counts[id(node)] = 1 + sum(count_values(part, counts) for part in parts)
+    return counts[id(node)]
+
+
 def read_yaml(file: Path):
     """The value of a YAML file.
 
-    Raises UserError, with the line, for one that cannot be read or has a key twice in one mapping.
+    Raises UserError, with the line, for one that cannot be read, has a key twice in one mapping or
+    holds too much by its aliases.
     """
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_bytes())
         root = loader.get_single_node()
         refuse_doubled_keys(root, file)
+        if root and count_values(root, {}) > MOST:
+            raise UserError(
+                f"{file}: holds itself or more than {MOST:,} values, each alias (*name) written "
+                "out; take the aliases away"
+            )
         return None if root is None else loader.construct_document(root)
     except OSError as error:
         raise UserError(
