@@ -7,6 +7,7 @@ too.
 
 import math
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
@@ -55,7 +56,19 @@ def _is_number(checker, value) -> bool:
 TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": _is_integer, "number": _is_number}
 )
-VALIDATOR = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=TYPES)
+
+
+def _check_pattern(validator, pattern: str, value, part: dict) -> Iterator:
+    """The keyword `pattern`, where `$` is the end, as JSON Schema has it; to Python it is a line
+    break at the end, too.
+    """
+    if isinstance(value, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+VALIDATOR = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator, {"pattern": _check_pattern}, type_checker=TYPES
+)
 
 
 def _place(path: list) -> str:

@@ -113,6 +113,8 @@ def read(text) -> dict:
             {"mirror": datetime.date(2020, 1, 1)},
             "mirror is a date to YAML (2020-01-01); write it in quotes",
         ),
+        ('name: "mine\\n"', r"'mine\n' does not match"),
+        ('experiments: {"mine\\n": {}}', r"has the key 'mine\n', which is refused"),
         ('mirror: "a\\0b"', "holds the character '\\x00', which is no text"),
         (
             "experiments: {Mine: {}}",
