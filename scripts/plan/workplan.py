@@ -143,6 +143,11 @@ class Workplan:
                     "answers there, or correct the pattern"
                 )
             files += found
+        if wrong := [file for file in files if re.search("^@|[{}]", file)]:
+            raise UserError(
+                f"experiments: {experiment}: people: {wrong[0]} begins with @ or holds a brace; "
+                "rename the file"
+            )
         return list(dict.fromkeys(files))
 
     def _released(self, experiment: str) -> list[str]:

@@ -91,6 +91,9 @@ def test_options_of_the_data_are_schemas():
         sources | activitynet | 'local: x.csv' | 'activitynet: exactly one of downloads, sample and local'
         sources | sample_mctaco | 'sample: {questions: $(touch x)}' | does not match
         sources | hirest | 'downloads: [{urls: [''https://x/y''], file: y, sha256: ''123''}]' | sixty-four hexadecimal digits
+        sources | event_templates | 'local: "{x}.csv"' | 'event_templates.local: ''{x}.csv'' does not match'
+        sources | event_templates | 'local: "@file"' | without braces, and its name does not begin with @
+        sources | event_templates | 'local: "a/@file"' | event_templates.local
         sources | hirest | 'cleaner: nowhere' | hirest needs scripts/clean/nowhere.py, which is missing; write it
         models | esim_glove | 'esim: {hidden_size: 300.0}' | hidden_size is 300.0, not an integer
         studies | mctaco | 'reads: []' | 'study.yaml: reads: [] should be non-empty'

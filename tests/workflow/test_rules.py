@@ -243,6 +243,10 @@ def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
         "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there"
     )
     (tmp_path / "answers").mkdir()
-    (tmp_path / "answers/ann.csv").write_text("")
+    (tmp_path / "answers/{ann}.csv").write_text("")
+    made_in(tmp_path, project, *asked).refused(
+        "people: answers/{ann}.csv begins with @ or holds a brace; rename the file"
+    )
+    (tmp_path / "answers/{ann}.csv").rename(tmp_path / "answers/ann.csv")
     done = made_in(tmp_path, project, "results/publish/default/tables/people.csv", *asked).checked()
     assert "Publishing people" in done.stdout + done.stderr, done.stdout + done.stderr
