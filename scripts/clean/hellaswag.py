@@ -70,6 +70,8 @@ def read_release(file: Path) -> pd.DataFrame:
         shaped(json_of(line, f"{file}: line {number}"), Item, f"{file}: line {number}")
         for number, line in enumerate(lines, 1)
     ]
+    if not items:
+        raise UserError(f"{file}: is empty; fetch the file again")
     return pd.DataFrame(
         {
             "activity": [item.activity_label for item in items],

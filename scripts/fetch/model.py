@@ -62,6 +62,11 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
         raise UserError(
             f"{words}: no such file; the entry's vocabulary names a list of words, one a line"
         ) from None
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{words}: is no UTF-8 at byte {error.start}; the entry's vocabulary names a list of "
+            "words, one a line"
+        ) from None
     characters = [
         character
         for character in string.printable

@@ -7,7 +7,8 @@ Weights are judged by the headers of their files, which tell names, types and sh
 import difflib
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from scripts.plan.kinds import reads_text
@@ -299,6 +300,20 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
         )
 
 
+@contextmanager
+def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
+    """Whatever a library raises on a model's files as WrongFiles: `said (why); remedy`.
+
+    The panic of a library in Rust is no Exception.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # of several kinds, which differ between versions
+        raise WrongFiles(f"{said} ({short(error)}); {remedy}") from error
+
+
 def copy_files(files: dict[str, Path], folder: Path) -> None:
     """Copy files to a folder of their own, under their names; what was there goes."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -318,27 +333,30 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
         refuse_code(
             name, TOKENIZER_CONFIG, read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG])
         )
-    try:
+    with refused(
+        f"{name}: tokenizer.json is no tokenizer",
+        "get the right file, or write it with "
+        "AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)",
+    ):
         Tokenizer.from_file(str(files[TOKENIZER]))
-    except Exception as error:  # tokenizers raises nothing narrower
-        raise WrongFiles(
-            f"{name}: tokenizer.json is no tokenizer ({short(error)}); get the right "
-            "file, or write it with "
-            "AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)"
-        ) from error
     copy_files(files, folder)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, trust_remote_code=False, local_files_only=True
-        )
-        tokenizer(PROBE, PROBE)
-    except Exception as error:  # of several kinds, a tokenizer without an unknown token among them
-        raise WrongFiles(
-            f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot "
-            f"read every text ({short(error)}); {INSTEAD}"
-        ) from error
+        # a tokenizer without an unknown token cannot, for one
+        with refused(
+            f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot read every text"
+        ):
+            tokenizer = AutoTokenizer.from_pretrained(
+                folder, trust_remote_code=False, local_files_only=True
+            )
+            made = tokenizer(PROBE, PROBE)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    names = set(tokenizer.model_input_names)
+    if lacking := {"input_ids"} - names | names - set(made):
+        raise WrongFiles(
+            f"{name}: its tokenizer makes no {cut(min(lacking))} (model_input_names in "
+            f"tokenizer_config.json); {INSTEAD}"
+        )
     if tokenizer.pad_token_id is None and not give_padding(tokenizer, config.model_type):
         raise WrongFiles(
             f"{name}: its tokenizer has no padding token (pad_token in "

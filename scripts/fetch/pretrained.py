@@ -27,10 +27,11 @@ from scripts.fetch.model_files import (
     check_tokenizer,
     copy_files,
     network_of,
+    refused,
     transformers_config,
     read_object,
 )
-from scripts.fetch.web import check_room, short
+from scripts.fetch.web import check_room
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
 OLDER_TOKENIZERS = (
@@ -228,7 +229,11 @@ def write_tokenizer(
     given, anew = folder / "given", folder / "anew"
     shutil.rmtree(folder, ignore_errors=True)
     copy_files(files, given)
-    try:
+    with refused(
+        f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot be read",
+        "write one (AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the weights "
+        "beside it and write `folder: FOLDER` in its entry",
+    ):
         tokenizer = AutoTokenizer.from_pretrained(
             given, trust_remote_code=False, local_files_only=True
         )
@@ -244,13 +249,6 @@ def write_tokenizer(
             for file, model in pieces.items()
             if model.encode(PLAIN, out_type=str) != tokenizer.tokenize(PLAIN)
         ]
-    except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(
-            f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot "
-            f"be read ({short(error)}): write one "
-            "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the "
-            "weights beside it and write `folder: FOLDER` in its entry"
-        ) from error
     if different:
         raise WrongFiles(
             f"{origin.name}: has no {TOKENIZER}, and what transformers makes of "

@@ -111,7 +111,7 @@ def session() -> Session:
     return web
 
 
-def short(error: Exception) -> str:
+def short(error: BaseException) -> str:
     """The beginning of an error's text, in one line."""
     return " ".join(str(error).split())[:200]
 

@@ -78,6 +78,12 @@ def test_entries_that_are_refused(refused, entry, said):
     assert said in refused(entry)
 
 
+def test_a_vocabulary_that_is_no_text(refused, tmp_path):
+    (tmp_path / "words.txt").write_bytes(b"open\xffclose")
+    said = refused(TINY | {"vocabulary": str(tmp_path / "words.txt")})
+    assert "words.txt: is no UTF-8 at byte 4" in said
+
+
 def test_the_snakefile_reads_entries_without_heavy_imports():
     code = (
         "import sys, scripts.plan.models; print({'torch', 'requests', 'pandas'} & set(sys.modules))"
@@ -102,6 +108,11 @@ def test_a_model_from_scratch(fetch, tmp_path):
 
 
 # ---- from the hub and from folders
+
+
+def with_part(file: Path, part: dict) -> bytes:
+    """A JSON file with other values."""
+    return json.dumps(read_json(file) | part).encode()
 
 
 def here(folder: Path) -> dict:
@@ -198,6 +209,23 @@ def lying(table: dict) -> dict:
             "has no padding token",
         ),
         ("tokenizer.json", lambda _: b'{"model": 1}', "tokenizer.json is no tokenizer"),
+        *(  # at which the library, written in Rust, panics
+            ("tokenizer.json", lambda file, part=part: with_part(file, part), said)
+            for part, said in rows_of("""
+                {normalizer: {type: Precompiled, precompiled_charsmap: AAAA}} | tokenizer.json is no tokenizer
+                {pre_tokenizer: {type: FixedLength, length: 0}} | cannot read every text
+            """)
+        ),
+        (
+            "tokenizer_config.json",
+            lambda file: with_part(file, {"model_input_names": ["input_ids", "foo"]}),
+            "its tokenizer makes no foo (model_input_names in tokenizer_config.json)",
+        ),
+        (
+            "tokenizer_config.json",
+            lambda file: with_part(file, {"model_input_names": ["attention_mask"]}),
+            "its tokenizer makes no input_ids",
+        ),
         (
             "tokenizer.json",
             lambda file: file.read_bytes().replace(

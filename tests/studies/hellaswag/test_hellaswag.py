@@ -242,6 +242,7 @@ def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
             text_of(items()).replace("\n3\n", "\n4\n").encode(),
             "the number of an ending (0 to 3) are wanted",
         ),
+        ("hellaswag_val.jsonl", b"", "hellaswag_val.jsonl: is empty"),
         ("hellaswag_val_full.txt.bz2", b"no archive", "cannot be opened"),
         (
             "hellaswag_val.jsonl",
