@@ -460,12 +460,19 @@ _known: dict[str, dict] = {}
 _new: list[str] = []
 
 
+def _check_of(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest()[:16].encode()
+
+
 def remember_in(file: Path) -> None:
-    """Take what an earlier process has read of modules from a file, one line of JSON each."""
+    """Take what an earlier process has read of modules from a file: a line of JSON each, behind
+    its hash.
+    """
     with suppress(OSError):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            with suppress(ValueError, TypeError):  # a line that a kill left unfinished
-                key, read = json.loads(line)
+        for line in file.read_bytes().splitlines():
+            check, _, text = line.partition(b" ")
+            if check == _check_of(text):  # else a kill left it unfinished, or it is damaged
+                key, read = json.loads(text)
                 _known[key] = read
 
 
@@ -477,8 +484,9 @@ def write_memory(file: Path) -> None:
     with suppress(OSError):
         if _new:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with open(file, "a", encoding="utf-8") as opened:
-                opened.writelines("\n" + json.dumps([key, _known[key]]) for key in _new)
+            texts = [json.dumps([key, _known[key]]).encode() for key in _new]
+            with open(file, "ab") as opened:
+                opened.writelines(b"\n%b %b" % (_check_of(text), text) for text in texts)
             _new.clear()
 
 

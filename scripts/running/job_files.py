@@ -23,8 +23,22 @@ _waiting: (
 ) = {}  # by folder the files to write as soon as jobs start; None once they have
 
 
+def _is_whole(folder: Path, files: dict[str, str]) -> bool:
+    """Whether a folder holds these texts, to the byte."""
+    try:
+        return all((folder / name).read_bytes() == text.encode() for name, text in files.items())
+    except OSError:
+        return False
+
+
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write texts to paths inside a folder, which gets its name when all of them stand there."""
+    """Write texts to paths inside a folder, which gets its name when all of them stand there. One
+    that is damaged is written anew.
+    """
+    if folder.is_dir():
+        if _is_whole(folder, files):
+            return
+        shutil.rmtree(folder)
     unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
     for name, text in files.items():
         (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
@@ -43,26 +57,17 @@ def hand_over(files: dict[str, str], at_once: bool = False) -> str:
     folder = PLACE / digest
     if _waiting is not None and not at_once:
         _waiting[str(folder)] = files
-    elif not folder.is_dir():
+    else:
         _write(folder, files)
     return str(folder)
 
 
 def write_waiting() -> None:
-    """Write what waits; from here on each file is written when it is planned. What stands there
-    already is compared: a damaged file is written anew.
-    """
+    """Write what waits; from here on each file is written when it is planned."""
     global _waiting
     waiting, _waiting = _waiting or {}, None
-    for folder, files in ((Path(folder), files) for folder, files in waiting.items()):
-        if folder.is_dir() and any(_differs(folder / name, files[name]) for name in files):
-            shutil.rmtree(folder)
-        if not folder.is_dir():
-            _write(folder, files)
-
-
-def _differs(file: Path, text: str) -> bool:
-    return not file.is_file() or file.read_bytes() != text.encode()
+    for folder, files in waiting.items():
+        _write(Path(folder), files)
 
 
 def argument_file(arguments: Iterable) -> str:

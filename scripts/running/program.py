@@ -104,6 +104,12 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 class _Parser(argparse.ArgumentParser):
     """Tells of a wrong argument in one line, as of any other error, not with the usage above it."""
 
+    def _read_args_from_files(self, arg_strings: list[str]) -> list[str]:
+        try:
+            return super()._read_args_from_files(arg_strings)
+        except UnicodeDecodeError as error:
+            self.error(f"a file of arguments is no UTF-8 ({error.reason} at byte {error.start})")
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {cut(message, LONGEST)}; see --help\n")
 

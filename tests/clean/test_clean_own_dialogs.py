@@ -160,6 +160,13 @@ def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
     return folder
 
 
+@pytest.mark.parametrize("damaged", [b'{"columns": 5}', b'{"index_columns": ["x"]}'])
+def test_what_pandas_wrote_of_an_index_is_not_read(program, tmp_path, damaged):
+    file = own(tmp_path / "in", "parquet") / "own.parquet"
+    pq.write_table(pq.read_table(file).replace_schema_metadata({b"pandas": damaged}), file)
+    call(program, "dialogs", tmp_path / "in", tmp_path / "out", NAMED % "parquet")
+
+
 def test_both_forms_are_the_same(program, tmp_path):
     """Also with the rows of a dialog backwards; a tenth is validation;
     the first of equal dialogs is train's.

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 import yaml
@@ -97,6 +98,22 @@ def test_only_what_is_read_is_handed_over():
 def test_a_table_with_other_cells_is_refused(text, said):
     with pytest.raises(UserError, match=re.escape(said)):
         csv_rows(text, ["study", "note"], "a.csv")
+
+
+def test_what_is_damaged_is_written_anew(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("scripts.running.job_files._waiting", None)
+    file = Path(argument_file(["--one", "two"]))
+    for content in (b"--one\n", b"--one\n\xff\n", b""):
+        file.write_bytes(content)
+        assert Path(argument_file(["--one", "two"])).read_bytes() == b"--one\ntwo\n"
+
+
+def test_a_file_of_arguments_that_is_no_text(tmp_path, program):
+    (tmp_path / "bad").write_bytes(b"--one\n\xff")
+    said = program(f"scripts.clean.hellaswag @{tmp_path}/bad").stderr
+    assert "a file of arguments is no UTF-8 (invalid start byte at byte 6)" in said
+    assert "Traceback" not in said
 
 
 @each_row(

@@ -522,6 +522,11 @@ def test_what_an_earlier_process_has_read_is_not_read_again(tmp_path):
     assert int(read) > 3 and asked() == [first, "0"]
     memory.write_text(memory.read_text() + '\n["torn')
     assert asked() == [first, "0"]
+    for byte in (0xFF, ord("7")):  # no text, and another text
+        damaged = bytearray(memory.read_bytes())
+        damaged[-100] = byte
+        memory.write_bytes(damaged)
+        assert asked() == [first, "1"] and asked() == [first, "0"]
     tree.replace("HIGHEST = np.uint64", "HIGHEST = 1 + np.uint64")
     assert asked()[0] != first and asked()[1] == "0"
     (tmp_path / "file").touch()
