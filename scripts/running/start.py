@@ -32,6 +32,16 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(names))) or "(?!)"
 
 
+def check_writable() -> None:
+    """Raise UserError where Snakemake, which locks the folder even in a dry run, cannot write."""
+    for place in (Path.cwd(), Path(".snakemake").absolute()):
+        if place.exists() and not os.access(place, os.W_OK):
+            raise UserError(
+                f"{place}: cannot be written, and Snakemake locks it even in a dry run; give a "
+                "folder that can be (--directory FOLDER), or the rights to this one"
+            )
+
+
 def as_workflow_error(call: Callable) -> Callable:
     """The same function, whose UserError is Snakemake's WorkflowError: one line on the terminal."""
 
@@ -56,6 +66,8 @@ class Start:
         self.workflow, self.is_module, self.begun = workflow, is_module, time.time()
         self.is_main = internals.is_main_process(workflow)
         internals.say_unknown(workflow)
+        if self.is_main:
+            check_writable()
         internals.lock_by_owner()
         remember_in(IDENTITIES)
         self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))

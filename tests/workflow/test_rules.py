@@ -4,6 +4,7 @@ and studies made elsewhere than in the project's folder.
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,13 @@ def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
     (tmp_path / "answers/{ann}.csv").rename(tmp_path / "answers/ann.csv")
     done = made_in(tmp_path, project, "results/publish/default/tables/people.csv", *asked).checked()
     assert "Publishing people" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_a_folder_that_cannot_be_written(project, tmp_path):
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", tmp_path])
+    if mounted.returncode:
+        pytest.skip("a folder that cannot be written is a mount, which takes root")
+    try:
+        made_in(tmp_path, project, "-n").refused("cannot be written, and Snakemake locks it")
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
