@@ -83,7 +83,7 @@ class Job:
             for argument in as_arguments(key, value)
         ]
         made = sorted({file for file in inputs if file.startswith("results/")})
-        return argument_file([*given, *(f"--made={file}" for file in made)])
+        return argument_file([*given, *(f"--verify={file}" for file in made)])
 
     def manifest_arguments(self, folder: Path) -> str:
         """The file of the arguments of the program that writes the manifest."""

@@ -115,7 +115,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log, --made, and
+    """An argument parser whose --help opens with the module's docstring; knows --log, --verify, and
     @FILE: arguments, one a line.
     """
     shared = _Parser(
@@ -123,7 +123,7 @@ def parser(doc: str) -> argparse.ArgumentParser:
     )
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
     shared.add_argument(
-        "--made",
+        "--verify",
         type=Path,
         action="append",
         default=[],
@@ -297,7 +297,7 @@ def execute(
         if arguments.log and not opens_log:
             log_to(arguments.log)
         if not opens_log:
-            check_made(arguments.made)
+            check_made(arguments.verify)
         main(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:

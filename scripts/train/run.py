@@ -137,7 +137,7 @@ def main(given: argparse.Namespace) -> None:
     lock(work)
     if given.log:
         log_to(given.log)  # only now: the one that we waited for was writing it
-    check_made(given.made)
+    check_made(given.verify)
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
     files = given.model_files or files_of(given.model)

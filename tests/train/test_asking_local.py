@@ -102,5 +102,5 @@ def test_wrong_models_and_templates_end_in_one_sentence(tmp_path, models):
     with open(changed / "config.json", "a") as opened:
         opened.write("\n")
     with pytest.raises(UserError, match="config.json: is not as its rule left it"):
-        asked(tmp_path, changed, ONE, made=changed / "manifest.json")
+        asked(tmp_path, changed, ONE, verify=changed / "manifest.json")
     assert not (tmp_path / "run-1/predictions.parquet").exists()

@@ -70,9 +70,9 @@ def test_a_damaged_file_is_refused(study, commands, kind):
     pattern, like, program = FILES[kind]
     file, other = (sorted(study.folder.glob(one))[0] for one in (pattern, like))
     place, manifest = file.relative_to(study.folder), r"(\S*manifest\.json)"
-    made = rf"--made=({re.escape(str(place))}|{re.escape(str(place.parent))}/{manifest})"
+    made = rf"--verify=({re.escape(str(place))}|{re.escape(str(place.parent))}/{manifest})"
     if "control" in kind and "train" == place.parts[1]:
-        made = r"--made=results/train/strided_sop/mini-stride-0-controls\S*manifest\.json"
+        made = r"--verify=results/train/strided_sop/mini-stride-0-controls\S*manifest\.json"
     called, arguments = next(
         (name, file)
         for name, file in commands

@@ -464,6 +464,6 @@ def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_p
     data = (tmp_path / "model/tokenizer.json").read_bytes()
     (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
     made = tmp_path / "model/manifest.json"
-    done = train(tmp_path / "out", ok=False, model=tmp_path / "model", made=made)
+    done = train(tmp_path / "out", ok=False, model=tmp_path / "model", verify=made)
     assert "tokenizer.json: is not as its rule left it" in done.stderr
     assert "Traceback" not in done.stderr

@@ -274,7 +274,7 @@ def main(given: argparse.Namespace) -> None:
     lock(work)
     if given.log:
         log_to(given.log)
-    check_made(given.made)
+    check_made(given.verify)
     sweep(work, given.output, work / "result")
     folder = None if given.api else model_view(given.model, files_of(given.model), work)
     job = describe(given, folder)
