@@ -26,7 +26,7 @@ lint: environment
 	.venv/bin/snakemake --lint
 
 test: environment
-	.venv/bin/python -m pytest $(WORKERS)
+	.venv/bin/python -m pytest $(WORKERS) --durations 20 --durations-min 5
 
 environment: $(ENVIRONMENT)
 
