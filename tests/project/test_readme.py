@@ -1,4 +1,4 @@
-"""The numbers that the README opens with are those of the committed records."""
+"""The numbers with which README.md and docs/findings.md open are those of the committed records."""
 
 import re
 
@@ -135,20 +135,49 @@ def recorded(record: str, wanted: dict | str) -> str:
     return percent(rows["value"].iloc[0])
 
 
+# How a row of README.md begins: its row of docs/findings.md, and there the places of the model's
+# number and of the control's.
+OPENING = {
+    "Jain": ("order of neighbouring captions", 0, 2),
+    "Thukral": ("set I, generated:", 1, 3),
+    "Zhou": ("MC-TACO, exact match", 0, 1),
+    "Qin": ("TimeDial, both right options first", 0, 2),
+}
+
+
+HEADS = {"README.md": "| paper | test |", "docs/findings.md": "| measured | model |"}
+
+
+def opening(file: str) -> list[str]:
+    """The rows of a file's first table, without its head."""
+    text = (ROOT / file).read_text()
+    return text[text.index(HEADS[file]) :].split("\n\n")[0].splitlines()[2:]
+
+
+def cells(file: str, begins: str) -> list[str]:
+    """The cells of the one row that begins so."""
+    (line,) = [line for line in opening(file) if line.startswith(f"| {begins}")]
+    return line.split("|")[1:-1]
+
+
 @pytest.mark.parametrize("begins, numbers", ROWS, ids=[begins for begins, _ in ROWS])
-def test_a_row_of_the_readme_has_the_numbers_of_the_record(begins, numbers):
-    (line,) = [
-        line
-        for line in (ROOT / "README.md").read_text().splitlines()
-        if line.startswith(f"| {begins}")
-    ]
-    *_, reaches, beside, _ = line.split("|")
+def test_a_row_of_the_findings_has_the_numbers_of_the_record(begins, numbers):
+    reaches, beside = cells("docs/findings.md", begins)[2:]
     assert re.findall(r"\b\d+\.\d\b", f"{reaches} {beside}") == [
         recorded(*number) for number in numbers
     ]
 
 
-def test_each_row_of_the_readmes_findings_is_checked():
-    text = (ROOT / "README.md").read_text()
-    table = text[text.index("| measured |") :].split("\n\n")[0].splitlines()[2:]
-    assert len(table) == len(ROWS)
+@pytest.mark.parametrize("begins", OPENING)
+def test_a_row_of_the_readme_has_the_numbers_of_the_record(begins):
+    row, model, control = OPENING[begins]
+    known = [recorded(*dict(ROWS)[row][place]) for place in (model, control)]
+    *found, difference = (cell.strip() for cell in cells("README.md", begins)[2:])
+    assert found == known
+    expected = f"{float(known[0]) - float(known[1]):+.1f}".replace("-", "\N{MINUS SIGN}")
+    assert difference == expected
+
+
+def test_each_row_of_the_opening_tables_is_checked():
+    assert len(opening("README.md")) == len(OPENING)
+    assert len(opening("docs/findings.md")) == len(ROWS)
