@@ -9,6 +9,8 @@ import zipfile
 
 import pytest
 
+from scripts.data.manifest import files_in, write_manifest
+
 
 def finished_files(study) -> dict[str, int]:
     """Every finished file of the sources that are not broken, with its time."""
@@ -70,6 +72,8 @@ def test_malformed_json_names_the_video(study):
     half = len(text) // 2
     # as long as before: what is shorter is fetched again
     file.write_text(text[:half] + " " * (len(text) - half))
+    manifest = file.with_name("manifest.json")  # as if its server had given it so
+    write_manifest(file.parent, list(files_in(manifest)), manifest)
     (study / "results/clean/mini/manifest.json").unlink()
     said = fails(study, "clean")
     assert "train.json" in said and "v_" in said and "Traceback" not in said
