@@ -53,6 +53,7 @@ def made_like(run: str, model: str, seed: int, level: float, like: Path) -> None
     folder.mkdir()
     for name in ("history.parquet", "predictions.parquet"):
         table, told = pq.read_table(like / name), provenance_of(like / name)
+        told["run"] = run
         told["settings"] |= {"model": model, "seed": seed}
         columns = {"run": pa.array([run] * len(table))}
         if "score" in table.schema.names:

@@ -54,9 +54,12 @@ def read_object(name: str, file: str, place: Path) -> dict:
             raise ValueError("a key stands twice")
         return dict(pairs)
 
+    too_deep = WrongFiles(f"{name}: {file} is nested deeper than {DEEPEST} levels; {INSTEAD}")
     try:
         content = json.loads(place.read_text(encoding="utf-8"), object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise too_deep from None
+    except ValueError as error:
         raise WrongFiles(f"{name}: {file} is not JSON ({short(error)}); {INSTEAD}") from error
     if not isinstance(content, dict):
         raise WrongFiles(f"{name}: {file} is not a JSON object; {INSTEAD}")
@@ -64,7 +67,7 @@ def read_object(name: str, file: str, place: Path) -> dict:
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in _inside(outer)]
     if level:
-        raise WrongFiles(f"{name}: {file} is nested deeper than {DEEPEST} levels; {INSTEAD}")
+        raise too_deep
     return content
 
 

@@ -254,9 +254,9 @@ def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
     model, model_facts = model_of(given, folder)
     kept, answers = Kept(given.output / "work/answers.jsonl", job), None
     if echoes:
-        from scripts.train.asking import likelihoods  # late: it imports torch
+        from scripts.train.asking.likelihoods import measure as measure_echoes  # late: torch
 
-        predictions, found = likelihoods.measure(job, tables, model, kept)
+        predictions, found = measure_echoes(job, tables, model, kept)
     else:
         predictions, answers, unread = measure(job, tables, model, kept)
         found = {"unread": unread}
