@@ -169,7 +169,7 @@ def lying(table: dict) -> dict:
             lambda _: b'{"model_type": "bert", "model_type": "t5"}',
             "a key stands twice",
         ),
-        ("config.json", lambda _: b"[" * 100_000, "config.json is not JSON"),
+        ("config.json", lambda _: b"[" * 100_000, "config.json is nested deeper"),
         ("config.json", lambda _: b"\xff\xfe", "config.json is not JSON"),
         (
             "config.json",
