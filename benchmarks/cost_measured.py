@@ -5,7 +5,7 @@ Snakemake measured (results/benchmarks/).
 import json
 from pathlib import Path
 
-from scripts.plan.plan import CONTROL, Plan, control_sets
+from scripts.plan.plan import CONTROL, Plan, batches
 
 HEAD = ["stage", "jobs", "minutes", "CPU hours", "GPU hours", "most memory, GB"]
 
@@ -68,7 +68,7 @@ def jobs_of(
         "train": [run_of(results / f"train/{run.study}/{run.name}/run.json") for run in runs],
         "controls": [
             benchmark_of(places / f"train/{controls}.jsonl")
-            for controls in control_sets(plan.runs.values())
+            for controls in batches(run for run in plan.runs.values() if run.method == CONTROL)
         ],
         "evaluate": [
             benchmark_of(file) for file in sorted((places / f"evaluate/{name}").rglob("*.jsonl"))

@@ -3,6 +3,7 @@
 Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, people's answers where there are any,
        results/external/<study>/<source>/<dataset>/<split>/<name>/: predictions made elsewhere (docs/add.md)
 Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one experiment
+       results/evaluate/<name>/<study>.parquet                those of a study in one table
        results/evaluate/<name>/metrics.parquet                all of them in one table
 """
 
@@ -37,10 +38,31 @@ rule evaluate_experiment:
         "python -m {params.program} {params.arguments} --log {log:q}"
 
 
-rule evaluate_metrics:
-    """The numbers of all experiments in one table."""
+rule evaluate_study:
+    """The numbers of a study's experiments in one table."""
     input:
-        experiments=JOBS.metrics_of_experiments(),
+        experiments=lambda wildcards: JOBS.metrics_of_experiments(**wildcards),
+    output:
+        metrics=f"{WORK.evaluated}/{{study}}.parquet",
+    log:
+        f"results/logs/evaluate/{WORK.name}/{{study}}.log",
+    benchmark:
+        f"results/benchmarks/evaluate/{WORK.name}/{{study}}.jsonl"
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    params:
+        **START.parameters("evaluate_study"),
+    message:
+        "Collecting the metrics of {wildcards.study}"
+    shell:
+        "python -m {params.program} {params.arguments} --log {log:q}"
+
+
+rule evaluate_metrics:
+    """The numbers of all studies in one table."""
+    input:
+        studies=[JOBS.metrics_of(study) for study in WORK.used_studies],
     output:
         metrics=JOBS.metrics,
     log:

@@ -3,6 +3,7 @@
 Reads  results/evaluate/<name>/metrics.parquet, and what an item's `reads` says: runs, datasets, temporal expressions
 Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/tables/<item>.{csv,md,tex}
+       results/publish/<name>/<study>.manifest.json            the names, lengths and hashes of a study's figures and tables
        results/publish/<name>/leaderboard/<model>.json         its numbers of one model, as leaderboards read them
        results/publish/<name>/leaderboard/every_eval_ever/     the same as every_eval_ever has them
        results/publish/<name>/index.html                       the page, one file that opens from disk
@@ -23,52 +24,32 @@ rule publish:
     localrule: True
 
 
-rule publish_figure:
-    """A figure and its points, by the program that resources/figures.yaml names."""
-    input:
-        metrics=JOBS.metrics,
-        read=lambda wildcards: PUBLISHED.read_by(wildcards.item),
-    output:
-        report(
-            f"{WORK.pages}/figures/{{item}}.svg",
-            caption="../report/item.rst",
-            category=lambda wildcards: PUBLISHED.category(wildcards.item),
-            labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")},
-        ),
-        multiext(f"{WORK.pages}/figures/{{item}}", ".dark.svg", ".png", ".pdf", ".csv"),
-    log:
-        f"results/logs/publish/{WORK.name}/{{item}}.log",
-    benchmark:
-        f"results/benchmarks/publish/{WORK.name}/{{item}}.jsonl"
-    wildcard_constraints:
-        item=one_of(PUBLISHED.of_kind("figure")),
-    localrule: True
-    conda:
-        "../envs/data.yaml"
-    params:
-        **START.parameters("publish_item"),
-        caption=lambda wildcards, output: PUBLISHED.items[wildcards.item]["caption"],
-    message:
-        "Publishing {wildcards.item}"
-    shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+for OF in PUBLISHED.studies:
 
-
-localrules:
-    publish_table,  # which `use rule` does not hand on
-
-
-use rule publish_figure as publish_table with:
-    output:
-        report(
-            f"{WORK.pages}/tables/{{item}}.csv",
-            caption="../report/item.rst",
-            category=lambda wildcards: PUBLISHED.category(wildcards.item),
-            labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")},
-        ),
-        multiext(f"{WORK.pages}/tables/{{item}}", ".md", ".tex"),
-    wildcard_constraints:
-        item=one_of(PUBLISHED.of_kind("table")),
+    rule:
+        """The figures and tables of a study, or of what is about all, by the programs that figures.yaml names."""
+        name:
+            f"publish_{OF}"
+        input:
+            metrics=JOBS.metrics_of(OF),
+            read=PUBLISHED.read_by(OF),
+        output:
+            [report(file, **PUBLISHED.in_report(name)) for file, name in PUBLISHED.shown_files(OF).items()],
+            PUBLISHED.other_files(OF),
+            manifest=PUBLISHED.manifest(OF),
+        log:
+            f"results/logs/publish/{WORK.name}/{OF}.log",
+        benchmark:
+            f"results/benchmarks/publish/{WORK.name}/{OF}.jsonl"
+        localrule: True
+        conda:
+            "../envs/data.yaml"
+        params:
+            **START.parameters("publish_study", study=OF),
+        message:
+            f"Publishing {PUBLISHED.count(OF)}"
+        shell:
+            "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule publish_leaderboard:
@@ -97,7 +78,7 @@ rule publish_page:
     """The page of the study: what was asked, what was found, how each figure was made."""
     input:
         metrics=JOBS.metrics,
-        published=[PUBLISHED.files(name) for name in PUBLISHED.items],
+        published=[PUBLISHED.manifest(study) for study in PUBLISHED.studies],
         cleaning=[f"results/clean/{source}/cleaning.csv" for source in WORK.used_sources],
         runs=list(dict.fromkeys(WORK.run_outputs(run)[-1] for run in WORK.runs)),
     output:
@@ -145,6 +126,7 @@ rule record:
     """The record of the study, to be kept with the project: docs/record/<name>/ (scripts/publish/record.py)."""
     input:
         rules.publish.input,
+        published=rules.publish_page.input.published,
         metrics=JOBS.metrics,
         runs=WORK.outputs_of_runs(WORK.runs),
     log:

@@ -1,5 +1,5 @@
-"""Train: one job a run, and one for all controls of a dataset. A run that is finished is not trained again; a killed one resumes
-(scripts/train/run.py).
+"""Train: one job a run; and one for runs that share a process: the controls of a study, what asks one model, runs of a tiny one.
+A run that is finished is not trained again; a killed one resumes (scripts/train/run.py).
 
 Reads  results/build/<study>/<source>/<dataset>/, and the model's files
 Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every split measured on
@@ -7,7 +7,7 @@ Writes results/train/<study>/<run>/predictions.parquet   scores for every exampl
        results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
        results/train/<study>/<run>/model/                the weights that others begin with: of an MLM or CLM stage instead of
                                                          predictions, of other runs (`initial:`) beside them
-       results/train/<study>/<controls>.manifest.json    of a dataset's controls: which of these files they left
+       results/train/<study>/<batch>.manifest.json       of runs that share a process: which of these files they left
        results/train/<study>/<run>/work/                 no output of a rule: checkpoint and finished work, which stay
        results/train/kept/<weights>/                     no output of a rule either: trained weights, where `keep` says so
 """
@@ -34,7 +34,7 @@ rule train_run:
     benchmark:
         "results/benchmarks/train/{study}/{run}.jsonl"
     wildcard_constraints:
-        run=one_of(set(WORK.runs) - WORK.makers - WORK.starts - WORK.controls),
+        run=one_of(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     group:
@@ -50,10 +50,10 @@ rule train_run:
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         **START.parameters("train_run"),
-        state=lambda wildcards, output: JOBS.run_state(**wildcards),
+        message=lambda wildcards, output: JOBS.message(wildcards.study, [wildcards.run]),
         threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
     message:
-        "{params.state} {wildcards.run}"
+        "{params.message}"
     shell:
         "python -m {params.program} {params.arguments} --threads {params.threads} --attempt {resources.attempt} --log {log:q}"
 
@@ -77,28 +77,58 @@ use rule train_run as train_start with:
         run=one_of(WORK.starts),
 
 
-rule train_controls:
-    """The controls of a dataset: what models without any understanding of time reach. Each takes a moment, so one job fits them all."""
+use rule train_run as train_batch with:
     input:
-        data=lambda wildcards: built(JOBS.first_control(**wildcards).dataset),
+        lambda wildcards: JOBS.read_by_batch(**wildcards),
     output:
-        manifest="results/train/{study}/{controls}.manifest.json",
+        manifest="results/train/{study}/{batch}.manifest.json",
     log:
-        "results/logs/train/{study}/{controls}.log",
+        "results/logs/train/{study}/{batch}.log",
     benchmark:
-        "results/benchmarks/train/{study}/{controls}.jsonl"
+        "results/benchmarks/train/{study}/{batch}.jsonl"
     wildcard_constraints:
-        controls=one_of(controls.split("/")[1] for controls in WORK.control_sets),
+        batch=one_of(WORK.batches_of("model")),
+    params:
+        **START.parameters("train_batch"),
+        message=lambda wildcards, output: JOBS.message(wildcards.study, WORK.batches["/".join(wildcards)]),
+        threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
+    message:
+        "{params.message}"
+
+
+rule train_controls:
+    """The controls of a study: what models without any understanding of time reach. Each takes a moment, so one job fits them all."""
+    input:
+        lambda wildcards: JOBS.read_by_batch(**wildcards),
+    output:
+        manifest="results/train/{study}/{batch}.manifest.json",
+    log:
+        "results/logs/train/{study}/{batch}.log",
+    benchmark:
+        "results/benchmarks/train/{study}/{batch}.jsonl"
+    wildcard_constraints:
+        batch=one_of(WORK.batches_of("control")),
     conda:
         "../envs/train.yaml"
     resources:
         mem_mb=4000,
     params:
-        **START.parameters("train_controls"),
+        **START.parameters("train_batch"),
     message:
-        "Measuring {wildcards.controls}"
+        "Measuring the controls of {wildcards.study}"
     shell:
         "python -m {params.program} {params.arguments} --log {log:q}"
+
+
+# A model behind an API needs no GPU.
+use rule train_controls as train_api with:
+    wildcard_constraints:
+        batch=one_of(WORK.batches_of("api")),
+    params:
+        **START.parameters("train_batch"),
+        message=lambda wildcards, output: JOBS.message(wildcards.study, WORK.batches["/".join(wildcards)]),
+    message:
+        "{params.message}"
 
 
 # Rules without a place in the chain of stages: they are asked for by name, before a study.

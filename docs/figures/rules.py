@@ -27,7 +27,8 @@ def read(dot: str) -> tuple[list[str], set[tuple[str, str]]]:
     targets of whole stages left out.
     """
     rules, links = set(), set()
-    for graph in dot.split("digraph ")[1:]:
+    of_studies = r'"publish_(?!page|leaderboard|index)\w+"'  # a rule a study
+    for graph in re.sub(of_studies, '"publish_STUDY"', dot).split("digraph ")[1:]:
         names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', graph))
         rules |= {
             name for name in names.values() if name.split("_")[0] in STAGES and name not in STAGES
@@ -63,11 +64,14 @@ def places(rules: list[str], links: set[tuple[str, str]]) -> dict[str, tuple[flo
 
     found = {}
     for column, stage in enumerate(STAGES):
-        own = [rule for rule in rules if rule.split("_")[0] == stage]
+        last = ("publish_page", "publish_index")
+        own = [rule for rule in rules if rule.split("_")[0] == stage and rule not in last]
         own.sort(key=lambda rule: (rule == "fetch_model", depth(rule), rule))
         for row, rule in enumerate(own):
             found[rule] = (column * STEP, (len(own) - 1) / 2 - row)
-    return found | {"fetch_model": (0.0, -1.6), "publish_page": (len(STAGES) * STEP, 0.0)}
+    end, lowest = len(STAGES) * STEP, min(y for _, y in found.values())
+    last = {"publish_page": (end, 0.0), "publish_index": (end, -1.0)}
+    return found | {"fetch_model": (0.0, lowest - 0.7)} | last
 
 
 def draw(rules: list[str], links: set[tuple[str, str]]) -> str:
@@ -95,7 +99,8 @@ def draw(rules: list[str], links: set[tuple[str, str]]) -> str:
             begin, end = (x1, y1 - 0.27), (x2, y2 + 0.27)
         way = "arc3"
         if first == "fetch_model":  # below the others, to the lowest of the rules that train
-            end, way = (at["train_run"][0], at["train_run"][1] - 0.27), "angle,angleA=0,angleB=90"
+            lowest = min(y for rule, (_, y) in at.items() if rule.startswith("train_"))
+            end, way = (at["train_run"][0], lowest - 0.27), "angle,angleA=0,angleB=90"
         axes.annotate(
             "",
             end,

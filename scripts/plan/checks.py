@@ -23,7 +23,7 @@ def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
         *map(spans, work.used_sources),
         *map(built, work.plan.datasets.values()),
         *(file for model in work.used_models for file in work.model_files(model)),
-        *work.control_manifests.values(),
+        *work.batch_manifests.values(),
     }
     there = sorted(
         Path(name) for name in manifests if name.endswith("manifest.json") and Path(name).exists()

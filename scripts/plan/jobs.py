@@ -18,7 +18,7 @@ from pathlib import Path
 from scripts.data.files import sha256_of
 from scripts.data.labels import labels_of
 from scripts.data.plain_json import as_json
-from scripts.data.studies import folder_of
+from scripts.data.studies import ALL, folder_of
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import serves
 from scripts.plan.grid import Dataset
@@ -27,7 +27,7 @@ from scripts.plan.plan import Run
 from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, does_fit
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
-from scripts.plan.workplan import Workplan, cleaned, spans
+from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import argument_file, fields_of, hand_over, presence_of
 
@@ -435,20 +435,70 @@ class Jobs:
             code=("scripts.train.asking.ask", *(ECHOED if echoes else ASKED)),
         )
 
-    def run_state(self, study: str, run: str) -> str:
-        """Whether a run's work was finished before: then its job looks, in seconds, whether
-        data, model and code are the same.
+    def runs_of(self, study: str, batch: str) -> list[Run]:
+        """The runs of a batch."""
+        return [self.work.runs[name] for name in self.work.batches[f"{study}/{batch}"]]
+
+    def read_by_batch(self, study: str, batch: str) -> list[str]:
+        """The datasets of a batch's runs, and what their models begin with."""
+        runs = self.runs_of(study, batch)
+        files = [built(run.dataset) for run in runs]
+        for run in runs:
+            files += [] if run.name in self.work.controls else self.work.start_files(run)
+        return list(dict.fromkeys(files))
+
+    def train_batch(self, study: str, batch: str) -> Job:
+        """Runs that share a process; controls are measured by dataset."""
+        runs = self.runs_of(study, batch)
+        by_dataset: dict[Dataset, list[Run]] = {}
+        for run in runs:
+            if run.name in self.work.controls:
+                by_dataset.setdefault(run.dataset, []).append(run)
+        # one setting and one method after the other, since a model is loaded for these
+        asked = sorted(runs, key=lambda run: (run.method, run.name))
+        jobs = [self.measure_controls(of) for of in by_dataset.values()] or [
+            self.train_run(study, run.name) for run in asked
+        ]
+        outputs = [
+            f"{run.name}/{name}"
+            for run in runs
+            for name in ("predictions.parquet", "history.parquet", "run.json")
+        ]
+        codes = dict.fromkeys(code for job in jobs for code in job.code or (job.program,))
+        return Job(
+            "scripts.running.several",
+            options={"": [as_json(job.options) for job in jobs]},
+            places={
+                "": [f"{job.program}@{job.arguments()}" for job in jobs],
+                "folder": f"results/train/{study}",
+                "files": outputs,
+                "output": f"results/train/{study}/{batch}.manifest.json",
+            },
+            watched={"watched": [job.watched for job in jobs]},
+            code=tuple(codes),
+        )
+
+    def message(self, study: str, runs: list[str]) -> str:
+        """What the job of some runs does. Where their work was finished before, it looks, in
+        seconds, whether data, model and code are the same.
         """
-        finished = Path(f"results/train/{study}/{run}/work/finished.json").exists()
-        return "Already trained, if data and code are the same:" if finished else "Training"
+        work, first = self.work, self.work.runs[runs[0]]
+        marks = [Path(f"{work.run_folder(run)}/work/finished.json") for run in runs]
+        left = [run for run, mark in zip(runs, marks) if not mark.exists()]
+        learns = any(
+            work.studies[study]["methods"][work.runs[run].method]["learns"] for run in left
+        )
+        done = "Already trained, if data and code are the same:"
+        state = ("Training" if learns else "Asking") if left else done
+        if len(runs) == 1:
+            return f"{state} {first.name}"
+        count = len(left) or len(runs)
+        return f"{state} {first.model}, {count} run{'s' * (count > 1)} of {study}"
 
-    def first_control(self, study: str, controls: str) -> Run:
-        """One of the controls that a job measures: they share the study and the dataset."""
-        return self.work.runs[self.work.control_sets[f"{study}/{controls}"][0]]
-
-    def train_controls(self, study: str, controls: str) -> Job:
-        work, first = self.work, self.first_control(study, controls)
-        runs = [work.runs[name] for name in work.control_sets[f"{study}/{controls}"]]
+    def measure_controls(self, runs: list[Run]) -> Job:
+        """The controls of a dataset."""
+        work, first = self.work, runs[0]
+        study = first.study
         controls_given = [
             {
                 "run": run.name,
@@ -469,10 +519,7 @@ class Jobs:
                 "splits": work.splits(first.dataset.source),
                 "data": first.dataset.folder,
             },
-            places={
-                "folder": f"results/train/{study}",
-                "output": f"results/train/{study}/{controls}.manifest.json",
-            },
+            places={"folder": f"results/train/{study}"},
         )
 
     # ---- Rehearse
@@ -653,21 +700,21 @@ class Jobs:
             },
         )
 
-    def metrics_of_experiments(self) -> list[str]:
-        work = self.work
+    def metrics_of_experiments(self, study: str) -> list[str]:
         return [
-            f"{work.evaluated}/{work.runs[runs[0]].study}/{name}.parquet"
-            for name, runs in work.plan.experiments.items()
+            f"{self.work.evaluated}/{study}/{name}.parquet"
+            for name in self.published.experiments_of(study)
         ]
 
-    def evaluate_metrics(self) -> Job:
+    def evaluate_study(self, study: str) -> Job:
         return Job(
             "scripts.measure.collect",
-            places={
-                "": self.metrics_of_experiments(),
-                "output": f"{self.work.evaluated}/metrics.parquet",
-            },
+            places={"": self.metrics_of_experiments(study), "output": self.metrics_of(study)},
         )
+
+    def evaluate_metrics(self) -> Job:
+        studies = [self.metrics_of(study) for study in self.work.used_studies]
+        return Job("scripts.measure.collect", places={"": studies, "output": self.metrics})
 
     # ---- Publish
 
@@ -675,20 +722,43 @@ class Jobs:
     def metrics(self) -> str:
         return f"{self.work.evaluated}/metrics.parquet"
 
+    def metrics_of(self, study: str) -> str:
+        """The numbers of a study; of all."""
+        return self.metrics if study == ALL else f"{self.work.evaluated}/{study}.parquet"
+
     def publish_item(self, item: str) -> Job:
         """A figure or table, by the program that figures.yaml names."""
         found, shown = self.published.items[item], self.published.shown_by(item)
         resources = hand_over(shown)
         return Job(
             found["program"],
-            watched={"shown": shown},
+            watched={"shown": shown, "reads": found["reads"]},
             places={
-                "metrics": self.metrics,
+                "metrics": self.metrics_of(found["study"]),
                 "sources": f"{resources}/sources.yaml",
                 "models": f"{resources}/models.yaml",
                 **self.published.places_of(found),
                 "output": f"{self.work.pages}/{found['kind']}s/{item}",
             },
+        )
+
+    def publish_study(self, study: str) -> Job:
+        """The figures and tables of a study, or of what is about all."""
+        jobs = {name: self.publish_item(name) for name in self.published.of_study(study)}
+        return Job(
+            "scripts.running.several",
+            places={
+                "": [f"{job.program}@{job.arguments()}" for job in jobs.values()],
+                "folder": self.work.pages,
+                "files": [
+                    file.removeprefix(f"{self.work.pages}/")
+                    for name in jobs
+                    for file in self.published.files(name)
+                ],
+                "output": self.published.manifest(study),
+            },
+            watched={name: job.watched for name, job in jobs.items()},
+            code=tuple(dict.fromkeys(job.program for job in jobs.values())),
         )
 
     def publish_leaderboard(self) -> Job:

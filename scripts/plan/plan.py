@@ -131,19 +131,17 @@ def run_of(
     return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
 
 
-def control_sets(runs: Iterable[Run]) -> dict[str, list[str]]:
-    """The runs of the controls on each dataset, which one job measures, by its name:
-    {<study>/<source>-<dataset>-controls-<hash>: runs}.
+def batches(runs: Iterable[Run]) -> dict[str, list[str]]:
+    """These runs in batches, each of one study and one model, or of its controls, by name:
+    {<study>/<model>-<hash>: runs}.
 
-    The hash is over the runs, so that a detour by other controls on the same data leaves these as
-    they are.
+    The hash is over the runs, so that a detour by other runs of the model leaves these as they are.
     """
-    by_dataset: dict[Dataset, list[str]] = {}
+    found: dict[str, list[str]] = {}
     for run in runs:
-        if run.method == CONTROL:
-            by_dataset.setdefault(run.dataset, []).append(run.name)
-    named = {}
-    for dataset, names in by_dataset.items():
-        digest = hashlib.sha256(as_json(sorted(names)).encode()).hexdigest()[:8]
-        named[f"{dataset.study}/{dataset.source}-{dataset.name}-controls-{digest}"] = sorted(names)
-    return named
+        model = "controls" if run.method == CONTROL else run.model
+        found.setdefault(f"{run.study}/{model}", []).append(run.name)
+    return {
+        f"{name}-{hashlib.sha256(as_json(sorted(of)).encode()).hexdigest()[:8]}": sorted(of)
+        for name, of in found.items()
+    }

@@ -7,6 +7,7 @@ show, so that another entry reruns nothing.
 
 import json
 from functools import cached_property
+from pathlib import Path
 
 from scripts.data.files import sha256_of
 from scripts.data.studies import ALL, read_claims
@@ -14,7 +15,7 @@ from scripts.plan.models import STAGES
 from scripts.plan.plan import Run
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
-from scripts.running.job_files import fields_of, has_options, presence_of, rows_of
+from scripts.running.job_files import fields_of, hand_over, has_options, presence_of, rows_of
 
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
@@ -95,6 +96,42 @@ class Published:
     def of_kind(self, kind: str) -> dict[str, dict]:
         return {name: item for name, item in self.items.items() if item["kind"] == kind}
 
+    @cached_property
+    def studies(self) -> list[str]:
+        """The studies that have a figure or a table, and `all` for what is about all."""
+        return list(dict.fromkeys(item["study"] for item in self.items.values()))
+
+    def of_study(self, study: str) -> list[str]:
+        return [name for name, item in self.items.items() if item["study"] == study]
+
+    def count(self, study: str) -> str:
+        """What a study publishes, for a message."""
+        return (
+            f"{len(self.of_study(study))} figures and tables of {study.replace(ALL, 'all studies')}"
+        )
+
+    def shown_files(self, study: str) -> dict[str, str]:
+        """The files of a study that Snakemake's report shows, each with its item."""
+        return {self.files(name)[0]: name for name in self.of_study(study)}
+
+    def other_files(self, study: str) -> list[str]:
+        """The other files of its figures and tables."""
+        return [file for name in self.of_study(study) for file in self.files(name)[1:]]
+
+    def manifest(self, study: str) -> str:
+        """The file that lists them all."""
+        return f"{self.workplan.pages}/{study}.manifest.json"
+
+    def in_report(self, name: str) -> dict:
+        """How Snakemake's report shows an item."""
+        folder = hand_over({"caption.rst": self.items[name]["caption"]})
+        study = self.items[name]["study"]
+        return {
+            "caption": f"{Path.cwd()}/{folder}/caption.rst",
+            "category": "All studies" if study == ALL else self.workplan.studies[study]["title"],
+            "labels": {"what": name.replace("_", " ")},
+        }
+
     def files(self, name: str) -> list[str]:
         """The files of a figure or table; the first is the one that Snakemake's report shows."""
         kind = self.items[name]["kind"]
@@ -124,7 +161,12 @@ class Published:
         learnt = sorted({run.dataset.source for run in self.workplan.measured_runs(study)})
         return learnt, sorted({self.workplan.measured_on(source) for source in learnt})
 
-    def read_by(self, name: str) -> list[str]:
+    def read_by(self, study: str) -> list[str]:
+        """What a study's figures and tables are made from beside the metrics."""
+        names = self.of_study(study)
+        return list(dict.fromkeys(file for name in names for file in self.read_by_item(name)))
+
+    def read_by_item(self, name: str) -> list[str]:
         """What a figure or table is made from beside the metrics,
         as its `reads` in figures.yaml says.
         """
@@ -242,11 +284,6 @@ class Published:
             shown["compared.yaml"] = json.dumps(work.compared[compared])
         return shown
 
-    def category(self, name: str) -> str:
-        """The title of an item's study: its category in Snakemake's report."""
-        study = self.items[name]["study"]
-        return "All studies" if study == ALL else self.workplan.studies[study]["title"]
-
     # ---- The page
 
     @cached_property
@@ -311,7 +348,7 @@ class Published:
     def page_provenance(self) -> dict:
         """By figure or table the rule and the code that made it."""
         return {
-            name: {"rule": f"publish_{item['kind']}", "code": identity(item["program"])}
+            name: {"rule": f"publish_{item['study']}", "code": identity(item["program"])}
             for name, item in self.items.items()
         }
 

@@ -23,7 +23,7 @@ from scripts.plan.configuration import resolve
 from scripts.plan.grid import Dataset
 from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
-from scripts.plan.plan import Run, control_sets
+from scripts.plan.plan import CONTROL, Run, batches
 from scripts.plan.schemas import check, schema, shown, sound, sound_figures
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.job_files import rows_of
@@ -192,13 +192,39 @@ class Workplan:
         return self.plan.runs
 
     @cached_property
-    def control_sets(self) -> dict[str, list[str]]:
-        return control_sets(self.runs.values())
-
-    @cached_property
     def controls(self) -> set[str]:
         """The runs of controls."""
-        return {name for names in self.control_sets.values() for name in names}
+        return {run.name for run in self.runs.values() if run.method == CONTROL}
+
+    @cached_property
+    def batches(self) -> dict[str, list[str]]:
+        """The runs that share a process, by the name of their batch: controls, runs that ask a
+        model and so load it once, and runs of a tiny model, whose imports cost more than they.
+        """
+        is_alone = self.makers | self.starts
+        many = self.config["devices_per_run"] > 1
+        return batches(
+            run
+            for run in self.runs.values()
+            if run.name in self.controls
+            or run.name not in is_alone
+            and not many
+            and (
+                any("init" in self.models[name] for name in self.with_base_models([run.model]))
+                or not self.studies[run.study]["methods"][run.method]["learns"]
+            )
+        )
+
+    def batches_of(self, kind: str) -> list[str]:
+        """The names, without their study, of the batches of controls (`control`), of models behind
+        an API (`api`), of others (`model`).
+        """
+        found = []
+        for batch, runs in self.batches.items():
+            entry = self.models[self.runs[runs[0]].model]
+            if kind == next((key for key in ("control", "api") if key in entry), "model"):
+                found.append(batch.split("/")[1])
+        return found
 
     @cached_property
     def makers(self) -> set[str]:
@@ -387,20 +413,20 @@ class Workplan:
         )
 
     @cached_property
-    def control_manifests(self) -> dict[str, str]:
-        """By run of a control the manifest of its dataset's controls."""
+    def batch_manifests(self) -> dict[str, str]:
+        """By run of a batch the manifest of the batch."""
         return {
-            name: f"results/train/{controls}.manifest.json"
-            for controls, names in self.control_sets.items()
+            name: f"results/train/{batch}.manifest.json"
+            for batch, names in self.batches.items()
             for name in names
         }
 
     def run_outputs(self, run: str) -> list[str]:
         """What stands for a finished run: predictions, or the model that it made, or both where
-        others begin with it, then its facts; of a control the manifest of its dataset's controls.
+        others begin with it, then its facts; of a run in a batch the manifest of the batch.
         """
-        if run in self.controls:
-            return [self.control_manifests[run]]
+        if run in self.batch_manifests:
+            return [self.batch_manifests[run]]
         result = [
             *([] if run in self.makers else ["predictions.parquet"]),
             *(MADE_MODEL if run in self.makers | self.starts else []),

@@ -26,9 +26,13 @@ def sources_file(text: str) -> Path:
     return Path(hand_over(files, at_once=True), "sources.yaml")
 
 
-def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
-    """The arguments of a program that also reads these: runs, datasets, spans, released,
-    cleaned, human (resources/figures.yaml explains them).
+READS = ("runs", "datasets", "released", "human", "cleaned", "spans")
+
+
+def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argparse.ArgumentParser:
+    """The arguments of a program that also reads these (resources/figures.yaml explains them).
+
+    required: False for a parser of any such program, which reads some of them.
     """
     options = parser(doc)
     options.add_argument(
@@ -40,12 +44,12 @@ def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
     options.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
     if "runs" in reads:
         options.add_argument(
-            "--train", type=Path, required=True, help="the folder of the study's runs"
+            "--train", type=Path, required=required, help="the folder of the study's runs"
         )
-        options.add_argument("--runs", nargs="+", required=True, help="the runs' names")
+        options.add_argument("--runs", nargs="+", required=required, help="the runs' names")
     if "datasets" in reads:
         options.add_argument(
-            "--build", type=Path, required=True, help="the folder of the study's datasets"
+            "--build", type=Path, required=required, help="the folder of the study's datasets"
         )
     if "released" in reads:
         options.add_argument(
@@ -61,18 +65,18 @@ def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
             default=[],
             help="CSV files of human answers, where there are any",
         )
-    if "cleaned" in reads:
+    if {"cleaned", "spans"} & set(reads):
         options.add_argument(
-            "--cleaned", type=Path, required=True, help="results/clean: a folder for each source"
+            "--cleaned",
+            type=Path,
+            required=required,
+            help="results/clean: a folder for each source",
         )
     if "spans" in reads:
         options.add_argument(
-            "--cleaned", type=Path, required=True, help="results/clean: a folder for each source"
-        )
-        options.add_argument(
             "--spans",
             type=Path,
-            required=True,
+            required=required,
             help="results/build/temporal_spans: a folder for each source",
         )
         options.add_argument(

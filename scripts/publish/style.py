@@ -198,8 +198,9 @@ def error_bars(points: pd.DataFrame) -> np.ndarray:
     """(2, n) distances from the value down and up to its interval, in per cent; 0 where one
     group allows no interval.
     """
-    ends = [points["value"] - points["ci_low"], points["ci_high"] - points["value"]]
-    return np.clip(np.nan_to_num(ends), 0, None) * 100
+    ends = np.array([points["value"] - points["ci_low"], points["ci_high"] - points["value"]])
+    with np.errstate(invalid="ignore"):  # a missing end is no fault, though some processors say so
+        return np.where(ends > 0, ends, 0) * 100
 
 
 def side_by_side(handles: list) -> int:
@@ -271,7 +272,7 @@ def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
     return figure
 
 
-def maker() -> str:
+def maker(program: str | None) -> str:
     """What a figure's files say of who made them: version, commit, program and the identity of
     its code, as the page tells them.
     """
@@ -281,14 +282,12 @@ def maker() -> str:
         if told["commit"]
         else ""
     )
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    program = spec.name if spec and spec.name.startswith("scripts.") else None
     return f"timestride {told['version']}{commit}" + (
         f", {program} {identity(program)}" if program else ""
     )
 
 
-def told_in_files(metrics: Path) -> dict[str, dict]:
+def told_in_files(metrics: Path, program: str | None) -> dict[str, dict]:
     """The metadata of a figure's files, by suffix: who made it (maker), from which metrics.
 
     The date is that of the commit or SOURCE_DATE_EPOCH, not the clock's, and what varies from run
@@ -296,8 +295,8 @@ def told_in_files(metrics: Path) -> dict[str, dict]:
     numbers.
     """
     source, numbers, date = (
-        maker(),
-        f"drawn from metrics.parquet of sha256 {sha256_of(metrics)}",
+        maker(program),
+        f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}",
         commit_date(),
     )
     told = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
@@ -315,7 +314,9 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
 
     given: output, metrics and only_svg (the first alone), as publisher_arguments() reads them.
     """
-    told = told_in_files(given.metrics)
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    program = getattr(given, "program", spec.name if spec else "")
+    told = told_in_files(given.metrics, program if program.startswith("scripts.") else None)
     forms = (
         {"light": {"svg": "svg"}}
         if given.only_svg

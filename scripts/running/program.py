@@ -233,16 +233,16 @@ def _sentence_of(error: BaseException) -> str | None:
     return _of_os(error) if isinstance(error, OSError) else None
 
 
-def _refuse(error: BaseException) -> None:
-    """Log an error, in one line if it can be told in one."""
+def sentence_of(error: Exception) -> str:
+    """An error in one line; one of the program's own is logged with its traceback."""
     sentence = _sentence_of(error)
     if sentence is None:
-        log.exception("unexpected error")
-        return
+        log.error("unexpected error", exc_info=error)
+        return ""
     line = printable(sentence)
     if len(line) > LONGEST:  # the place stands in front, the remedy at the end
         line = f"{line[: LONGEST * 2 // 3]} … {line[-LONGEST // 3 :]}"
-    log.error("error: %s", line)
+    return line
 
 
 def _close_output() -> None:
@@ -309,6 +309,7 @@ def execute(
         _close_output()
         sys.exit(1)
     except Exception as error:
-        _refuse(error)
+        if line := sentence_of(error):
+            log.error("error: %s", line)
         _close_output()
         sys.exit(1)

@@ -82,10 +82,13 @@ class Start:
             config["runs_per_gpu"],
             may_use,
         )
-        trained = len(self.work.runs) - len(self.work.controls) or 1
+        jobs = {
+            self.work.run_outputs(run)[0] for run in self.work.runs if run not in self.work.controls
+        }
         # Without a GPU the runs share the cores.
         self.threads_per_run = max(
-            (workflow.cores or 1) // trained, 1 if self.gpus.per_run else config["devices_per_run"]
+            (workflow.cores or 1) // (len(jobs) or 1),
+            1 if self.gpus.per_run else config["devices_per_run"],
         )
         if is_module or not self.is_main:
             self.begin()  # the workflow that starts jobs is another one
@@ -122,15 +125,15 @@ class Start:
         if not self.is_module:
             internals.keep_records_with_results()
 
-    def parameters(self, rule: str) -> dict[str, Callable]:
-        """The parameters of a rule, by its function in Jobs.
+    def parameters(self, rule: str, **fixed: str) -> dict[str, Callable]:
+        """The parameters of a rule, by its function in Jobs; fixed: what no wildcard says.
 
         Snakemake compares `code` and `decides`, since they do not take `output`.
         """
 
         @cache
         def found(wildcards: tuple) -> Job:
-            return getattr(self.jobs, rule)(**dict(wildcards))
+            return getattr(self.jobs, rule)(**fixed, **dict(wildcards))
 
         @as_workflow_error
         def ask(wildcards, answer: Callable[[Job], str]) -> str:

@@ -47,7 +47,6 @@ from sklearn.linear_model import LogisticRegression
 from scripts.plan.models import paradigm_of_control
 from scripts.running.devices import processor
 from scripts.data.keyed import keyed_hash
-from scripts.data.manifest import write_manifest
 from scripts.running.program import UserError, execute, json_object, json_object_with, log, parser
 from scripts.running.project_version import project_version
 from scripts.data.tables import (
@@ -67,7 +66,6 @@ from scripts.train.work import (
     finished,
     forget,
     hand_out,
-    outputs_of,
     sweep,
     with_digest,
     write_json,
@@ -445,11 +443,6 @@ def main(given: argparse.Namespace) -> None:
         (work / "result").mkdir(parents=True)
         measure(job, train, evaluation, work / "result")
         finish(work, job, folder)
-    write_manifest(
-        given.output.parent,
-        [f"{job['run']}/{name}" for job in jobs for name in outputs_of(job)],
-        given.output,
-    )
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -480,9 +473,6 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     options.add_argument(
         "--folder", type=Path, required=True, help="the folder of the study's runs"
-    )
-    options.add_argument(
-        "--output", type=Path, required=True, help="the manifest to write, in the same folder"
     )
     return options
 

@@ -6,6 +6,7 @@ Without torch, which only the loop imports.
 import os
 import re
 import signal
+import sys
 
 from scripts.running.program import UserError
 
@@ -31,6 +32,13 @@ class Stop:
     def _hear(self, number, frame) -> None:
         self.signal = number
         signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+
+    def end(self) -> None:
+        """Hear no more; a signal that came too late for the run ends the process now."""
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.signal is not None and not isinstance(sys.exception(), SystemExit):
+            signal.raise_signal(self.signal)
 
     def must_stop(self) -> bool:
         """Whether to end."""

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -100,6 +101,7 @@ def read_launch(file: Path) -> Launch:
     return Launch(**json.loads(file.read_text(encoding="utf-8")))
 
 
+@cache  # a process claims its GPUs once, however many runs it trains
 def devices(device: str, wanted: int, runs_per_gpu: int) -> list[str]:
     """The GPUs that this run has claimed, `wanted` of them; none where it trains on the CPU.
 

@@ -182,6 +182,8 @@ def train_job(launch: Launch) -> None:
             f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the "
             "configuration, which lets the numbers vary from run to run"
         ) from None
+    finally:
+        attendants.stop.end()
     trained.accelerator.end_training()
 
 

@@ -21,6 +21,7 @@ import argparse
 import fcntl
 import gc
 import os
+import sys
 from pathlib import Path
 from typing import IO
 
@@ -122,12 +123,16 @@ def files_of(model: Path) -> list[str]:
 
 def train_here(launch: Launch) -> None:
     """Train in this process."""
-    # what importing makes is no garbage, and a tenth of its time would go into looking
-    gc.disable()
+    is_first = "scripts.train.process" not in sys.modules
+    if (
+        is_first
+    ):  # what importing makes is no garbage, and a tenth of its time would go into looking
+        gc.disable()
     from scripts.train.process import train_job  # late: it takes seconds, and reads the environment
 
-    gc.freeze()  # nor later
-    gc.enable()
+    if is_first:
+        gc.freeze()  # nor later
+        gc.enable()
     train_job(launch)
 
 

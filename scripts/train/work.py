@@ -9,6 +9,7 @@ again.
 import hashlib
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 from scripts.data.files import sha256_of, whole
@@ -115,13 +116,19 @@ def describe(
         **({"prompt": prompt} if prompt else {}),
         "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
         "model_files": {
-            str(file.relative_to(model)): sha256_of(file)
+            str(file.relative_to(model)): hash_of_weights(file.resolve(), file.stat().st_mtime_ns)
             for file in sorted(model.rglob("*"))
             if file.is_file()
         },
         "code": code_of(method["paradigm"]),
     }
     return with_digest(job)
+
+
+@cache
+def hash_of_weights(file: Path, changed: int) -> str:
+    """The sha256 of a model's file, once for all runs of a process. changed: when it was."""
+    return sha256_of(file)
 
 
 def model_view(model: Path, files: list[str], work: Path) -> Path:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from transformers import AutoModelForMaskedLM
 
 from scripts.data.yaml_files import read_yaml
 from tests.files import read_json, write_yaml
+from tests.models import fetched
 from tests.workflow.conftest import checkout
 
 BIN = Path(sys.executable).parent
@@ -28,10 +30,13 @@ SMALLER = yaml.safe_load("""
 run: [sample_sop]
 seeds: [1]
 checkpoint_seconds: 1
+models:
+  mine: {folder: my/bert, licence: MIT, title: A small BERT}
 bootstrap_resamples: 100
 experiments:
   sample_sop:
     controls: false
+    models: [mine]
     data:
       source: sample_activitynet
       stride: [0, 3]
@@ -76,6 +81,7 @@ def call(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
 def copy(tmp_path_factory) -> Path:
     """The project as it would be checked out, without its results."""
     place = checkout(tmp_path_factory.mktemp("slurm") / "timestride").folder
+    fetched("tiny_bert", place / "my/bert", AutoModelForMaskedLM)
     write_yaml(place / "smaller.yaml", SMALLER)
     write_yaml(place / "shared.yaml", SHARED)
     return place

@@ -82,8 +82,7 @@ def run_controls(
         for run, control in controls.items()
     ]
     return program(
-        f"scripts.train.control --splits train test --data {data} --folder {folder} "
-        f"--output {folder}/controls.manifest.json",
+        f"scripts.train.control --splits train test --data {data} --folder {folder}",
         "--controls",
         *wanted,
         "--method",

@@ -173,8 +173,7 @@ def run_search(program, folder, study: str, view: str, tables: dict, **method):
         table.to_parquet(data / f"{split}.parquet")
     wanted = {"run": "run", "settings": SETTINGS | {"study": study}, "control": {"search": view}}
     return program(
-        f"scripts.train.control --splits train test --data {data} --folder {folder} "
-        f"--output {folder}/controls.manifest.json",
+        f"scripts.train.control --splits train test --data {data} --folder {folder}",
         "--controls",
         json.dumps(wanted),
         "--method",

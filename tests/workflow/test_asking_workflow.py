@@ -63,6 +63,6 @@ def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher):
     assert ("answer_all", "exact_match_above_control") in found
 
     write_yaml(study / "presets/asked.yaml", preset(teacher, title="A teacher", key="ANOTHER"))
-    assert "train_run" not in study.jobs("evaluate", *PRESET)
+    assert study.trained("evaluate", *PRESET) == 0
     write_yaml(study / "presets/asked.yaml", preset(teacher, name="two"))
-    assert len(study.jobs("evaluate", *PRESET)["train_run"]) == 3
+    assert len(study.jobs("evaluate", *PRESET)["train_api"]) == 1

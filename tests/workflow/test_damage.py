@@ -21,12 +21,11 @@ CONTROL = "results/train/strided_sop/mini-stride-0-bag_of_words*"
 FILES = {
     "fetched": ("results/fetch/mini/val_1.json", "results/fetch/mini/train.json", "clean"),
     "cleaned": ("results/clean/mini/val_1.parquet", "results/clean/mini/train.parquet", "studies"),
-    "built": (f"{BUILT}/val_1.parquet", f"{BUILT}/train.parquet", "train.run"),
-    "built, for controls": (f"{BUILT}/train.parquet", f"{BUILT}/val_1.parquet", "train.control"),
+    "built": (f"{BUILT}/val_1.parquet", f"{BUILT}/train.parquet", "running.several"),
     "model": (
         "results/fetch/models/tiny_bert/tokenizer.json",
         "results/fetch/models/tiny_bert/config.json",
-        "train.run",
+        "running.several",
     ),
     **{
         f"{name} of {whose}": (f"{run}/{name}", f"{run.replace('0', '1')}/{name}", "studies")
@@ -71,8 +70,9 @@ def test_a_damaged_file_is_refused(study, commands, kind):
     file, other = (sorted(study.folder.glob(one))[0] for one in (pattern, like))
     place, manifest = file.relative_to(study.folder), r"(\S*manifest\.json)"
     made = rf"--verify=({re.escape(str(place))}|{re.escape(str(place.parent))}/{manifest})"
-    if "control" in kind and "train" == place.parts[1]:
-        made = r"--verify=results/train/strided_sop/mini-stride-0-controls\S*manifest\.json"
+    if place.parts[1] == "train":
+        batch = "controls" if "control" in kind else "tiny_bert"
+        made = rf"--verify=results/train/strided_sop/{batch}\S*manifest\.json"
     called, arguments = next(
         (name, file)
         for name, file in commands
@@ -109,14 +109,22 @@ def test_a_damaged_file_of_arguments_is_written_anew(study):
     assert (study / study.metrics).read_bytes() == before
 
 
-def test_predictions_of_another_run_are_refused(study):
+def test_predictions_of_another_run_are_refused(study, commands):
     """Also where nothing says how a run was left."""
     one, other = sorted(study.folder.glob("results/train/strided_sop/mini-*-tiny_bert-*"))[:2]
-    for run in (one, other):
-        shutil.rmtree(run / "work")
     shutil.copyfile(other / "predictions.parquet", one / "predictions.parquet")
-    done = study.snakemake(
-        "--cores", "2", "--forcerun", "evaluate_experiment", "--until", "evaluate_metrics"
+    evaluations = [file for called, file in commands if called == "studies.strided_sop.evaluate"]
+    [given] = [file for file in evaluations if one.name in (study / file).read_text()][:1]
+    arguments = [
+        line
+        for line in (study / given).read_text().splitlines()
+        if not line.startswith("--verify=")
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.studies.strided_sop.evaluate", *arguments],
+        cwd=study.folder,
+        capture_output=True,
+        text=True,
     )
-    said = done.stdout + done.stderr
-    assert done.returncode and f"holds the predictions of {other.name}" in said, said[-2000:]
+    assert done.returncode == 1
+    assert f"holds the predictions of {other.name}" in done.stderr

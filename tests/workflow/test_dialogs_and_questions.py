@@ -94,14 +94,13 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
         "config.yaml",
         lambda config: config["experiments"]["filled"]["training"].update(batch_size=16),
     )
-    assert len(timedial.jobs()["train_run"]) == 1
+    assert timedial.trained() == 1
     assert "train_model" not in timedial.jobs(), "zero-shot has no batch to learn from"
     timedial.change(
         "config.yaml",
         lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=2),
     )
-    jobs = timedial.jobs()
-    assert len(jobs["train_model"]) == 1 and len(jobs["train_run"]) == 3
+    assert len(timedial.jobs()["train_model"]) == 1 and timedial.trained() == 4
     # A paradigm's code concerns its runs and those that build on it.
     timedial.change(
         "config.yaml",
@@ -117,7 +116,7 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
         "room = np.full(n, self.max_length - 1",
         "room = np.full(n, -1 + self.max_length",
     )
-    assert len(timedial.jobs()["train_run"]) == 1
+    assert len(timedial.jobs()["train_batch"]) == 1
 
 
 def test_dialogs_of_ones_own_as_the_docs_say(timedial):

@@ -32,7 +32,7 @@ def test_an_experiment(study):
     """
     write_yaml(study / "presets/mine.yaml", EXPERIMENT)
     jobs = study.jobs("--configfile", "presets/mine.yaml")
-    assert len(jobs["train_run"]) == 6
+    assert study.trained("--configfile", "presets/mine.yaml") == 6
     assert {name.split("_")[0] for name in jobs} == set(
         "fetch clean build train evaluate publish".split()
     )
@@ -142,11 +142,8 @@ def test_a_wording(study):
         study / "presets/mine.yaml",
         WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}},
     )
-    jobs = study.jobs("train", "--configfile", "presets/mine.yaml")
-    assert {job.split("-likelihood-")[1].split("-")[0] for job in jobs["train_run"]} == {
-        *known,
-        *WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"],
-    }
+    mine = WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"]
+    assert study.trained("train", "--configfile", "presets/mine.yaml") == len({*known, *mine})
 
 
 def labelled(program, study, name, output, *arguments):

@@ -74,21 +74,17 @@ def test_one_command_for_each_kind(probe):
     the words of the command line are taken as what they mean.
     """
     jobs = probed(probe, "model=./my/tiny_bert", "limit=20")
-    runs = jobs["train_run"]
     assert len(jobs["fetch_model"]) == 1
     assert "Fetching the model tiny_bert-" in jobs["fetch_model"][0], (
         "the name is a tracked model's"
     )
-    assert all(
-        any(part in run for run in runs)
-        for part in ("-likelihood-plain-", "-verbalizer-", "-fill_zero_shot-", "-classify-seed-1-")
-    )
-    assert all("limit-20" in run for run in runs)
+    assert all("limit-20" in run and "seed-1-" in run for run in jobs["train_run"])
+    assert any("-classify-seed-1-" in run for run in jobs["train_run"])
+    assert all(told.startswith("Asking tiny_bert-") for told in jobs["train_batch"])
     asked = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=auto")
-    assert not any("seed" in run for run in asked["train_run"])
-    assert any("-likelihood-then-" in run for run in asked["train_run"])
+    assert "train_run" not in asked and asked["train_batch"]
     more = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=true")
-    assert set(asked["train_run"]) < set(more["train_run"])
+    assert asked["train_batch"] == more["train_batch"]
     assert any("classify-seed-1" in run for run in more["train_run"])
     facts = {
         read_json(file)["kind"] for file in (probe / "results/fetch/facts").glob("tiny_*-*.json")
@@ -106,7 +102,7 @@ def test_several_by_a_preset_of_ones_own(probe):
     (probe / "presets/mine.yaml").write_text(own)
     jobs = probe.jobs(*PRESET, "presets/mine.yaml")
     assert len(jobs["fetch_model"]) == 2
-    assert any("-mine-likelihood-" in run for run in jobs["train_run"])
+    assert any(told.startswith("Asking mine, ") for told in jobs["train_batch"])
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,10 @@ HERE = Path(__file__).parent
 NOTHING: set[str] = set()
 REFUSED = None
 PAGE = {"publish_page", "publish_index"}
-FIGURE, TABLE, SHOWN = (
-    PAGE | {"publish_figure"},
-    PAGE | {"publish_table"},
-    PAGE | {"publish_figure", "publish_table"},
+SHOWN = PAGE | {"publish_STUDY"}
+MEASURED = SHOWN | set(
+    "evaluate_experiment evaluate_study evaluate_metrics publish_leaderboard".split()
 )
-MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_leaderboard"}
 TRAINED = MEASURED | {"train_run"}
 FETCHED = TRAINED | {"fetch_model"}
 CONTROLLED = MEASURED | {"train_controls"}
@@ -58,7 +56,12 @@ class Touched(Study):
         done = self.snakemake("--dry-run")
         said = done.stdout + done.stderr
         assert "Traceback" not in said, said
-        return set(self.listed(said)) if done.returncode == 0 else REFUSED
+        if done.returncode:
+            return REFUSED
+        studies = [file.parent.name for file in self.folder.glob("scripts/studies/*/study.yaml")]
+        same = {f"publish_{study}": "publish_STUDY" for study in [*studies, "all"]}
+        same["train_batch"] = "train_run"
+        return {same.get(rule, rule) for rule in self.listed(said)}
 
     def touch_all(self) -> None:
         """Write what every rule would, without content where nobody reads it,

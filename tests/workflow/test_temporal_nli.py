@@ -65,12 +65,12 @@ def test_three_methods_to_the_page_and_what_runs_again(nli):
     assert nli.jobs() == {}
     # Another seed of training runs the methods that learn; another draw of the set builds anew.
     nli.change("config.yaml", lambda config: config.update(seeds=[1, 2]))
-    assert len(nli.jobs()["train_run"]) == 2
+    assert nli.trained() == 2
     nli.change(
         "config.yaml", lambda config: config["experiments"]["nli"]["data"].update(generation_seed=1)
     )
     jobs = nli.jobs()
-    assert len(jobs["train_run"]) == 5 and len(jobs["build_dataset"]) == 1
+    assert nli.trained() == 5 and len(jobs["build_dataset"]) == 1
     assert not any(name.startswith(("fetch", "clean")) for name in jobs)
 
 

@@ -26,7 +26,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from scripts.data.files import sha256_of
 from scripts.data.manifest import check_made
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
 from scripts.plan.models import ECHO
@@ -57,6 +56,7 @@ from scripts.train.work import (
     finished,
     forget,
     hand_out,
+    hash_of_weights,
     model_view,
     reads_training,
     refuse_again,
@@ -88,7 +88,9 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
             for split in given.splits[0 if reads_all else 1 :]
         },
         "model_files": {
-            file.relative_to(model or "").as_posix(): sha256_of(file)
+            file.relative_to(model or "").as_posix(): hash_of_weights(
+                file.resolve(), file.stat().st_mtime_ns
+            )
             for file in files
             if file.is_file()
         },
@@ -237,8 +239,9 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
     os.environ.update(variables)
     from scripts.train.asking.local_model import LocalModel  # late: it reads the environment
     from scripts.train.hardware import versions
+    from scripts.train.paradigms.paradigm import kept
 
-    model = LocalModel(folder, training, given.threads)
+    model = kept(LocalModel, folder, training, given.threads)
     return model, model.facts() | {"versions": versions()}
 
 

@@ -19,6 +19,7 @@ from scripts.train.paradigms.paradigm import (
     contexts_and_candidates,
     fields_of,
     frame_of,
+    kept,
     mask_token,
     read_config,
     read_network,
@@ -106,7 +107,8 @@ class Paradigm(Choosing):
 
     def load(self, model: Path, job: dict):
         """Tokenizer and network."""
-        return load(model, job["settings"]["training"], job["learns"])
+        training = job["settings"]["training"]
+        return load(model, training, True) if job["learns"] else kept(load, model, training, False)
 
     def encode(self, table: pa.Table) -> Examples:
         """Contexts with as many masks as the candidate has tokens (input_ids),

@@ -32,6 +32,7 @@ from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
     frame_of,
+    kept,
     mask_token,
     measure_labels,
     read_config,
@@ -151,7 +152,8 @@ class Paradigm:
             job["labels"],
             job["inputs"],
         )
-        self.tokenizer, self.network, self.kind = load(model, training)
+        scoring = {key: value for key, value in training.items() if key != "shots"}
+        self.tokenizer, self.network, self.kind = kept(load, model, scoring)
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
         # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel,
         # twice, and its start count.

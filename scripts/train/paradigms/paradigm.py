@@ -9,7 +9,7 @@ the job and the tables, after the caller has seeded torch, and holds
   padding              {field: number that pads it}, for collate()
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,6 +39,7 @@ DROPOUTS = (
     "embd_pdrop",
     "resid_pdrop",
 )
+KEPT: dict[str, tuple] = {}  # the model that this process has read last
 BLANK = " ___"  # in a mask's place where a tokenizer has none
 
 
@@ -144,6 +145,18 @@ def read_network(
             {*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])}
         )
         return network, network.lacked
+
+
+def kept(read: Callable, model: Path, *settings):
+    """read(model, *settings), which the next call of this process for the same files and settings
+    gives again: for runs that change no weight of it.
+    """
+    files = [(str(file.resolve()), file.stat().st_mtime_ns) for file in sorted(model.rglob("*"))]
+    key = repr((read.__module__, read.__qualname__, files, settings))
+    if key not in KEPT:
+        KEPT.clear()  # first: the memory is for one
+        KEPT[key] = read(model, *settings)
+    return KEPT[key]
 
 
 def check_whole(

@@ -1,0 +1,65 @@
+"""Several jobs in one process: the same numbers as alone, and one that fails leaves the others."""
+
+import json
+
+import pytest
+from transformers import AutoModelForMaskedLM
+
+from scripts.data.tables import write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from scripts.plan.prompts import prompts_of
+from scripts.data.studies import read_studies
+from tests.models import fetched
+from tests.training import arguments, pairs
+
+pytestmark = pytest.mark.models
+PROMPTS = prompts_of("strided_sop", read_studies()["strided_sop"], "likelihood")
+ASKED = {"paradigm": "likelihood", "learns": False, "peak": False}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A dataset and a tiny model."""
+    folder = tmp_path_factory.mktemp("several")
+    for seed, split in enumerate(("train", "val")):
+        write_table(pairs(30, seed), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
+    fetched("tiny_bert", folder / "model", AutoModelForMaskedLM)
+    return folder
+
+
+def told(prepared, output, name: str, **options) -> list[str]:
+    return arguments(output / name, prepared / "data", prepared / "model", run=name, **options)
+
+
+def runs(prepared, output) -> dict[str, list[str]]:
+    """Two that learn, one of which fails, and two that ask in other wordings."""
+    asked = {
+        name: told(prepared, output, name, method=ASKED | {"prompt": PROMPTS[name]})
+        for name in list(PROMPTS)[:2]
+    }
+    learnt = told(prepared, output, "learns", training={"epochs": 2})
+    failing = told(prepared, output, "fails", training={"max_length": 5000})
+    first, second = asked.items()
+    return dict([first, ("fails", failing), ("learns", learnt), second])
+
+
+def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, program, tmp_path):
+    given = runs(prepared, tmp_path / "together")
+    for name, these in given.items():
+        (tmp_path / name).write_text("".join(f"{one}\n" for one in these))
+    jobs = [f"scripts.train.run@{tmp_path / name}" for name in given]
+    where = [f"--folder={tmp_path / 'together'}", f"--output={tmp_path / 'manifest.json'}"]
+    names = [name for name in given if name != "fails"]
+    files = ["--files", *(f"{name}/predictions.parquet" for name in names)]
+    done = program("scripts.running.several", *jobs, *where, *files)
+    done.refused("max_length is 5000", "(1 of 4 jobs failed)")
+    assert not (tmp_path / "manifest.json").exists()
+    for name in names:
+        program("scripts.train.run", *runs(prepared, tmp_path / "alone")[name]).checked()
+        assert (tmp_path / f"together/{name}/predictions.parquet").read_bytes() == (
+            tmp_path / f"alone/{name}/predictions.parquet"
+        ).read_bytes()
+    jobs = [job for job in jobs if not job.endswith("fails")]
+    again = program("scripts.running.several", *jobs, *where, *files).checked()
+    assert again.stderr.count("no step taken") == 3
+    assert len(json.loads((tmp_path / "manifest.json").read_text())["files"]) == 3
