@@ -22,6 +22,7 @@ rule evaluate_experiment:
         people=lambda wildcards: WORK.people[wildcards.experiment],
     output:
         metrics=f"{WORK.evaluated}/{{study}}/{{experiment}}.parquet",
+        manifest=f"{WORK.evaluated}/{{study}}/{{experiment}}.manifest.json",
     log:
         f"results/logs/evaluate/{WORK.name}/{{study}}/{{experiment}}.log",
     benchmark:
@@ -44,6 +45,7 @@ rule evaluate_study:
         experiments=lambda wildcards: JOBS.metrics_of_experiments(**wildcards),
     output:
         metrics=f"{WORK.evaluated}/{{study}}.parquet",
+        manifest=f"{WORK.evaluated}/{{study}}.manifest.json",
     log:
         f"results/logs/evaluate/{WORK.name}/{{study}}.log",
     benchmark:
@@ -65,6 +67,7 @@ rule evaluate_metrics:
         studies=[JOBS.metrics_of(study) for study in WORK.used_studies],
     output:
         metrics=JOBS.metrics,
+        manifest=f"{WORK.evaluated}/metrics.manifest.json",
     log:
         f"results/logs/evaluate/{WORK.name}/metrics.log",
     benchmark:

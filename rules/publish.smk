@@ -135,7 +135,7 @@ rule record:
     conda:
         "../envs/data.yaml"
     params:
-        arguments=lambda wildcards, input: f"@{JOBS.record(workflow.config_settings).arguments()}",
+        arguments=lambda wildcards, input: f"@{JOBS.record(workflow.config_settings).arguments(input)}",
     message:
         f"Recording the study docs/record/{WORK.name}"
     shell:
@@ -152,7 +152,7 @@ rule harness:
     conda:
         "../envs/data.yaml"
     params:
-        arguments=lambda wildcards, input: f"@{JOBS.harness().arguments()}",
+        arguments=lambda wildcards, input: f"@{JOBS.harness().arguments(input)}",
     message:
         f"Writing the tasks results/harness/{WORK.name}"
     shell:

@@ -68,13 +68,22 @@ def lost_files(manifest: Path) -> list[str]:
     ]
 
 
+def manifest_beside(file: Path) -> Path:
+    """The manifest of files that have a name up to its first dot in common."""
+    return file.with_name(f"{file.name.split('.')[0]}.manifest.json")
+
+
 def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
     """What says how a file of results/ was left, and by file the sha256 that it says: a manifest
-    of its files; the mark of a finished run of what it handed out. None where nothing says it.
+    of its files, or beside it; the mark of a finished run of what it handed out. None where nothing
+    says it.
     """
     if file.name.endswith("manifest.json"):
         facts = files_in(file)
         return file, {file.parent / name: one["sha256"] for name, one in facts.items()}
+    for manifest in (manifest_beside(file), file.with_name("manifest.json")):
+        if manifest.is_file() and file.name in (facts := files_in(manifest)):
+            return manifest, {file: facts[file.name]["sha256"]}
     for folder in file.parents[:2]:
         mark = folder / "work/finished.json"
         if mark.is_file():
@@ -108,6 +117,11 @@ def write_manifest(folder: Path, names: list[str], output: Path) -> None:
     described = describe(folder, names)
     with whole(output) as place:
         place.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def describe_beside(*files: Path) -> None:
+    """Describe files of one name beside them, so that who reads them can check them."""
+    write_manifest(files[0].parent, [file.name for file in files], manifest_beside(files[0]))
 
 
 def main(given: argparse.Namespace) -> None:

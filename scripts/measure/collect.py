@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from scripts.data.manifest import describe_beside
 from scripts.running.program import UserError, cut, execute, log, parser
 from scripts.data.tables import read_metrics, write_table
 
@@ -27,6 +28,7 @@ def main(given: argparse.Namespace) -> None:
             ) from None
     table = pa.concat_tables(tables, promote_options="default")
     write_table(table, given.output, schema, {"files": [str(file) for file in given.files]})
+    describe_beside(given.output)
     log.info(
         "%s: %d numbers of %d experiments",
         given.output,

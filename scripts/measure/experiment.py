@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.data.manifest import describe_beside
 from scripts.measure.intervals import difference
 from scripts.plan.probe import method_of_blind
 from scripts.running.program import UserError, cut, log
@@ -295,4 +296,5 @@ def write_metrics(
         schema,
         {"experiment": given.experiment, "bootstrap_resamples": given.resamples},
     )
+    describe_beside(given.output)
     log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))

@@ -31,6 +31,7 @@ import yaml
 
 from scripts.data.csv_files import read_csv
 from scripts.data.files import sha256_of, whole
+from scripts.data.manifest import describe_beside
 from scripts.plan.models import STAGES, stage_of
 from scripts.running.program import UserError, execute, log, parser
 from scripts.data.runs import facts_of
@@ -274,9 +275,11 @@ def main(given: argparse.Namespace) -> None:
             }
         )
     )
-    with whole(given.output) as place, whole(given.output.with_name("findings.json")) as beside_it:
+    findings = given.output.with_name("findings.json")
+    with whole(given.output) as place, whole(findings) as beside_it:
         place.write_text(html, encoding="utf-8")
         beside_it.write_text(json.dumps(first_screen, indent=1), encoding="utf-8")
+    describe_beside(findings)
     log.info(
         "%s: %d studies, %d figures and tables, %d KB",
         given.output,
