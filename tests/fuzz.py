@@ -4,8 +4,7 @@ and says whether it kept the rule.
 The rule: exit 0 with whole files, or one line that begins with `error: ` and names a file or an
 argument, exit code not 0; no traceback, nothing left behind, no silence of SILENCE seconds.
 tests/project/test_fuzz.py runs a few cases of each target of tests/fuzz_targets.py,
-benchmarks/fuzz_inputs.py many. A case is told by target, seed and number, and comes out the same
-again.
+benchmarks/faults.py many. A case is told by target, seed and number, and comes out the same again.
 """
 
 import contextlib
@@ -16,15 +15,25 @@ import random
 import runpy
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from tests.fuzz_damage import FOLDER, MISSING, damaged_arguments, damaged_file
+from scripts.data.manifest import write_manifest
+from tests.fuzz_damage import (
+    DAMAGES,
+    FOLDER,
+    MISSING,
+    damaged_arguments,
+    damaged_file,
+    damaged_result,
+)
 
 SILENCE = 20  # seconds of the processor, so that a busy machine fails nothing
 LONGEST = 2000  # characters of a message
@@ -41,6 +50,7 @@ class Target:
     stdin: str | None = None  # the file that it reads as standard input
     damaged: tuple[str, ...] = ()  # the files that a user gives; empty for all
     keeps: str | None = None  # the folder under {out} where work stays after an error
+    places: tuple[str, ...] = ()  # that an error may name instead of a file
 
 
 @dataclass
@@ -145,6 +155,7 @@ def judged(target: Target, output: Path, code: int | None, said: str) -> str:
         "standard input",
         "--",
         "/in",
+        *target.places,
     ]
     return "" if any(name in errors[0] for name in names) else f"no place: {errors[0][:300]}"
 
@@ -161,8 +172,13 @@ def attempt(
         name = rng.choice(target.damaged or sorted(files))
         files[name] = damaged_file(name, files[name], rng, huge)
     shutil.rmtree(folder, ignore_errors=True)
+    return run_case(target, files, arguments, folder)
+
+
+def run_case(target: Target, files: dict, arguments: list[str], folder: Path) -> Outcome:
+    """Run a target with these files and arguments; folder/work is where it writes."""
     place(files, folder / "in")
-    (folder / "work").mkdir(parents=True)
+    (folder / "work").mkdir(parents=True, exist_ok=True)
     output = folder / "work/out"
     arguments = [
         text.replace("{in}", str(folder / "in")).replace("{out}", str(output)) for text in arguments
@@ -174,3 +190,44 @@ def attempt(
     )
     seconds = time.perf_counter() - begun
     return Outcome(code, seconds, said, problem or judged(target, output, code, said), files)
+
+
+def attempt_verified(target: Target, seed: int, number: int, folder: Path) -> Outcome:
+    """Run one case whose files have a manifest, which one of them differs from: a damaged result
+    of an earlier stage. Only an equal result may be accepted.
+    """
+    rng = random.Random(f"{target.module} {sorted(target.files)} {seed} {number} verified")
+    shutil.rmtree(folder, ignore_errors=True)
+    place(target.files, folder / "in")
+    write_manifest(folder / "in", sorted(target.files), folder / "in/manifest.json")
+    name, how = rng.choice(sorted(target.files)), rng.choice(sorted(DAMAGES))
+    content = (folder / "in" / name).read_bytes()
+    (folder / "in" / name).unlink()
+    other = target.files[rng.choice(sorted(target.files))]
+    files = {name: damaged_result(how, content, other, rng)}
+    outcome = run_case(target, files, [*target.arguments, "--verify={in}/manifest.json"], folder)
+    if outcome.code == 0 and files[name] != content:
+        outcome.problem = outcome.problem or f"wrong: {name} was accepted after {how}"
+    return outcome
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, kib: int) -> Iterator[None]:
+    """A disk of so many KiB in a folder's place; an OSError where the system makes none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", folder]
+    if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+        raise OSError("a full disk is played by a small tmpfs, which takes root and mount")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def attempt_full(target: Target, seed: int, number: int, folder: Path) -> Outcome:
+    """Run one case whose disk has room for a few pages."""
+    shutil.rmtree(folder, ignore_errors=True)
+    pages = random.Random(f"{target.module} {seed} {number} full").choice([1, 2, 3, 4, 6, 9, 16])
+    with small_disk(folder / "work", 4 * pages):
+        told = replace(target, places=("no space left",))
+        return run_case(told, target.files, target.arguments, folder)

@@ -423,3 +423,43 @@ def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
         arguments = [*arguments]
         arguments[rng.choice(places)] = rng.choice(odd)
     return arguments
+
+
+# ---- What a stage left for another
+
+
+DAMAGES = ("flip", "truncate", "empty", "swap", "edit", "gone")
+
+
+def edited(content: bytes, rng: random.Random) -> bytes:
+    """One value changed, as by hand: of a Parquet file a cell, with its metadata kept, of another
+    file a letter or a digit.
+    """
+    with contextlib.suppress(pa.ArrowException):
+        table = pq.read_table(io.BytesIO(content))
+        column = rng.randrange(table.num_columns)
+        field, values = table.schema.field(column), table.column(column).to_pylist()
+        for row in rng.sample(range(len(values)), len(values)):
+            if isinstance(value := values[row], bool | int | float | str):
+                values[row] = f"{value}x" if isinstance(value, str) else type(value)(1 - value)
+                break
+        written = io.BytesIO()
+        pq.write_table(table.set_column(column, field, pa.array(values, field.type)), written)
+        return written.getvalue()
+    places = [place for place, byte in enumerate(content) if chr(byte).isalnum()] or [0]
+    place = rng.choice(places)
+    other = b"1" if content[place : place + 1] != b"1" else b"2"
+    return content[:place] + other + content[place + 1 :]
+
+
+def damaged_result(how: str, content: bytes, other: bytes, rng: random.Random) -> object:
+    """The content of a result after damage (DAMAGES), or MISSING; other: of a file beside it."""
+    if how == "flip" and content:
+        flipped = bytearray(content)
+        flipped[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        return bytes(flipped)
+    if how == "truncate":
+        return content[: rng.randrange(len(content) or 1)]
+    if how == "edit" and content:
+        return edited(content, rng)
+    return {"swap": other, "gone": MISSING}.get(how, b"")

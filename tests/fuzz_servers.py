@@ -1,0 +1,101 @@
+"""Servers that cut, stall, lie and never end, before the programs that fetch: cases of
+tests/fuzz.py.
+
+What a program takes from such a server is what the server has, or it refuses.
+"""
+
+import contextlib
+import json
+import random
+import shutil
+from pathlib import Path
+from unittest import mock
+
+from huggingface_hub import constants
+
+from scripts.fetch import web
+from tests.fetch.fetch_sources import BODY, OTHER, serving_files, sha256, zipped
+from tests.fuzz import Outcome, Target, run_case
+from tests.fuzz_targets_made import as_json
+from tests.fuzz_targets_models import SCRATCH, WEIGHTS
+
+# What tests/fetch/fetch_sources.py knows to do; "" is an honest answer.
+STEPS = [
+    *("", "", "", "cut", "no ranges", "no conditions", "no version", "no length", "busy"),
+    *("no length cut", "no ranges cut", "no version cut", "wait 0", "wait 3600", "wait soon"),
+    *("redirect file:///etc/passwd", "redirect data:,x", "redirect /captions.json", "bomb"),
+    *("length 1000", "length 700000", "length 1000000000000", "length -1", "length x"),
+    *("endless", "endless headers", "endless redirect", "silent", "stall"),
+    *("drip", "drip chunk", "drip headers"),
+]
+# What stands in the place of minutes and gigabytes.
+LIMITS = {"UNDECLARED": 1_000_000, "HEADERS": 0.3, "WINDOW": 0.3, "TIMEOUT": (1, 0.2), "BACKOFF": 0}
+ARCHIVE = zipped(train=BODY, val=OTHER).getvalue()
+HUB = "/huggingface.co/me/mine/resolve/main/"
+SERVED = {"/captions.json": BODY, "/captions.zip": ARCHIVE} | {
+    f"{HUB}{name}": content for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
+}
+
+
+def facts_of(content: bytes, rng: random.Random, known: bool = False) -> dict:
+    """The hash and the size that an entry declares, or not; known: always."""
+    return {
+        "sha256": sha256(content) if known or rng.random() < 0.5 else None,
+        "bytes": len(content) if known or rng.random() < 0.5 else None,
+    }
+
+
+def corpus(url: str, rng: random.Random) -> tuple[Target, dict[str, bytes]]:
+    """A corpus to fetch, and what its files are."""
+    urls = [f"{url}/captions.json"] * rng.choice([1, 2])
+    download, wanted = {"urls": urls, "file": "a"} | facts_of(BODY, rng), {"a": BODY}
+    if rng.random() < 0.3:
+        wanted = {"train": BODY, "val": OTHER}
+        members = {name: facts_of(content, rng, known=True) for name, content in wanted.items()}
+        download = {"urls": [f"{url}/captions.zip"], "members": members}
+    files = {"sources.yaml": as_json({"corpus": {"downloads": [download]}})}
+    given = "--source corpus --sources {in}/sources.yaml --output {out} --partial {in}/partial"
+    return Target("scripts.fetch.source", files, given.split(), tuple(wanted)), wanted
+
+
+def model(url: str, rng: random.Random) -> tuple[Target, dict[str, bytes]]:
+    """A model of a mirror to fetch, or its facts to read."""
+    entry = {"hub": "me/mine", "revision": "main", "licence": "MIT", "title": "Mine"}
+    given = "--model m --models {in}/models.yaml --output {out}"
+    files, wanted = {"models.yaml": as_json({"m": entry})}, SCRATCH | {"model.safetensors": WEIGHTS}
+    if rng.random() < 0.5:
+        more = f"--partial {{in}}/partial --mirror {url}".split()
+        target = Target("scripts.fetch.model", files, [*given.split(), *more], tuple(wanted))
+        return target, wanted
+    more = f"/m.json --root {{in}} --fetched {{in}}/fetched --mirror {url}"
+    target = Target("scripts.fetch.facts", files, f"{given}{more}".split(), ("m.json",))
+    return target, {}
+
+
+def attempt_server(seed: int, number: int, folder: Path) -> Outcome:
+    """Fetch from a server that answers by a few drawn steps, then honestly."""
+    rng = random.Random(f"server {seed} {number}")
+    shutil.rmtree(folder, ignore_errors=True)
+    with (
+        contextlib.contextmanager(serving_files)() as server,
+        mock.patch.multiple(web, **LIMITS),
+        mock.patch.object(constants, "HF_HUB_OFFLINE", True),  # the hub is no server of ours
+    ):
+        server.files = SERVED
+        steps = rng.choice([1, 2, 4, 50])
+        server.script = [rng.choice(STEPS)] * steps if steps > 9 else rng.choices(STEPS, k=steps)
+        told = json.dumps(server.script[:4])
+        target, wanted = rng.choice([corpus, model])(server.url, rng)
+        target = Target(**vars(target) | {"places": ("127.0.0.1",)})
+        outcome = run_case(target, target.files, target.arguments, folder)
+        if not outcome.problem and outcome.seconds > 30:
+            outcome.problem = f"hang: {outcome.seconds:.0f} s"
+        if not outcome.problem and server.sent > 50_000_000:
+            outcome.problem = f"wrong: {server.sent:,} bytes were read"
+    found = {name: folder / "work/out" / name for name in wanted}
+    if outcome.code == 0 and not outcome.problem:
+        if other := [name for name, file in found.items() if file.read_bytes() != wanted[name]]:
+            outcome.problem = f"wrong: {other[0]} is not what the server has"
+    if outcome.problem:
+        outcome.problem += f"; {target.module} before {told}"
+    return outcome
