@@ -1,12 +1,12 @@
 """What a machine's GPU gives: one command, no network, no weights; prints a list to keep.
 
-agreement   a reduced study of every paradigm (that of benchmarks/kills.py) trains twice to the same
-            bytes; in fp32 without dropout its scores are compared with those of the CPU
+agreement   a reduced study of every paradigm (that of benchmarks/disturbed.py) trains twice to the
+            same bytes; in fp32 without dropout its scores are compared with those of the CPU
 throughput  our loop beside a plain one and beside ours with compiled graphs
             (benchmarks/throughput.py), the share of the card's peak, and the memory
 
 What fails is a line, the others go on, and the exit code is 1. Killed and resumed runs on a GPU:
-`python -m benchmarks.kills` there.
+`python -m benchmarks.faults --only kills` there.
 
     python -m benchmarks.gpu > gpu.txt
     python -m benchmarks.gpu --tiny      # small, on the CPU: shows that it works, measures nothing
@@ -25,7 +25,7 @@ import torch
 from accelerate import Accelerator
 
 from benchmarks.cost_counted import reading
-from benchmarks.kills import differences, overlay
+from benchmarks.disturbed import differences, overlay
 from benchmarks.measure import checkout, options_of, ratios, workflow
 from benchmarks.throughput import MODELS, examples_of, network_of, seconds_of
 from scripts.running.devices import processor

@@ -367,6 +367,42 @@ def damaged_yaml(content: bytes, rng: random.Random, huge: bool) -> bytes:
     )
 
 
+# What a model's configuration may say that no network can be.
+STRANGE = {
+    "num_labels": [0, -1, 10**7, "2"],
+    "num_hidden_layers": [0, -1, 10**5, 10**12, 1.5, [1]],
+    "hidden_size": [0, 7, 10**9, "8"],
+    "num_attention_heads": [0, 3, 10**6],
+    "intermediate_size": [0, -8, 10**12],
+    "max_position_embeddings": [0, 1, 10**12],
+    "vocab_size": [0, 1, 10**12, None],
+    "hidden_act": ["none", 3, ["gelu"]],
+    "attn_implementation": ["none", 3],
+    "_attn_implementation": ["flash_attention_9"],
+    "dtype": ["float8_e4m3fn", "int4", 7],
+    "torch_dtype": ["float99"],
+    "model_type": ["bart", "llama", "t5", "vit", "none", 3, None],
+    "architectures": [["None"], "Bert", [3]],
+    "auto_map": [{"AutoModel": "modeling.Evil"}],
+    "quantization_config": [{"quant_method": "gptq"}, 3],
+    "id2label": [["a"], {"x": 1}, {str(place): "a" for place in range(5000)}],
+    "model_input_names": [["none"], "input_ids", [3]],
+    "model_max_length": [0, -1, 10**30, "x"],
+    "tokenizer_class": ["None", "T5Tokenizer", 3],
+    "chat_template": ["{{ 1 / 0 }}", "{% for %}", 3],
+    "pad_token_id": [-7, 10**9, "x"],
+    "tie_word_embeddings": ["x", 3],
+}
+
+
+def strange_configuration(content: bytes, rng: random.Random) -> bytes:
+    """The configuration of a model with a few strange values."""
+    value = json.loads(content)
+    for name in rng.sample(sorted(STRANGE), rng.choice([1, 1, 2])):
+        value[name] = rng.choice(STRANGE[name])
+    return json.dumps(value).encode()
+
+
 STRUCTURED = {
     ".json": damaged_json,
     ".tsv": lambda *given: damaged_table(*given, "\t"),
@@ -382,6 +418,8 @@ def damaged_file(name: str, content: bytes, rng: random.Random, huge: bool) -> o
     """The damaged content of a file, or FOLDER or MISSING."""
     if rng.random() < 0.01:
         return rng.choice([FOLDER, MISSING])
+    if name.endswith("config.json") and rng.random() < 0.7:
+        return strange_configuration(content, rng)
     structured = STRUCTURED.get(Path(name).suffix, damaged_lines)
     if huge or rng.random() < 0.65:
         with contextlib.suppress(pa.ArrowException, UnicodeDecodeError):

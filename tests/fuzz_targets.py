@@ -243,8 +243,32 @@ LABELLED = {
         for row in (b"two hours,original,right", b"9 hours,numeral,wrong", b"two days,phrase,wrong")
     ),
 }
+CONFIGURATION = yaml.safe_load("""
+name: mine
+run: [sample_sop, own]
+seeds: [1]
+limit: 20
+mirror: null
+training: {epochs: 1, batch_size: 8, learning_rate: 0.001, objectives: null}
+models: {small: {title: Small, licence: none, folder: "{in}"}}
+sources:
+  talks: {title: Talks, kind: dialogs, cleaner: dialogs, local: "{in}/own.jsonl", train: train, evaluate: [],
+    splits: [train, validation], measured_on: timedial, domain: out, licence: none, citation: Me 2026}
+prompts: {strided_sop: {likelihood: {wordings: {then: {in_order: "|{text_a} {text_b}", swapped: "|{text_b} {text_a}"}}}}}
+experiments:
+  sample_sop: {data: {source: [sample_activitynet], stride: [0, 1], hard: true}, models: [tiny_bert], methods: [train]}
+  own: {title: Own, study: timedial, data: {source: talks, negatives: 2}, models: [tiny_bert, small], methods: [classify],
+    training: {max_length: 64, dropout: 0.1}, controls: true}
+""")
 
 TARGETS = {
+    "configuration": Target(
+        "tests.plan_of",
+        {"config.yaml": as_json(CONFIGURATION), "own.jsonl": b""},
+        ["{in}/config.yaml"],
+        damaged=("config.yaml",),
+        places=("configuration",),
+    ),
     "activitynet": cleaner(
         "activitynet",
         {

@@ -110,6 +110,16 @@ MODELS = {
         "--model m --models {in}/models.yaml --output {out} --partial {in}/partial".split(),
         ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"),
     ),
+    "facts of a model": Target(
+        "scripts.fetch.facts",
+        {
+            f"m/{name}": content
+            for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
+        }
+        | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
+        "--model m --models {in}/models.yaml --output {out}/m.json --fetched {in}/none".split(),
+        ("m.json",),
+    ),
     "train": Target(
         "scripts.train.run",
         {f"m/{name}": content for name, content in SCRATCH.items()}

@@ -1,0 +1,340 @@
+"""A reduced study, run undisturbed in one checkout and disturbed in another: killed programs,
+damaged results, damaged records. What comes out in the end is compared. Not a program:
+benchmarks/faults.py and benchmarks/gpu.py use it.
+
+Left out of the comparison is how long a run took (`seconds`, `tokens_per_second`, `cost` in
+run.json, and the page's table of runs). Logs, timings, Snakemake's records and the working folders
+of runs are not results.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from benchmarks.measure import checkout
+from scripts.data.manifest import files_in
+from tests.fuzz_damage import DAMAGES, MISSING, damaged_result
+
+STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
+VICTIMS = ["group", "group", "snakemake", "program", "launcher"]
+LONGEST = 900  # seconds of a command
+SENTENCE = re.compile(r"^ *error: .+|^WorkflowError", re.M)
+# A job's program is known by the log that it is given: studies have programs of several stages.
+LOG = re.compile(rf"results/logs/({'|'.join(STAGES)})/")
+
+MINI = {"max_dialogs": 40}
+DATA = {
+    "sample_sop": {"source": ["sample_activitynet"], "stride": [0, 2]},
+    "sample_nli": {"challenge_set": ["temp_order"], "train_templates": 4, "test_templates": 2},
+    "sample_mctaco": {"unit_normalization": True},
+    "sample_dialogs_mlm": MINI,
+    "sample_dialogs_classify": MINI,
+    "sample_dialogs_fill": MINI | {"context_scope": "target"},
+    "sample_dialogs_generate": MINI,
+    "sample_dialogs_whole": MINI,
+}
+# The short form: a control, a run and one that stands on an MLM stage, of one dataset each.
+SHORT = {
+    "sample_sop": {"data": {"source": ["sample_activitynet"], "stride": [0]}},
+    "sample_dialogs_fill": {"methods": ["fill"]},
+}
+
+NOT_RESULTS = re.compile(r"(^|/)\.|^logs/|^benchmarks/|^train/[^/]+/[^/]+/work/")
+TIMES = {"seconds", "tokens_per_second", "cost"}
+LEADERBOARD_TIMES = re.compile(
+    r'(?<="date": )\d+|(?<="evaluation_timestamp": ")\d+|(?<="retrieved_timestamp": ")\d+'
+    r'|(?<=/)\d+(?=",\n)'
+)
+RUN_TIMES = re.compile(
+    r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>[^<]* threads)'
+    r'|<dd class="measured">[^<]*</dd>'
+)
+
+
+# ---- the study and the comparison
+
+
+def overlay(short: bool) -> dict:
+    """The reduced study, to be laid over config.yaml."""
+    experiments = {
+        name: {"data": data, "seeds": [1], "training": {"epochs": 2}} for name, data in DATA.items()
+    }
+    for name in SHORT if short else []:
+        experiments[name] |= SHORT[name]
+    run = list(SHORT) if short else [name for name in DATA if name != "sample_dialogs_mlm"]
+    return {
+        "run": run,
+        "seeds": [1],
+        "checkpoint_seconds": 0.05,
+        "bootstrap_resamples": 100,
+        "experiments": experiments,
+    }
+
+
+def results(folder: Path) -> dict[str, Path]:
+    """The files of results/ that are promised, by their place there."""
+    place = folder / "results"
+    files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
+    return {name: file for name, file in files.items() if not NOT_RESULTS.search(name)}
+
+
+def promised(file: Path) -> object:
+    """What a result promises to say again: its bytes, without times."""
+    if file.name == "run.json":
+        facts = json.loads(file.read_text())
+        return {key: value for key, value in facts.items() if key not in TIMES}
+    if file.name.endswith(".manifest.json"):  # of controls: it has the hash of each run.json
+        listed = json.loads(file.read_text())["files"]
+        return {name: not name.endswith("/run.json") and facts for name, facts in listed.items()}
+    if file.parent.name in ("leaderboard", "every_eval_ever"):
+        return LEADERBOARD_TIMES.sub("", file.read_text())
+    if file.name == "index.html":
+        return RUN_TIMES.sub("", file.read_text())
+    return file.read_bytes()
+
+
+def differences(undisturbed: Path, disturbed: Path) -> list[str]:
+    """What differs between the results of two folders, one sentence a file."""
+    one, other = results(undisturbed), results(disturbed)
+    both = sorted(one.keys() & other.keys())
+    return [
+        *(f"is missing: {name}" for name in sorted(one.keys() - other.keys())),
+        *(f"is too many: {name}" for name in sorted(other.keys() - one.keys())),
+        *(f"differs: {name}" for name in both if promised(one[name]) != promised(other[name])),
+    ]
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen:
+    """The command, in a process group of its own, its text in output.txt beside the folder."""
+    environment = {key: value for key, value in os.environ.items() if key != "TIMESTRIDE_MIRROR"}
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "reduced.json"]
+    with open(folder.with_suffix(".txt"), "w") as text:
+        return subprocess.Popen(
+            [*command, *options],
+            cwd=folder,
+            env=environment | {"SLURM_CONF": "/dev/null"},
+            start_new_session=True,
+            stdout=text,
+            stderr=text,
+        )
+
+
+def finish(folder: Path, *options: str) -> tuple[int | None, str]:
+    """Exit code and text of the command; no code after LONGEST seconds."""
+    command = start(folder, *options)
+    try:
+        code = command.wait(LONGEST)
+    except subprocess.TimeoutExpired:
+        os.killpg(command.pid, signal.SIGKILL)
+        code = None
+    return code, folder.with_suffix(".txt").read_text(errors="replace")
+
+
+def undisturbed_study(folder: Path) -> Path:
+    """A checkout whose reduced study has run."""
+    checkout(folder)
+    (folder / "reduced.json").write_text(json.dumps(overlay(short=True)))
+    code, said = finish(folder)
+    if code != 0:
+        raise SystemExit(f"the undisturbed run failed ({code}):\n{said[-2000:]}")
+    return folder
+
+
+def copy_of(study: Path, folder: Path) -> Path:
+    """A copy of a study with its results, times and records."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return Path(shutil.copytree(study, folder, symlinks=True))
+
+
+# ---- kills
+
+
+def programs(command: subprocess.Popen) -> list[tuple[psutil.Process, str]]:
+    """The programs that the command runs now, with their stages, the innermost process last."""
+    found = []
+    with suppress(psutil.Error):
+        for process in psutil.Process(command.pid).children(recursive=True):
+            with suppress(psutil.Error):
+                stages = [match[1] for word in process.cmdline() if (match := LOG.match(word))]
+                found += [(process.create_time(), process, stages[-1])] if stages else []
+    return [(process, stage) for _, process, stage in sorted(found, key=lambda one: one[0])]
+
+
+def kill(command: subprocess.Popen, victim: str) -> None:
+    """Kill the whole process group, Snakemake alone, a program alone, or its launcher (a shell, or
+    Accelerate) alone.
+    """
+    running = programs(command)
+    with suppress(psutil.Error, ProcessLookupError):
+        if victim == "group":
+            os.killpg(command.pid, signal.SIGKILL)
+        elif victim == "snakemake" or not running:
+            command.kill()
+        else:
+            process = running[-1][0]
+            (process if victim == "program" else process.parent() or process).kill()
+
+
+def outlives(folder: Path) -> bool:
+    """Whether a process still works in the folder after 30 seconds."""
+    for _ in range(150):
+        facts = [process.info for process in psutil.process_iter(["cwd", "status"])]
+        if not any(
+            (fact["cwd"] or "").startswith(f"{folder}/") or fact["cwd"] == str(folder)
+            for fact in facts
+            if fact["status"] != "zombie"
+        ):
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[str, str]:
+    """The end after kills in a stage: what an undisturbed run has, or not."""
+    stage, victim = STAGES[number % len(STAGES)], rng.choice(VICTIMS)
+    for late in STAGES[STAGES.index(stage) :]:
+        shutil.rmtree(folder / "results" / late, ignore_errors=True)
+    for _ in range(rng.choice([1, 1, 2])):
+        command = start(folder)
+        until = time.monotonic() + LONGEST
+        while command.poll() is None and all(of != stage for _, of in programs(command)):
+            time.sleep(0.03)
+        time.sleep(rng.uniform(0, 2))
+        kill(command, victim)
+        try:
+            command.wait(max(1, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(command.pid, signal.SIGKILL)
+            return "hang", f"{victim} killed in {stage}: the command did not end"
+    if outlives(folder):
+        return "hang", f"{victim} killed in {stage}: a process outlives the command"
+    code, said = finish(folder)
+    if code:
+        return "traceback" if "Traceback" in said else "wrong", f"{stage}, {victim}: {said[-1500:]}"
+    other = differences(study, folder)
+    return ("hang" if code is None else "wrong" if other else "equal"), f"{stage}: {other[:3]}"
+
+
+# ---- damage
+
+
+def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
+    """By file of results/ the programs that read it, each with its file of arguments."""
+    code, said = finish(study, "--dry-run", "--forceall", "--printshellcmds")
+    if code != 0:
+        raise SystemExit(f"the dry run failed ({code}):\n{said[-2000:]}")
+    found = defaultdict(list)
+    for program, arguments in re.findall(r"python -m (scripts\.\S+) @(\S+)", said):
+        for name in re.findall(r"^--verify=(.+)$", (study / arguments).read_text(), re.M):
+            listed = [name]
+            if name.endswith("manifest.json"):
+                folder = Path(name).parent
+                listed += [str(folder / file) for file in files_in(study / name)]
+            for file in listed:
+                found[file].append((program, arguments))
+    return found
+
+
+def kind_of(file: str) -> str:
+    """What a file is: its stage and its name, or its suffix where each has a name of its own."""
+    place = Path(file)
+    stage, one_of_many = place.parts[1], place.parts[1] in ("evaluate", "publish")
+    return f"{stage}/{'*' + place.name[place.name.find('.') :] if one_of_many else place.name}"
+
+
+def kinds(files: list[str]) -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for file in sorted(files):
+        found[kind_of(file)].append(file)
+    return found
+
+
+def damage(folder: Path, file: str, how: str, beside: list[str], rng: random.Random) -> None:
+    """Damage a file of a study. beside: files to swap it with."""
+    place = folder / file
+    content = place.read_bytes()
+    others = [other for other in beside if (folder / other).read_bytes() != content]
+    other = (folder / rng.choice(others)).read_bytes() if others else b"another"
+    new = damaged_result(how, content, other, rng)
+    place.unlink() if new is MISSING else place.write_bytes(new)
+
+
+def judge(
+    study: Path, folder: Path, file: str, code: int | None, said: str, again: bool
+) -> tuple[str, str]:
+    """The end of a command after damage to a file; again: whether what it writes is compared."""
+    if code is None:
+        return "hang", f"{file}: {said[-300:]}"
+    if "Traceback" in said or "unexpected error" in said:
+        return "traceback", f"{file}: {said[-1500:]}"
+    if code:
+        return (
+            ("refused", "") if SENTENCE.search(said) else ("wrong", f"no sentence: {said[-500:]}")
+        )
+    other = [one for one in differences(study, folder) if not one.endswith(f": {file[8:]}")]
+    if other:
+        return "wrong", f"{file}: {other[:3]}"
+    written = again and (folder / file).is_file() and promised(folder / file)
+    return ("rewritten" if written == promised(study / file) else "equal"), ""
+
+
+def damaged_reads(
+    study: Path, folder: Path, rng: random.Random, share: float
+) -> Iterator[tuple[str, str]]:
+    """The ends of programs of which one file that they read was damaged, its time kept: each kind
+    of file by each damage, or a share of these cases.
+    """
+    read_by = {file: by for file, by in readers(study).items() if (study / file).is_file()}
+    cases = [(files, how) for files in kinds(list(read_by)).values() for how in DAMAGES]
+    for files, how in rng.choices(cases, k=round(share * len(cases))) if share < 1 else cases:
+        file = rng.choice(files)
+        program, arguments = rng.choice(read_by[file])
+        whole, times = (folder / file).read_bytes(), (folder / file).stat()
+        damage(folder, file, how, files, rng)
+        if (folder / file).exists():
+            os.utime(folder / file, ns=(times.st_atime_ns, times.st_mtime_ns))
+        command = [sys.executable, "-m", program, f"@{arguments}"]
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, timeout=LONGEST
+            )
+            code, said = done.returncode, done.stderr
+        except subprocess.TimeoutExpired:
+            code, said = None, ""
+        end, problem = judge(study, folder, file, code, said, again=False)
+        if end == "wrong":
+            copy_of(study, folder)
+        yield end, f"{program}, {how}: {problem}"
+        (folder / file).write_bytes(whole)
+        os.utime(folder / file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def damaged_study(
+    study: Path, folder: Path, rng: random.Random, file: str, beside: list[str]
+) -> tuple[str, str]:
+    """The end of the whole command after damage to a file. What is refused is mended as the
+    sentence says, and then the results are equal.
+    """
+    copy_of(study, folder)
+    how = rng.choice(DAMAGES)
+    damage(folder, file, how, beside, rng)
+    code, said = finish(folder)
+    end, problem = judge(study, folder, file, code, said, again=file.startswith("results/"))
+    if end == "refused" and (remedy := re.search(r"remove (\S+), and the same command", said)):
+        (folder / remedy[1]).unlink(missing_ok=True)
+        code, said = finish(folder)
+        other = differences(study, folder) if code == 0 else [said[-1500:]]
+        end, problem = ("wrong", f"{other[:3]}") if other else (end, problem)
+    return end, f"{file}, {how}: {problem}"

@@ -1,0 +1,184 @@
+"""Kill, damage, fill and lie to everything that timestride reads, and count how it ends.
+
+A case ends well in one of four ways. It is refused by one sentence that names the place. The file
+is rewritten. All results are equal to those of an undisturbed run. Or the input, which is a user's
+own, is accepted, with whole files. A traceback, a hang, and a wrong end (another result, a half
+file, a refusal without a place) are faults: each is printed, its input goes to --keep, and the exit
+code is 1. The same seed gives the same cases, but for the moments of kills.
+
+    python -m benchmarks.faults                          # at most 20 minutes on two cores
+    python -m benchmarks.faults --share 5 --only inputs  # five times as many cases of one class
+"""
+
+import argparse
+import multiprocessing
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from pathlib import Path
+
+from benchmarks import disturbed
+from benchmarks.measure import options_of, table
+from scripts.running.program import SEED, number
+from tests.fuzz import Outcome, attempt, attempt_full, attempt_verified, place, small_disk
+from tests.fuzz_servers import attempt_server
+from tests.fuzz_targets import TARGETS
+from tests.fuzz_targets_made import MADE
+from tests.fuzz_targets_models import MODELS
+
+ENDS = ["refused", "rewritten", "equal", "accepted", "traceback", "hang", "wrong"]
+FAULTS = ENDS[4:]
+LONGEST = 120  # seconds of a case
+End = tuple[str, str]  # its name, and what is to be said of it
+
+# By class how a case is run, on which targets, and how many cases of each.
+FUZZED: dict[str, tuple[Callable[..., Outcome], list[str], int]] = {
+    "results of programs, damaged": (attempt_verified, list(MADE), 12),
+    "full disks": (attempt_full, [name for name in TARGETS if TARGETS[name].outputs], 2),
+    "hostile servers": (attempt_server, ["server"], 120),
+    "hostile models": (attempt, [name for name in MODELS if name != "fetch source"], 60),
+    "configurations, broken": (attempt, ["configuration"], 300),
+    "inputs, broken": (
+        attempt,
+        [name for name in TARGETS if name not in ("configuration", *list(MODELS)[1:])],
+        25,
+    ),
+}
+# By class how many cases there are.
+DISTURBED = {"kills": 12, "results of a study, damaged": 1, "a study, damaged": 12}
+RECORDS = ["results/.records/*", ".snakemake/timestride/*", ".snakemake/timestride/*/*"]
+
+
+# ---- cases in this project
+
+
+def fuzzed_case(kind: str, target: str, seed: int, number: int, keep: Path) -> End:
+    """The end of a case of the fuzzer; if it is a fault, its input is in `keep`."""
+    run = FUZZED[kind][0]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # plans look for results/ in it
+        given = (seed, number, Path(folder) / "case")
+        outcome = run(*given) if run is attempt_server else run(TARGETS[target], *given)
+        os.chdir("/")
+    end = outcome.kind
+    if run is attempt_server and end == "accepted":
+        end = "equal"  # attempt_server() has compared
+    if run is attempt_verified and end == "accepted":
+        end = "equal"  # only an equal file is accepted
+    if outcome.problem:
+        end = {"silent": "hang"}.get(end, end if end in FAULTS else "wrong")
+        place(outcome.files, keep / f"{target}-{seed}-{number}".replace(" ", "_"))
+    return end, f"case {number} of {target}, seed {seed}: {outcome.problem}"
+
+
+def fuzzed(kind: str, given: argparse.Namespace) -> Iterator[End]:
+    """The ends of the cases of a class, in a process that a crash of a library costs alone."""
+    _, targets, cases = FUZZED[kind]
+    context, pool = multiprocessing.get_context("spawn"), None
+    for target in targets:
+        for case in range(max(1, round(cases * given.share))):
+            pool = pool or ProcessPoolExecutor(1, context, max_tasks_per_child=250)
+            running: Future = pool.submit(fuzzed_case, kind, target, given.seed, case, given.keep)
+            try:
+                yield running.result(LONGEST)
+            except (TimeoutError, BrokenProcessPool) as error:
+                end = "hang" if isinstance(error, TimeoutError) else "traceback"
+                for process in list((pool._processes or {}).values()):
+                    process.kill()
+                pool = None
+                yield end, f"case {case} of {target}, seed {given.seed}: {error or 'no end'}"
+    if pool:
+        pool.shutdown()
+
+
+# ---- cases in a study
+
+
+def studied(
+    kind: str, given: argparse.Namespace, study: Callable[[], Path], folder: Path
+) -> Iterator[End]:
+    """The ends of the cases of a class that disturb a whole study."""
+    rng, cases = random.Random(f"{kind} {given.seed}"), DISTURBED[kind] * given.share
+    disturbed.copy_of(study(), folder)
+    if kind == "kills":
+        for case in range(max(1, round(cases))):
+            yield disturbed.killed(study(), folder, rng, case)
+    elif kind == "a study, damaged":
+        read = disturbed.kinds([file for file in disturbed.readers(study())])
+        read |= {
+            name: [str(file.relative_to(study())) for file in study().glob(name) if file.is_file()]
+            for name in RECORDS
+        }
+        for _ in range(max(1, round(cases))):
+            files = rng.choice(list(filter(None, read.values())))
+            yield disturbed.damaged_study(study(), folder, rng, rng.choice(files), files)
+    else:
+        yield from disturbed.damaged_reads(study(), folder, rng, given.share)
+
+
+def main(given: argparse.Namespace) -> int:
+    begun, counts = time.monotonic(), {}
+
+    def count(kind: str, ends: Iterator[End]) -> None:
+        counts[kind] = Counter()
+        for end, said in ends:
+            counts[kind][end] += 1
+            if end in FAULTS:
+                print(f"{kind}: {end}: {said}", flush=True)
+
+    chosen = [kind for kind in [*DISTURBED, *FUZZED] if not given.only or given.only in kind]
+    with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as name:
+        try:
+            with small_disk(Path(name, "disk"), 64):
+                pass
+        except OSError as error:
+            print(f"full disks are left out: {error}")
+            chosen = [kind for kind in chosen if kind != "full disks"]
+        study = cache(lambda: disturbed.undisturbed_study(Path(name, "undisturbed")))
+        if set(chosen) & set(DISTURBED):
+            study()
+        with ThreadPoolExecutor(given.jobs) as threads:
+            running = [
+                threads.submit(
+                    count,
+                    kind,
+                    studied(kind, given, study, Path(name, f"study-{place}"))
+                    if kind in DISTURBED
+                    else fuzzed(kind, given),
+                )
+                for place, kind in enumerate(chosen)
+            ]
+        for one in running:
+            one.result()
+    counts["all"] = sum(counts.values(), Counter())
+    rows = [
+        [kind, ends.total(), *(ends[end] for end in ENDS)]
+        for kind in [*chosen, "all"]
+        for ends in [counts[kind]]
+    ]
+    print(table(["class", "tried", *ENDS], rows))
+    faults = sum(counts["all"][end] for end in FAULTS)
+    print(f"seed {given.seed}, {(time.monotonic() - begun) / 60:.0f} minutes, {faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    options = options_of(__doc__)
+    options.add_argument("--share", type=number(0.001, 1000), default=1, help="of the cases")
+    options.add_argument("--only", help="classes whose name holds this", metavar="TEXT")
+    options.add_argument("--seed", type=SEED, default=1)
+    options.add_argument("--jobs", type=int, default=2, help="classes at once; default: 2")
+    options.add_argument(
+        "--keep",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / "faults",
+        help="where the input of faults goes; default: %(default)s",
+    )
+    sys.exit(main(options.parse_args()))
