@@ -6,7 +6,8 @@
 #
 # The study is made in /study, as from any other folder (docs/workflow.md, From anywhere). On Linux the lock holds the CUDA build of
 # torch, so the image serves machines with GPUs and without, and takes some 8 GB.
-FROM python:3.11-slim-bookworm
+# Its digest is that of 25 August 2026 in github.com/docker-library/repo-info, repos/python/remote/3.11-slim-bookworm.md (33a22f41).
+FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b
 
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HOME=/tmp
 

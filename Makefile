@@ -1,6 +1,8 @@
 # make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
 # make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
 # make test    the environment, then all tests
+# make audit   the advisories on the locked packages, where the package index tells them; exit 1 if there is one
+# make sbom    the locked packages as CycloneDX, for a release: sbom.json
 PYTHON ?= python3
 # envs/requirements.lock instead: every package at one version, its files checked against their hashes.
 REQUIREMENTS ?= envs/requirements.txt
@@ -11,7 +13,7 @@ WORKERS ?= -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 # Some images say that no bytecode is to be kept: each start of Python then compiles the project anew, and pytest 250 files of tests.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run check lint test environment
+.PHONY: run check lint test environment audit sbom
 run: environment
 	.venv/bin/snakemake --cores all
 
@@ -27,6 +29,19 @@ lint: environment
 
 test: environment
 	.venv/bin/python -m pytest $(WORKERS) --durations 20 --durations-min 5
+
+audit: .audit/installed
+	@timeout 30 .audit/bin/pip-audit --disable-pip --no-deps -r envs/requirements.lock 2>&1 | awk '/^WARNING/ {next} \
+	  /could not be audited/ {left++; next} /^Found/ {bad = 1} {print} END {if (!NR) print "no answer in 30 s"; \
+	  if (left) print left " packages were not checked: this index tells no advisories on them"; exit bad}'
+
+sbom: .audit/installed
+	.audit/bin/cyclonedx-py requirements envs/requirements.lock --output-reproducible --of JSON -o sbom.json
+
+.audit/installed:
+	$(PYTHON) -m venv .audit
+	.audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1 cyclonedx-bom==7.5.0
+	touch $@
 
 environment: $(ENVIRONMENT)
 

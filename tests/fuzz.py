@@ -62,10 +62,12 @@ class Outcome:
     said: str
     problem: str = ""
     files: dict = field(default_factory=dict)
+    equal: bool = False  # whether what was accepted is what it should be
 
     @property
     def kind(self) -> str:
-        return self.problem.split(":")[0] or ("accepted" if self.code == 0 else "refused")
+        good = "refused" if self.code else "equal" if self.equal else "accepted"
+        return self.problem.split(":")[0] or good
 
 
 # ---- Running a case
@@ -208,6 +210,7 @@ def attempt_verified(target: Target, seed: int, number: int, folder: Path) -> Ou
     outcome = run_case(target, files, [*target.arguments, "--verify={in}/manifest.json"], folder)
     if outcome.code == 0 and files[name] != content:
         outcome.problem = outcome.problem or f"wrong: {name} was accepted after {how}"
+    outcome.equal = True
     return outcome
 
 
@@ -221,7 +224,7 @@ def small_disk(folder: Path, kib: int) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", folder], check=True)
+        subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def attempt_full(target: Target, seed: int, number: int, folder: Path) -> Outcome:

@@ -120,8 +120,15 @@ def write_manifest(folder: Path, names: list[str], output: Path) -> None:
 
 
 def describe_beside(*files: Path) -> None:
-    """Describe files of one name beside them, so that who reads them can check them."""
-    write_manifest(files[0].parent, [file.name for file in files], manifest_beside(files[0]))
+    """Describe files of one name beside them, so that who reads them can check them. On any error
+    none of them stays.
+    """
+    try:
+        write_manifest(files[0].parent, [file.name for file in files], manifest_beside(files[0]))
+    except BaseException:
+        for file in files:
+            file.unlink(missing_ok=True)
+        raise
 
 
 def main(given: argparse.Namespace) -> None:

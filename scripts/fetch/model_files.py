@@ -352,9 +352,9 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
                 folder, trust_remote_code=False, local_files_only=True
             )
             made = tokenizer(PROBE, PROBE)
+            names = set(map(str, tokenizer.model_input_names))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    names = set(tokenizer.model_input_names)
     if lacking := {"input_ids"} - names | names - set(made):
         raise WrongFiles(
             f"{name}: its tokenizer makes no {cut(min(lacking))} (model_input_names in "
