@@ -297,8 +297,11 @@ def damaged_reads(
     of file by each damage, or a share of these cases.
     """
     read_by = {file: by for file, by in readers(study).items() if (study / file).is_file()}
-    cases = [(files, how) for files in kinds(list(read_by)).values() for how in DAMAGES]
-    for files, how in rng.choices(cases, k=round(share * len(cases))) if share < 1 else cases:
+    each = max(1, round(min(share, 1) * len(DAMAGES)))
+    cases = [
+        (files, how) for files in kinds(list(read_by)).values() for how in rng.sample(DAMAGES, each)
+    ]
+    for files, how in cases * max(1, round(share)):
         file = rng.choice(files)
         program, arguments = rng.choice(read_by[file])
         whole, times = (folder / file).read_bytes(), (folder / file).stat()

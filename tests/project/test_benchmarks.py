@@ -1,6 +1,7 @@
 """Each benchmark runs at its smallest size.
 
-benchmarks.cost and benchmarks.kills have tests of their own (test_cost.py, workflow/test_kills.py).
+benchmarks.cost and benchmarks.faults have tests of their own (test_cost.py,
+workflow/test_faults.py).
 """
 
 import re
@@ -15,7 +16,6 @@ pytestmark = [pytest.mark.models, pytest.mark.slow]
 
 # By name the smallest size, and a line that is printed.
 BENCHMARKS = {
-    "fuzz_inputs": ("--program timedial --cases 4", r"\| timedial \|( \d \|)+"),
     "gpu": ("--tiny", r"    twice the same: equal, every byte"),
     "intervals": ("--times 1 --resamples 10 --groups 3", r"\| 3 \| 0.95 \| 1 \|.*"),
     "likelihood": (

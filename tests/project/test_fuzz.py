@@ -9,10 +9,12 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.fuzz import SILENCE, attempt, called, judged, place
+from tests.fuzz import SILENCE, attempt, attempt_verified, called, judged, place
+from tests.fuzz_servers import attempt_server
 from tests.fuzz_targets import TALK, TARGETS, zipped
+from tests.fuzz_targets_made import MADE
 
-CASES = 25  # of each program; benchmarks/fuzz_inputs.py runs thousands
+CASES = 20  # of each program; benchmarks/faults.py runs thousands
 
 
 def filled(target, given, output):
@@ -50,6 +52,25 @@ def test_damaged_input_is_accepted_or_refused(name, tmp_path):
         assert not outcome.problem, f"case {number} of seed 7: {outcome.problem}\n{outcome.said}"
         ends.append(outcome.kind)
     assert "refused" in ends, "the damage is none"
+
+
+def test_a_result_that_its_manifest_does_not_know_is_refused(tmp_path):
+    ends = []
+    for name in MADE:
+        for number in range(3):
+            outcome = attempt_verified(TARGETS[name], 7, number, tmp_path / "case")
+            assert not outcome.problem, f"case {number} of {name}: {outcome.problem}"
+            ends.append(outcome.kind)
+    assert ends.count("refused") > len(ends) / 2
+
+
+def test_a_hostile_server_is_refused_or_changes_nothing(tmp_path):
+    ends = set()
+    for number in range(15):
+        outcome = attempt_server(7, number, tmp_path / "case")
+        assert not outcome.problem, f"case {number}: {outcome.problem}\n{outcome.said}"
+        ends.add(outcome.kind)
+    assert ends >= {"refused", "equal"}
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
-"""Killed at random, the workflow ends as an undisturbed one does:
-the short form of benchmarks/kills.py.
+"""Killed at random, damaged, filled and lied to, the workflow ends as it promises:
+benchmarks/faults.py with a few cases of each class.
 """
 
 import re
@@ -8,26 +8,22 @@ import sys
 
 import pytest
 
-from benchmarks.kills import differences
+from benchmarks.disturbed import differences
 from tests.conftest import ROOT
 from tests.files import write_json
 
 
-def test_kills_change_nothing():
+def test_faults_are_none():
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.kills", "--kills", "5", "--seed", "3", "--short"],
+        [sys.executable, "-m", "benchmarks.faults", "--share", "0.04", "--seed", "3"],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    kills = {
-        row[1]: int(row[2]) for row in re.finditer(r"^\| (\w+) \|.* (\d+) \|$", done.stdout, re.M)
-    }
-    assert kills["all"] == 5
-    assert (
-        sum(kills[stage] > 0 for stage in "fetch clean build train evaluate publish".split()) >= 2
-    ), done.stdout
+    rows = dict(re.findall(r"^\| ([a-z ,]+) \| (\d+) \|", done.stdout, re.M))
+    assert {"kills", "results of a study, damaged", "hostile servers", "all"} <= rows.keys()
+    assert all(int(tried) for tried in rows.values()), done.stdout
 
 
 @pytest.fixture
