@@ -40,15 +40,15 @@ End = tuple[str, str]  # its name, and what is to be said of it
 
 # By class how a case is run, on which targets, and how many cases of each.
 FUZZED: dict[str, tuple[Callable[..., Outcome], list[str], int]] = {
-    "results of programs, damaged": (attempt_verified, list(MADE), 12),
-    "full disks": (attempt_full, [name for name in TARGETS if TARGETS[name].outputs], 2),
+    "results of programs, damaged": (attempt_verified, list(MADE), 20),
+    "full disks": (attempt_full, [name for name in TARGETS if TARGETS[name].outputs], 6),
     "hostile servers": (attempt_server, ["server"], 120),
-    "hostile models": (attempt, [name for name in MODELS if name != "fetch source"], 60),
+    "hostile models": (attempt, [name for name in MODELS if name != "fetch source"], 100),
     "configurations, broken": (attempt, ["configuration"], 300),
     "inputs, broken": (
         attempt,
         [name for name in TARGETS if name not in ("configuration", *list(MODELS)[1:])],
-        25,
+        50,
     ),
 }
 # By class how many cases there are.
