@@ -227,6 +227,11 @@ def lying(table: dict) -> dict:
             "its tokenizer makes no input_ids",
         ),
         (
+            "tokenizer_config.json",
+            lambda file: with_part(file, {"model_input_names": [3]}),
+            "its tokenizer makes no 3",
+        ),
+        (
             "tokenizer.json",
             lambda file: file.read_bytes().replace(
                 b'"unk_token": "[UNK]"', b'"unk_token": "[NONE]"'
