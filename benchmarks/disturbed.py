@@ -19,6 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -230,6 +231,7 @@ def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[
 # ---- damage
 
 
+@cache
 def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
     """By file of results/ the programs that read it, each with its file of arguments."""
     code, said = finish(study, "--dry-run", "--forceall", "--printshellcmds")

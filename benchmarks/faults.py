@@ -107,7 +107,7 @@ def studied(
         for case in range(max(1, round(cases))):
             yield disturbed.killed(study(), folder, rng, case)
     elif kind == "a study, damaged":
-        read = disturbed.kinds([file for file in disturbed.readers(study())])
+        read = disturbed.kinds(list(disturbed.readers(study())))
         read |= {
             name: [str(file.relative_to(study())) for file in study().glob(name) if file.is_file()]
             for name in RECORDS
@@ -128,6 +128,7 @@ def main(given: argparse.Namespace) -> int:
             counts[kind][end] += 1
             if end in FAULTS:
                 print(f"{kind}: {end}: {said}", flush=True)
+        print(f"{kind}: {dict(counts[kind])}", flush=True)
 
     chosen = [kind for kind in [*DISTURBED, *FUZZED] if not given.only or given.only in kind]
     with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as name:
@@ -139,7 +140,7 @@ def main(given: argparse.Namespace) -> int:
             chosen = [kind for kind in chosen if kind != "full disks"]
         study = cache(lambda: disturbed.undisturbed_study(Path(name, "undisturbed")))
         if set(chosen) & set(DISTURBED):
-            study()
+            disturbed.readers(study())  # before two classes ask
         with ThreadPoolExecutor(given.jobs) as threads:
             running = [
                 threads.submit(
