@@ -2,19 +2,24 @@
 a call costs its work, not the imports.
 
 Each call is a process of its own, as with `python -m`: its own arguments, folder, environment,
-output and exit code. This file is also the program that forks: it imports the modules that its
-arguments name, then reads a call a line and answers with its exit code.
+output and exit code. This file is also the program that forks. The jobs of a workflow come to it,
+too: `python` is another program for them.
 """
 
 import atexit
 import gc
 import importlib
-import json
+import marshal
 import os
 import runpy
+import selectors
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -46,6 +51,8 @@ TRAINING = {
     "OMP_NUM_THREADS": "1",
     "OMP_WAIT_POLICY": "passive",
 }
+# What the jobs of a workflow import of others.
+JOBS = (*WORDS, "torch", "accelerate", "transformers.models.bert.modeling_bert")
 SNAKEMAKE = (
     "snakemake.cli",
     "snakemake.report.html_reporter",
@@ -79,35 +86,78 @@ class Ended(subprocess.CompletedProcess):
 class ForkServer:
     """An interpreter that has imported some modules under an environment, and forks at each call.
 
-    It ends with this process.
+    It ends with this process. Its calls come through a socket: the command, its folder and
+    environment, what it takes for its interpreter, and the files of its input and output.
     """
 
     def __init__(self, environment: dict[str, str], imports: tuple[str, ...]):
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, *imports],
-            env=environment,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        self.address = f"{tempfile.mkdtemp()}/socket"
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(self.address)
+            listening.listen(100)
+            self.process = subprocess.Popen(
+                [sys.executable, __file__, str(listening.fileno()), *imports],
+                env=environment,
+                stdin=subprocess.PIPE,
+                pass_fds=[listening.fileno()],
+            )
+        atexit.register(shutil.rmtree, Path(self.address).parent)
         atexit.register(self.process.communicate)
 
-    def call(self, command: list[str], cwd: Path, environment: dict[str, str]) -> Ended:
+    def call(
+        self,
+        command: list[str],
+        cwd: Path,
+        environment: dict[str, str],
+        interpreter: str = sys.executable,
+    ) -> Ended:
         """`python -m <command>` with its text caught.
 
         `environment` differs only in what no imported module has read.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            files = [f"{folder}/out", f"{folder}/err"]
-            print(
-                json.dumps([command, str(cwd), environment, files]),
-                file=self.process.stdin,
-                flush=True,
+        call = (command, str(cwd), environment, interpreter)
+        with (
+            tempfile.TemporaryFile("r+") as out,
+            tempfile.TemporaryFile("r+") as err,
+            open(os.devnull) as nothing,
+            socket.socket(socket.AF_UNIX) as connection,
+        ):
+            connection.connect(self.address)
+            request = marshal.dumps(call)
+            socket.send_fds(
+                connection,
+                [len(request).to_bytes(4, "big")],
+                [nothing.fileno(), out.fileno(), err.fileno()],
             )
-            answer = self.process.stdout.readline()
+            connection.sendall(request)
+            answer = connection.recv(4)
             assert answer, "the server of programs ended"
-            out, err = (Path(file).read_text() for file in files)
-        return Ended(command, int(answer), out, err)
+            out.seek(0), err.seek(0)
+            return Ended(
+                command, int.from_bytes(answer, "big", signed=True), out.read(), err.read()
+            )
+
+
+# A `python` for the jobs of a workflow: what a server can fork is forked there, all else is
+# started. It starts in a hundredth of a second, since it imports nothing.
+INTERPRETER = """#!{python} -ISE
+import _socket, array, marshal, os, sys
+module = sys.argv[2] if sys.argv[1:2] == ["-m"] else ""
+place = next((place for name, place in {places}.items() if module.startswith(name)), None)
+if place is None or "HF_ENDPOINT" in os.environ:
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+connection = _socket.socket(_socket.AF_UNIX)
+connection.connect(place)
+request = marshal.dumps((sys.argv[2:], os.getcwd(), dict(os.environ), __file__))
+files = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))
+connection.sendmsg([len(request).to_bytes(4, "big")], [files])
+while request:
+    request = request[connection.send(request):]
+code = int.from_bytes(connection.recv(4), "big", signed=True)
+if code < 0:
+    os.kill(os.getpid(), -code)
+os._exit(code)
+"""
 
 
 @cache
@@ -116,33 +166,98 @@ def snakemake_server() -> ForkServer:
     return ForkServer(dict(os.environ), SNAKEMAKE)
 
 
+@cache
+def interpreter() -> str:
+    """The `python` of the jobs, one a worker of pytest."""
+    jobs = ForkServer(os.environ | TRAINING, JOBS)
+    places = {
+        "snakemake": snakemake_server().address,
+        "scripts.": jobs.address,
+        "benchmarks.": jobs.address,
+    }
+    folder = Path(jobs.address).parent
+    text = INTERPRETER.format(python=sys.executable, places=places)
+    (folder / "python").write_text(text)
+    (folder / "python").chmod(0o755)
+    return str(folder / "python")
+
+
+# Options of Snakemake by which it starts no job.
+NO_JOBS = {"-n", "--dry-run", "--touch", "--summary", "--lint", "--rulegraph", "--unlock"}
+
+
 def snakemake(*arguments, cwd: Path, **environment) -> Ended:
     """`python -m snakemake …` in a folder, without a mirror unless `environment` names one."""
     kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
-    return snakemake_server().call(["snakemake", *map(str, arguments)], cwd, kept | environment)
+    command = ["snakemake", *map(str, arguments)]
+    python = sys.executable if NO_JOBS & set(command) else interpreter()
+    return snakemake_server().call(command, cwd, kept | environment, python)
 
 
-def become(command: list[str], cwd: str, environment: dict[str, str], files: list[str]) -> None:
-    """Make this process what `python -m <command>` would be, without input,
-    its output in two files.
-    """
-    for number, file in enumerate([os.devnull, *files]):
-        os.dup2(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), number)
+# ---- in the server
+
+
+def become(
+    command: list[str], cwd: str, environment: dict[str, str], python: str, files: list[int]
+) -> None:
+    """Make this process what `python -m <command>` would be, its input and output in files."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(cwd)
-    sys.path.insert(0, cwd)
-    sys.argv = command
+    sys.path[:0] = [cwd, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.argv, sys.executable = command, python
     runpy.run_module(command[0], run_name="__main__", alter_sys=True)
+
+
+def serve(listening: socket.socket) -> None:
+    """Fork at each call and answer with its exit code, until this process's input ends.
+
+    A call whose caller is gone gets SIGTERM.
+    """
+    waiting = selectors.DefaultSelector()
+    waiting.register(listening, selectors.EVENT_READ)
+    waiting.register(0, selectors.EVENT_READ)
+    running = {}  # by connection the process and what tells of its end
+    while True:
+        for key, _ in waiting.select():
+            if key.fileobj == 0:
+                return
+            if key.fileobj is listening:
+                connection, _ = listening.accept()
+                length, files, _, _ = socket.recv_fds(connection, 4, 3)
+                request = connection.recv(int.from_bytes(length, "big"), socket.MSG_WAITALL)
+                if not (child := os.fork()):
+                    others = [other.fileobj for other in waiting.get_map().values()]
+                    waiting.close()
+                    for other in [connection, *others]:
+                        os.close(other) if isinstance(other, int) else other.close()
+                    become(*marshal.loads(request), files)
+                    return
+                for file in files:
+                    os.close(file)
+                end = os.pidfd_open(child)
+                waiting.register(end, selectors.EVENT_READ, connection)
+                waiting.register(connection, selectors.EVENT_READ)
+                running[connection] = child
+            elif key.data is None:  # the caller is gone
+                os.kill(running[key.fileobj], signal.SIGTERM)
+                waiting.unregister(key.fileobj)
+            else:
+                code = os.waitstatus_to_exitcode(os.waitpid(running.pop(key.data), 0)[1])
+                waiting.unregister(key.fd)
+                os.close(key.fd)
+                with suppress(KeyError):
+                    waiting.unregister(key.data)
+                with suppress(OSError), key.data:
+                    key.data.sendall(code.to_bytes(4, "big", signed=True))
 
 
 if __name__ == "__main__":
     del sys.path[0]  # the folder of the tests
-    for name in sys.argv[1:]:
+    for name in sys.argv[2:]:
         importlib.import_module(name)
     gc.freeze()  # else each fork goes through all that was imported at its end, and copies it
-    for line in sys.stdin:
-        if not (child := os.fork()):
-            become(*json.loads(line))
-            break
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -6,11 +6,11 @@ workflow/test_faults.py).
 
 import re
 import subprocess
-import sys
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.forking import interpreter
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
 
@@ -37,7 +37,7 @@ BENCHMARKS = {
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_a_benchmark_runs_at_its_smallest_size(benchmark):
     smallest, line = BENCHMARKS[benchmark]
-    command = [sys.executable, "-m", f"benchmarks.{benchmark}", *smallest.split()]
+    command = [interpreter(), "-m", f"benchmarks.{benchmark}", *smallest.split()]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "FAILED" not in done.stdout, done.stdout + done.stderr
     assert re.search(f"^{line}$", done.stdout, re.M), done.stdout
