@@ -139,7 +139,7 @@ def add_downloaded_source(study: Study, folder: Path) -> None:
 
 
 def reduce(config: dict) -> None:
-    """The default study, reduced: two sources, two strides, one seed."""
+    """The default study, reduced: two sources, two strides, one seed, two controls."""
     config["seeds"] = [1]
     config["bootstrap_resamples"] = 200
     config["experiments"]["sample_sop"]["data"] = {
@@ -147,6 +147,7 @@ def reduce(config: dict) -> None:
         "stride": [0, 1],
     }
     config["experiments"]["sample_sop"]["training"]["epochs"] = 1
+    config["experiments"]["sample_sop"]["controls"] = ["bag_of_words", "length_and_overlap"]
     config["experiments"]["other_sop"] = json.loads(json.dumps(config["experiments"]["sample_sop"]))
     config["experiments"]["other_sop"]["data"] = {"source": "mini", "stride": 2}
     config["run"] = ["sample_sop", "other_sop"]

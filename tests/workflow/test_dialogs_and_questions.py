@@ -15,7 +15,7 @@ TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length"
 SMALL = {"source": "sample_dialogs", "max_dialogs": 24, "context_scope": "target"}
 # of the sample sources, which have three times as many;
 # the challenge has an instance in eight dialogs
-DIALOGS_WRITTEN, INSTANCES = (400, 50)
+DIALOGS_WRITTEN, INSTANCES = (240, 30)
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def timedial(study):
 
     def mend(config):
         same = {"study": "timedial", "data": SMALL, "seeds": [1], "training": TRAINING}
+        same["controls"] = ["in_context", "most_frequent", "length_and_overlap"]
         experiments = {
             "sample_dialogs_mlm": same | {"models": ["tiny_bert"], "methods": ["mlm"]},
             "bert": same | {"models": ["tiny_bert"], "methods": ["classify"]},
@@ -142,10 +143,9 @@ def test_dialogs_of_ones_own_as_the_docs_say(timedial):
             config.update(run=["bert"]),
         ),
     )
-    timedial.run()
+    timedial.run("evaluate")
     metrics = read_table(timedial / timedial.metrics).to_pandas()
     assert set(metrics.loc[metrics["method"] == "classify", "domain"]) == {"out"}
-    assert entry["title"] in (timedial / timedial.page).read_text()
     (timedial / "mine.jsonl").write_text('{"dialog": ["Hello ."]}\n{"turns": []}\n')
     timedial.snakemake("--cores", "2").refused("line 2")
 
@@ -157,6 +157,7 @@ def test_without_held_out_questions_the_last_epoch_is_reported(study):
     experiment = {
         "study": "mctaco",
         "models": ["tiny_bert"],
+        "controls": ["bag_of_words"],
         "data": {"source": "sample_mctaco", "train_question": 5},
     }
     study.change(
@@ -207,13 +208,13 @@ def test_without_held_out_questions_the_last_epoch_is_reported(study):
             },
         ),
     )
-    study.run()
+    study.run("train")
     for model in ("tiny_bert", "esim_small"):
         [folder] = (study / "results/train/mctaco").glob(f"*train_questions-30*{model}*")
         predictions = read_table(folder / "predictions.parquet").to_pandas()
         assert set(predictions["selection"]) == {"last"} and set(predictions["epoch"]) == {2}
         facts = read_json(folder / "run.json")
         assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
-    assert study.jobs() == {}
+    assert study.jobs("train") == {}
     study.edit("scripts/train/paradigms/esim.py", "DROPOUT = 0.5", "DROPOUT = 0.25")
-    assert len(study.jobs()["train_run"]) == 1, "ESIM's code concerns ESIM"
+    assert len(study.jobs("train")["train_run"]) == 1, "ESIM's code concerns ESIM"

@@ -100,8 +100,8 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
 
 
 def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
-    """On a machine of 5 GB: the address space of the job is limited to that."""
-    training = TRAINING | {"batch_size": 60_000, "max_length": 128, "compile": False}
+    """On a machine of 3 GB: the address space of the job is limited to that."""
+    training = TRAINING | {"batch_size": 6_000, "max_length": 128, "compile": False}
     settings = SETTINGS | {"model": "tiny_bert", "training": training}
     entries = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
     told = {
@@ -131,7 +131,7 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, 5 * 2**30)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30)),
     )
     assert done.returncode == 1 and "too_much: tiny_bert, train: FAILED" in done.stdout
     assert "lower batch_size" in done.stdout

@@ -42,6 +42,7 @@ def nli(study, nli_model):
         study: temporal_nli
         models: [nli]
         methods: [direct, train, hypothesis_only]
+        controls: [bag_of_words, length_and_overlap]
         data: {source: generated, challenge_set: temp_order, train_templates: 4, test_templates: 2, iterations: 1}
         training: {epochs: 1, max_length: 64}
     """)

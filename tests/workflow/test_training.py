@@ -129,18 +129,23 @@ def test_it_learns_and_reports(undisturbed):
     assert "checkpoint.pt" not in os.listdir(undisturbed / "work")
 
 
-def test_the_same_seed_gives_the_same_run(undisturbed, train, tmp_path):
-    train(tmp_path)
-    assert same_bytes(tmp_path, undisturbed)
+def test_the_same_seed_gives_the_same_run_and_what_is_finished_is_not_made_again(
+    train, undisturbed, tmp_path
+):
+    def again(**training) -> tuple[str, dict]:
+        """What a run says, and its kept tokens with their times."""
+        said = train(tmp_path / "run", training, tokens=tmp_path / "tokens").stderr
+        kept = (tmp_path / "tokens").rglob("*.npy")
+        return said, {path: path.stat().st_mtime_ns for path in kept}
 
-
-def test_finished_work_is_handed_out(train, undisturbed, tmp_path):
-    train(tmp_path)
-    (tmp_path / "run.json").unlink()
-    begun = time.time()
-    assert "no step taken" in train(tmp_path).stderr
-    assert time.time() - begun < 10 and (tmp_path / "run.json").exists()
-    assert "no step taken" not in train(tmp_path, {"learning_rate": 2e-3}).stderr
+    _, kept = again()
+    assert same_bytes(tmp_path / "run", undisturbed)
+    # learned, held_out, val_1
+    assert len([path for path in kept if path.name == "labels.npy"]) == 3
+    (tmp_path / "run/run.json").unlink()
+    assert "no step taken" in again()[0] and (tmp_path / "run/run.json").exists()
+    said, found = again(learning_rate=2e-3)
+    assert "no step taken" not in said and found == kept
 
 
 def test_a_killed_run_resumes_to_the_same_numbers(prepared, undisturbed, train, tmp_path):
@@ -183,19 +188,6 @@ def test_a_second_process_waits_for_the_first(prepared, tmp_path):
     said = [one.communicate()[1] for one in both]
     assert [one.returncode for one in both] == [0, 0]
     assert sum("no step taken" in text for text in said) == 1
-
-
-def test_two_processes_agree_with_one(train, tmp_path):
-    """The gradient is that of the whole batch, so only rounding differs (no dropout: its masks
-    depend on the shares).
-    """
-    train(tmp_path / "one", {"dropout": 0.0})
-    train(tmp_path / "two", {"dropout": 0.0}, devices=2)
-    assert read_json(tmp_path / "two/run.json")["hardware"]["processes"] == 2
-    one, two = (results(tmp_path / name) for name in ("one", "two"))
-    assert [len(table) for table in one] == [len(table) for table in two]
-    np.testing.assert_allclose(one[0]["loss"], two[0]["loss"], atol=1e-4)
-    np.testing.assert_allclose(one[0]["accuracy"], two[0]["accuracy"], atol=0.01)
 
 
 @pytest.mark.parametrize(
@@ -375,23 +367,23 @@ def test_an_orphan_ends(prepared, tmp_path):
         time.sleep(0.1)
 
 
-def test_the_processes_of_a_killed_launcher_end_before_others_train(prepared, tmp_path):
-    process = started(prepared, tmp_path, training={"epochs": 500, "dropout": 0.0}, devices=2)
+def test_two_processes_agree_with_one_once_those_of_a_killed_launcher_have_ended(
+    prepared, train, tmp_path
+):
+    """The gradient is that of the whole batch, so only rounding differs (no dropout: its masks
+    depend on the shares).
+    """
+    place = tmp_path / "two"
+    process = started(prepared, place, training={"epochs": 500, "dropout": 0.0}, devices=2)
     process.kill()  # the launcher alone: its processes are left
     process.wait()
-    second = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "scripts.train.run",
-            *told(prepared, tmp_path, {"epochs": 1, "dropout": 0.0}, devices=2),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert second.returncode == 0, second.stderr
-    assert read_json(tmp_path / "run.json")["epochs"] == 1
+    train(place, {"dropout": 0.0}, devices=2)
+    assert read_json(place / "run.json")["hardware"]["processes"] == 2
+    train(tmp_path / "one", {"dropout": 0.0})
+    one, two = results(tmp_path / "one"), results(place)
+    assert [len(table) for table in one] == [len(table) for table in two]
+    np.testing.assert_allclose(one[0]["loss"], two[0]["loss"], atol=1e-4)
+    np.testing.assert_allclose(one[0]["accuracy"], two[0]["accuracy"], atol=0.01)
 
 
 # ---- what numbers depend on, and what they do not
@@ -437,16 +429,6 @@ def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path)
     assert (scores.view(np.uint32) & 0xFFFF).any(1).mean() > 0.9, (
         "the lower half of an fp32 number is rounded away in bf16"
     )
-
-
-def test_tokens_are_kept_for_other_runs(train, undisturbed, tmp_path):
-    train(tmp_path / "first", tokens=tmp_path / "tokens")
-    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")}
-    # learned, held_out, val_1
-    assert len([path for path in kept if path.name == "labels.npy"]) == 3
-    train(tmp_path / "second", {"weight_decay": 0.0}, tokens=tmp_path / "tokens")
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")} == kept
-    assert same_bytes(tmp_path / "first", undisturbed)
 
 
 def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_path):
