@@ -21,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.measure import measured
-from scripts.clean.howto100m import VIDEOS, clean_batch, spaced, without_rolling
-from scripts.clean.howto100m_videos import Video, Videos, as_batch, texts_of
+from scripts.clean.howto100m import VIDEOS, clean_batch, without_rolling
+from scripts.clean.howto100m_videos import Video, Videos, as_batch
 from scripts.data.files import sha256_of
 from scripts.data.keyed import keyed_uniform
 from scripts.running.owner import started
@@ -504,7 +504,6 @@ def test_memory_does_not_grow_with_the_file(program, tmp_path, processes):
 some_text = st.text(st.sampled_from("ab "), min_size=1, max_size=4) | st.text(
     min_size=1, max_size=2
 )
-white_text = st.text(st.sampled_from(" \t\n\x0b\x0c\r\x1c\x1f\x85\xa0\u2002\u3000x"), max_size=6)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), some_text), max_size=9), st.integers(0, 2))
@@ -522,12 +521,6 @@ def test_rolling_captions_as_in_a_loop(rows, skipped):
         texts, np.array([video for video, _ in rows], int), np.arange(len(rows))
     )
     assert [rows[row] for row in found] == stay[::-1]
-
-
-@given(st.lists(st.none() | st.text() | white_text))
-def test_spaced_equals_split_and_join(values):
-    expected = [value if value is None else " ".join(value.split()) for value in values]
-    assert spaced(texts_of(values)[0])[0].to_pylist() == expected
 
 
 @given(corpora.filter(len))

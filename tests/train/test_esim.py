@@ -362,27 +362,6 @@ def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
     assert lengths.tolist() == [2] and torch.allclose(states, alone, atol=1e-6)
 
 
-def test_padding_and_missing_texts_do_no_harm_over_an_encoder(encoder_folder):
-    tokenizer, net = load(encoder_folder, HEAD, TRAINING, None)
-    net.eval()
-    with torch.inference_mode():
-        one = tokenize(tokenizer, [TEXTS[0] + [""], TEXTS[1] + [""]], np.zeros(4), 32)
-        rows = collate(one, np.arange(4), PADDING, "cpu")
-        together = net(
-            **{name: values for name, values in rows.items() if name not in ("labels", "choices")}
-        ).logits
-        assert torch.isfinite(together).all()
-        for row in range(4):
-            alone = collate(one, np.array([row]), PADDING, "cpu")
-            assert torch.allclose(
-                log_probabilities(net, HEAD, alone), together[row].log_softmax(0), atol=1e-5
-            )
-        single = collate(
-            tokenize(tokenizer, TEXTS[:1], np.zeros(3), 32), np.arange(3), PADDING, "cpu"
-        )
-        assert torch.isfinite(log_probabilities(net, HEAD, single)).all()
-
-
 def test_an_encoder_without_weights_or_too_short_is_refused(encoder_folder, tmp_path):
     with pytest.raises(UserError, match="takes 40 tokens at most, but max_length is 128"):
         load(encoder_folder, HEAD, {"max_length": 128}, None)

@@ -12,13 +12,12 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify
-from scripts.train.batches import Examples, Ragged, collate, parts_of, sorted_batches, static_width
+from scripts.train.batches import Examples, Ragged, collate, sorted_batches
 from scripts.train.hardware import Hardware
 from scripts.train.labels import Head
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, learning_rate, parameter_groups, tokens_that_fit
 from scripts.train.early_end import Stop
-from tests.rows import rows_of
 
 pytestmark = pytest.mark.models
 TRAINING = {
@@ -198,18 +197,6 @@ def test_the_learning_rate_rises_to_its_peak_and_falls_towards_zero(steps, warmu
 
 
 @given(
-    st.lists(st.integers(0, 40), min_size=1, max_size=40), st.one_of(st.none(), st.integers(1, 200))
-)
-def test_parts_hold_every_row_once_and_no_more_tokens_than_allowed(lengths, tokens):
-    sizes, rows = np.array(lengths), np.random.default_rng(0).permutation(len(lengths))
-    parts = parts_of(sizes, rows, tokens)
-    assert sorted(np.concatenate(parts).tolist()) == list(range(len(lengths)))
-    assert all(
-        len(part) == 1 or sizes[part].max() * len(part) <= (tokens or np.inf) for part in parts
-    )
-
-
-@given(
     st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), min_size=1, max_size=60),
     st.integers(1, 12),
     st.none() | st.integers(1, 300),
@@ -223,20 +210,6 @@ def test_candidates_for_one_place_stay_in_one_batch_longest_first(rows, size, to
     assert longest == sorted(longest, reverse=True)
     for batch in batches if tokens else ():
         assert len(set(choices[batch])) == 1 or len(batch) * max(1, lengths[batch].max()) <= tokens
-
-
-def test_static_widths_are_few_and_never_above_the_positions_of_the_model():
-    widths = {static_width(width) for width in range(1, 513)}
-    assert len(widths) <= 12 and all(static_width(width) >= width for width in range(1, 513))
-    for longest, most, expected in rows_of("""
-        33 | 40 | 40
-        30 | 40 | 32
-        5  | 40 | 8
-        37 | 36 | 37
-    """):
-        batch = collate(examples_of([longest, 3]), np.arange(2), {"input_ids": 0}, "cpu", most=most)
-        assert batch["input_ids"].shape == batch["attention_mask"].shape == (2, expected)
-        assert batch["attention_mask"].sum(1).tolist() == [longest, 3]
 
 
 # ---- scoring

@@ -11,16 +11,15 @@ import pytest
 from scripts.running.job_files import has_options
 from scripts.running.program import UserError
 from scripts.data.tables import read_table
-from scripts.studies.temporal_nli.evaluate import SCHEMA
 from scripts.publish.comparison import Comparison, Facts, published_claims
 from scripts.publish.selection import selected
 from scripts.publish.names import method_title
 from scripts.publish.table import ABOVE
 from scripts.studies.temporal_nli.figures.generalization import without
-from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, data_title, nli_metrics
+from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, data_title
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.publish.publish_inputs import HOSTILE
-from tests.files import read_json, write_rows
+from tests.files import read_json
 from tests.publish.publish_inputs import points_of, table_of
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
     CHOICES,
@@ -348,19 +347,3 @@ def test_differences_sums_and_slices_beside_rows(facts):
         facts,
     ).rows()
     assert counted == [{"Here": "16,980", "Difference": "0", "Caveat": ""}]
-
-
-def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
-    rows = [row for row in metric_rows() if row["held_out"] == "template"]
-    two = tmp_path / "two.parquet"
-    write_rows(rows + [row | {"experiment": "again"} for row in rows], two, SCHEMA)
-    assert len(nli_metrics(two, RESOURCES["models"])) == len(rows)
-    other = [
-        row | {"experiment": "again", "value": row["value"] + 0.01}
-        for row in rows
-        if row["model"] == "minilm"
-    ]
-    write_rows(rows + other, two, SCHEMA)
-    assert {"MiniLM-L6 (a small model) (tried)", "MiniLM-L6 (a small model) (again)"} <= set(
-        nli_metrics(two, RESOURCES["models"])["series"]
-    )
