@@ -24,7 +24,6 @@ def timedial(study):
 
     def mend(config):
         same = {"study": "timedial", "data": SMALL, "seeds": [1], "training": TRAINING}
-        same["controls"] = ["in_context", "most_frequent", "length_and_overlap"]
         experiments = {
             "sample_dialogs_mlm": same | {"models": ["tiny_bert"], "methods": ["mlm"]},
             "bert": same | {"models": ["tiny_bert"], "methods": ["classify"]},
