@@ -9,11 +9,13 @@ says how many: `--resources gpu=N`.
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
+from snakemake.persistence.file import FilePersistence
 
 from scripts.running.folder_lock import owned
 from scripts.running.owner import name_owner
@@ -61,6 +63,31 @@ def lock_by_owner() -> None:
 
     lock.by_owner = True
     PersistenceBase.lock = lock
+
+
+@cache
+def say_damaged(record: str) -> None:
+    """Say once that a record of Snakemake's is left out."""
+    logger.warning(f"{record}: this record of an earlier job is damaged; the job may run again")
+
+
+def leave_out_damaged_records() -> None:
+    """Let Snakemake go on without a record that is no text or has another form, as it does where
+    one is no JSON.
+    """
+    inner = FilePersistence._read_record
+    if hasattr(inner, "leaves_out") or not is_known():
+        return
+
+    def read(persistence: FilePersistence, key: str):
+        try:
+            return inner(persistence, key)
+        except ValueError:
+            say_damaged(os.path.relpath(persistence._record_path(persistence._metadata_path, key)))
+            return None
+
+    read.leaves_out = True
+    FilePersistence._read_record = read
 
 
 def use_terminal(workflow) -> bool:

@@ -69,6 +69,7 @@ class Start:
         if self.is_main:
             check_writable()
         internals.lock_by_owner()
+        internals.leave_out_damaged_records()
         remember_in(IDENTITIES)
         self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))
         self.published = Published(self.work)

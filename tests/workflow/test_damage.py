@@ -43,3 +43,14 @@ def test_predictions_of_another_run_are_refused(study):
     )
     assert done.returncode == 1
     assert f"holds the predictions of {other.name}" in done.stderr
+
+
+def test_a_record_that_is_no_text_is_left_out(study):
+    """Snakemake itself leaves out what is no JSON, and ended in a traceback on what is no text."""
+    records = sorted(file for file in study.folder.glob("results/.records/*") if file.is_file())
+    for file, content in zip(records, (b"\xff\xfe", b"[1]", b'{"code": [3]}')):
+        file.write_bytes(content)
+    done = study.snakemake("--dry-run").checked()
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said
+    assert f"{records[0].relative_to(study.folder)}: this record" in said
