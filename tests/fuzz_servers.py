@@ -92,7 +92,7 @@ def attempt_server(seed: int, number: int, folder: Path) -> Outcome:
         places = ("127.0.0.1", "config.json", "model.safetensors", "tokenizer.json")
         target = replace(target, places=places)
         outcome = run_case(target, target.files, target.arguments, folder)
-        if not outcome.problem and outcome.seconds > 30:
+        if not outcome.problem and outcome.seconds > 100:
             outcome.problem = f"hang: {outcome.seconds:.0f} s"
     found = {name: folder / "work/out" / name for name in wanted}
     if outcome.code == 0 and not outcome.problem:

@@ -109,6 +109,7 @@ MODELS = {
         | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
         "--model m --models {in}/models.yaml --output {out} --partial {in}/partial".split(),
         ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"),
+        places=("error: m: ",),
     ),
     "facts of a model": Target(
         "scripts.fetch.facts",
@@ -119,6 +120,7 @@ MODELS = {
         | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
         "--model m --models {in}/models.yaml --output {out}/m.json --fetched {in}/none".split(),
         ("m.json",),
+        places=("error: m: ",),
     ),
     "train": Target(
         "scripts.train.run",
@@ -134,6 +136,6 @@ MODELS = {
         # scripts.fetch.model, which comes before, tries the tokenizer
         damaged=("m/config.json", "data/train.parquet", "data/val.parquet"),
         keeps="work",
-        places=("/work/model",),
+        places=("/work/model", "error: run-1: "),
     ),
 }
