@@ -157,7 +157,6 @@ def judged(target: Target, output: Path, code: int | None, said: str) -> str:
         "standard input",
         "--",
         "/in",
-        "the memory is too small for the model",  # of the run that is named
         *target.places,
     ]
     return "" if any(name in errors[0] for name in names) else f"no place: {errors[0][:300]}"
