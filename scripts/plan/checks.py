@@ -13,11 +13,11 @@ from scripts.running.identity import identity
 from scripts.running.program import UserError
 
 
-def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
-    """By manifest of the study the files that it lists and that are gone,
-    or not as long as they were.
+def manifests_of(work: Workplan) -> set[str]:
+    """The manifests, or single files, that stand for what a study fetches, cleans, builds and
+    trains in batches.
     """
-    manifests = {
+    return {
         *map(work.fetched, work.fetched_sources),
         *map(cleaned, work.used_sources),
         *map(spans, work.used_sources),
@@ -25,8 +25,23 @@ def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
         *(file for model in work.used_models for file in work.model_files(model)),
         *work.batch_manifests.values(),
     }
+
+
+def manifest_of(work: Workplan, file: Path) -> str | None:
+    """The manifest that stands for a file."""
+    folders = {Path(name).parent: name for name in manifests_of(work) if "/manifest.json" in name}
+    runs = {Path(work.run_folder(run)): name for run, name in work.batch_manifests.items()}
+    return next((found for place in file.parents if (found := (folders | runs).get(place))), None)
+
+
+def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
+    """By manifest of the study the files that it lists and that are gone,
+    or not as long as they were.
+    """
     there = sorted(
-        Path(name) for name in manifests if name.endswith("manifest.json") and Path(name).exists()
+        Path(name)
+        for name in manifests_of(work)
+        if name.endswith("manifest.json") and Path(name).exists()
     )
     return {manifest: lost for manifest in there if (lost := lost_files(manifest))}
 

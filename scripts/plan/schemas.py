@@ -140,6 +140,9 @@ def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
             f"{place} is the text '{value}', not true or false: {why}; write "
             f"`{_yaml_place(path, value.lower())}`"
         )
+    if "array" in wanted and not value.startswith("["):
+        listed = _yaml_place(path, f"[{value[:100]}]")
+        return f"{place} is the text {shown(value)}, not a list; write `{listed}`"
     if not {"number", "integer"} & set(wanted) or not NUMBER.fullmatch(value[:100]):
         return None
     number = value[:100]
@@ -229,8 +232,9 @@ def check(value, against: dict, where: str = "configuration"):
     _check_plain(value, where, [])
     errors = sorted(VALIDATOR(against).iter_errors(value), key=_first)
     if errors:
-        more = f" ({len(errors) - 1} more after this one)" if len(errors) > 1 else ""
-        raise UserError(f"{where}: {_explain(errors[0])}{more}")
+        others = "".join(f"; also: {_explain(error)}" for error in errors[1:4])
+        left = f"; {len(errors) - 4} more after these" if len(errors) > 4 else ""
+        raise UserError(f"{where}: {_explain(errors[0])}{others}{left}")
     return _normal(value, against, against)
 
 

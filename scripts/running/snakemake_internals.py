@@ -13,6 +13,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from snakemake import dag
+from snakemake.exceptions import RuleException
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
@@ -35,6 +37,18 @@ def is_main_process(workflow) -> bool:
 
 def is_dry_run(workflow) -> bool:
     return workflow.output_settings.dryrun
+
+
+def explain_missing_rules(explain: Callable[[str], str]) -> None:
+    """Let Snakemake say of a file that no rule makes what `explain` says."""
+    if not is_known():
+        return
+
+    class NoRule(RuleException):
+        def __init__(self, file):
+            super().__init__(explain(str(file)))
+
+    dag.MissingRuleException = NoRule
 
 
 def say_unknown(workflow) -> None:

@@ -21,7 +21,7 @@ from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
 from scripts.running.identity import remember_in, write_memory
 from scripts.running.job_files import PLACE, write_waiting
-from scripts.running.program import UserError
+from scripts.running.program import UserError, closest
 from scripts.running.summary import summary
 
 IDENTITIES = PLACE / "identities"
@@ -99,6 +99,7 @@ class Start:
             # the programs write on the terminal what Snakemake does not: warnings
             os.environ.update(TIMESTRIDE_LOG_ONLY="1")
         if self.is_main:
+            internals.explain_missing_rules(self.explain)
             self.check()
 
     def check(self) -> None:
@@ -117,6 +118,14 @@ class Start:
         for warning in checks.check_places(self.work):
             logger.warning(warning)
         checks.check_programs(self.work, self.jobs)
+
+    def explain(self, target: str) -> str:
+        """What to do where no rule makes what is asked for."""
+        if manifest := checks.manifest_of(self.work, Path(target)):
+            return f"{target}: a manifest stands for this file; ask for it: `snakemake {manifest}`"
+        if "/" in target:
+            return f"{target}: no rule makes this file; `snakemake --summary` lists what rules make"
+        return f"{target}: is no rule{closest(target, [rule.name for rule in self.workflow.rules])}"
 
     def begin(self) -> None:
         """Write what stands on the disk when jobs start. A dry run writes nothing."""

@@ -80,6 +80,23 @@ def test_malformed_json_names_the_video(study):
     assert not (study / "results/clean/mini/train.parquet").exists()
 
 
+def test_what_no_rule_makes_is_told_with_its_remedy(study):
+    """A file that a manifest stands for, a run of a batch, a misspelt rule."""
+    built = "results/build/strided_sop/mini/stride-0"
+    [run, *_] = sorted(study.folder.glob("results/train/strided_sop/mini-stride-0-tiny_bert-*"))
+    for target, said in (
+        (f"{built}/train.csv", f"ask for it: `snakemake {built}/manifest.json`"),
+        (
+            f"{run.relative_to(study.folder)}/predictions.csv",
+            "`snakemake results/train/strided_sop/t",
+        ),
+        ("evalute", "evalute: is no rule; did you mean evaluate?"),
+        ("results/nothing", "results/nothing: no rule makes this file"),
+    ):
+        done = study.snakemake("--dry-run", target)
+        assert done.returncode and said in done.stdout + done.stderr, done.stdout + done.stderr
+
+
 def test_an_empty_split(study):
     (study / "wrong.yaml").write_text("experiments: {other_sop: {data: {stride: 90}}}\n")
     said = fails(study, "build", "--configfile", "wrong.yaml")
