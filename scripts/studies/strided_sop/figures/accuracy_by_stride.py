@@ -3,10 +3,11 @@ and evaluation split (Jain et al. 2020, figure 3).
 
 Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held
 out), with the 95 % interval over videos and seeds; dots are single seeds.
-Grey: controls, which cannot understand time (where they were measured in several ways, the best in
-each). Light: the best epoch on the evaluation split itself, as the paper reports. Human answers
-where there are any. Windows of captions, whose strides are others, are left out where single
-captions of the corpus were measured (scripts/studies/strided_sop/figures/windows.py draws them).
+Grey: each corpus's best control, which cannot understand time (of those that were measured in
+several ways, the best in each); the table has the others. Light: the best epoch on the evaluation
+split itself, as the paper reports. Human answers where there are any. Windows of captions, whose
+strides are others, are left out where single captions of the corpus were measured
+(scripts/studies/strided_sop/figures/windows.py draws them).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
@@ -76,12 +77,10 @@ def of_captions(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows to draw: where controls were measured in several ways, such as size-matched, in
-    each way the best over all strides.
+    """The rows to draw: of each corpus's controls the best over all strides, in each way, such as
+    size-matched, in which they were measured.
     """
-    ways = [name for name in VARIANT if name != "method"]
-    if len(metrics[metrics["method"] == "control"].drop_duplicates(ways)) < 2:
-        return metrics
+    ways = ["source", *(name for name in VARIANT if name != "method")]
     return with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
 
 

@@ -40,7 +40,9 @@ from scripts.studies.temporal_nli.figures.metrics import (
 COLUMNS = [*ABOUT, "label", "predicted", "value", "share_of_label", "n", "sample", "limit"]
 LETTERS = {"entailment": "E", "neutral": "N", "contradiction": "C", "not_entailment": "not E"}
 TALL, WIDE, ACROSS = 0.69, 0.95, 6  # inches of a matrix, at most; matrices side by side
-NOTE = "share of the pairs with the label of the row (%)"
+NOTE = (
+    "share of the pairs with the label of the row (%); E: entailment, N: neutral, C: contradiction"
+)
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
