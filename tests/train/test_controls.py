@@ -13,7 +13,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from scripts.measure.intervals import difference
-from scripts.data.manifest import files_in, lost_files
 from scripts.running.program import UserError
 from scripts.running.project_version import project_version
 from scripts.data.runs import facts_of
@@ -148,13 +147,11 @@ def test_a_further_control_is_measured_alone(program, tmp_path):
     first = {"words": {"features": ["words"]}, "lengths": {"features": ["lengths"]}}
     assert run_controls(program, tmp_path, train, test, first).returncode == 0
     found = {name: (tmp_path / name / "predictions.parquet").read_bytes() for name in first}
-    (tmp_path / "controls.manifest.json").unlink()
     (tmp_path / "words/predictions.parquet").unlink()
     refused = {"cues": {"features": ["cue_words"]}, "no_masks": {"rank_by": ["in_context"]}}
     run_controls(program, tmp_path, train, test, {**first, **refused}).refused(
         "name another control"
     )
-    assert not (tmp_path / "controls.manifest.json").exists()
     done = run_controls(
         program, tmp_path, train, test, {**first, "cues": {"features": ["cue_words"]}}
     )
@@ -163,12 +160,6 @@ def test_a_further_control_is_measured_alone(program, tmp_path):
         (tmp_path / name / "predictions.parquet").read_bytes() == before
         for name, before in found.items()
     )
-    assert lost_files(tmp_path / "controls.manifest.json") == []
-    assert set(files_in(tmp_path / "controls.manifest.json")) == {
-        f"{name}/{file}"
-        for name in (*first, "cues")
-        for file in ("predictions.parquet", "history.parquet", "run.json")
-    }
     done = run_controls(program, tmp_path, train, test.assign(text_b=test["text_a"]), first)
     assert done.returncode == 0 and "already" not in done.stderr, "other data, other numbers"
     assert (tmp_path / "words/predictions.parquet").read_bytes() != found["words"]
