@@ -25,7 +25,7 @@ BENCHMARKS = {
     "many_runs": ("--models 1 --strides 0", r"\| numbers \| \d+, 0.\d MB \|"),
     "scale": (
         "--videos 40 --captions 20 --dialogs 120",
-        r"\| build/timedial/\S+ \| 120 .* 1.00 \|",
+        r"\| build/timedial/\S+ \| 120 dialogs \| 1,613 \| .* [\d.]+ \|",
     ),
     "throughput": (
         "--models tiny --examples 16 --precisions fp32",
