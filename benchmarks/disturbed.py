@@ -273,6 +273,14 @@ def damage(folder: Path, file: str, how: str, beside: list[str], rng: random.Ran
     place.unlink() if new is MISSING else place.write_bytes(new)
 
 
+def differing(study: Path, folder: Path, file: str) -> list[str]:
+    """What differs after damage to a file, but for the file itself, and for manifests that were
+    taken away: they are written again when a job needs what they list.
+    """
+    away = re.compile(rf"is missing: .*manifest\.json$|.*: {re.escape(file[8:])}$")
+    return [one for one in differences(study, folder) if not away.match(one)]
+
+
 def judge(
     study: Path, folder: Path, file: str, code: int | None, said: str, again: bool
 ) -> tuple[str, str]:
@@ -285,10 +293,7 @@ def judge(
         return (
             ("refused", "") if SENTENCE.search(said) else ("wrong", f"no sentence: {said[-500:]}")
         )
-    # Who notices a lost file takes its manifest away, until a job needs the folder.
-    own = (f": {file[8:]}", f"is missing: {Path(file[8:]).parent}/manifest.json")
-    other = [one for one in differences(study, folder) if not one.endswith(own)]
-    if other:
+    if other := differing(study, folder, file):
         return "wrong", f"{file}: {other[:3]}"
     written = again and (folder / file).is_file() and promised(folder / file)
     return ("rewritten" if written == promised(study / file) else "equal"), ""
@@ -339,9 +344,10 @@ def damaged_study(
     damage(folder, file, how, beside, rng)
     code, said = finish(folder)
     end, problem = judge(study, folder, file, code, said, again=file.startswith("results/"))
-    if end == "refused" and (remedy := re.search(r"remove (\S+), and the same command", said)):
-        (folder / remedy[1]).unlink(missing_ok=True)
+    remedy = re.search(r"remove (\S+), and the same command|(\S+): is damaged; remove it", said)
+    if end == "refused" and remedy:
+        (folder / (remedy[1] or remedy[2])).unlink(missing_ok=True)
         code, said = finish(folder)
-        other = differences(study, folder) if code == 0 else [said[-1500:]]
+        other = differing(study, folder, file) if code == 0 else [said[-1500:]]
         end, problem = ("wrong", f"{other[:3]}") if other else (end, problem)
     return end, f"{file}, {how}: {problem}"

@@ -108,7 +108,7 @@ MODELS = {
         }
         | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
         "--model m --models {in}/models.yaml --output {out} --partial {in}/partial".split(),
-        ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"),
+        ("config.json", "tokenizer.json", "model.safetensors"),
         places=("error: m: ",),
     ),
     "facts of a model": Target(
