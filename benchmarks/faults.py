@@ -6,7 +6,7 @@ own, is accepted, with whole files. A traceback, a hang, and a wrong end (anothe
 file, a refusal without a place) are faults: each is printed, its input goes to --keep, and the exit
 code is 1. The same seed gives the same cases, but for the moments of kills.
 
-    python -m benchmarks.faults                          # at most 20 minutes on two cores
+    python -m benchmarks.faults                          # a quarter of an hour on two cores
     python -m benchmarks.faults --share 5 --only inputs  # five times as many cases of one class
 """
 
