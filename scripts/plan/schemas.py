@@ -142,7 +142,9 @@ def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
         )
     if "array" in wanted and not value.startswith("["):
         listed = _yaml_place(path, f"[{value[:100]}]")
-        return f"{place} is the text {shown(value)}, not a list; write `{listed}`"
+        word = re.fullmatch(r"\^(\w+)\$", error.schema.get("pattern", ""))
+        or_word = f", and not the word {word[1]}" if word else ""
+        return f"{place} is the text {shown(value)}, not a list{or_word}; write `{listed}`"
     if not {"number", "integer"} & set(wanted) or not NUMBER.fullmatch(value[:100]):
         return None
     number = value[:100]

@@ -246,7 +246,7 @@ def test_where_nothing_fits_the_others_run():
         ),
         (
             "experiments: {mctaco: {methods: all}}",
-            "experiments.mctaco.methods: 'all' does not match '^fitting$'",
+            "experiments.mctaco.methods is the text all, not a list, and not the word fitting",
         ),
         (
             "experiments: {mctaco: {methods: [likelihood]}}",
