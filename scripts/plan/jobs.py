@@ -106,6 +106,23 @@ def as_arguments(key: str, value) -> list[str]:
     return [f"--{key}={as_json(value) if isinstance(value, dict) else value}"]
 
 
+def several(jobs: list[Job], folder: str, files: list[str], manifest: str) -> Job:
+    """These jobs in one process, and the manifest of the files in a folder that they write."""
+    codes = dict.fromkeys(code for job in jobs for code in job.code or (job.program,))
+    return Job(
+        "scripts.running.several",
+        options={"": [as_json(job.options) for job in jobs]},
+        places={
+            "": [f"{job.program}@{job.arguments()}" for job in jobs],
+            "folder": folder,
+            "files": files,
+            "output": manifest,
+        },
+        watched={"watched": [job.watched for job in jobs]},
+        code=tuple(codes),
+    )
+
+
 class Jobs:
     """The jobs of a configuration.
 
@@ -464,19 +481,8 @@ class Jobs:
             for run in runs
             for name in ("predictions.parquet", "history.parquet", "run.json")
         ]
-        codes = dict.fromkeys(code for job in jobs for code in job.code or (job.program,))
-        return Job(
-            "scripts.running.several",
-            options={"": [as_json(job.options) for job in jobs]},
-            places={
-                "": [f"{job.program}@{job.arguments()}" for job in jobs],
-                "folder": f"results/train/{study}",
-                "files": outputs,
-                "output": f"results/train/{study}/{batch}.manifest.json",
-            },
-            watched={"watched": [job.watched for job in jobs]},
-            code=tuple(codes),
-        )
+        folder = f"results/train/{study}"
+        return several(jobs, folder, outputs, f"{folder}/{batch}.manifest.json")
 
     def message(self, study: str, runs: list[str]) -> str:
         """What the job of some runs does. Where their work was finished before, it looks, in
@@ -744,22 +750,11 @@ class Jobs:
 
     def publish_study(self, study: str) -> Job:
         """The figures and tables of a study, or of what is about all."""
-        jobs = {name: self.publish_item(name) for name in self.published.of_study(study)}
-        return Job(
-            "scripts.running.several",
-            places={
-                "": [f"{job.program}@{job.arguments()}" for job in jobs.values()],
-                "folder": self.work.pages,
-                "files": [
-                    file.removeprefix(f"{self.work.pages}/")
-                    for name in jobs
-                    for file in self.published.files(name)
-                ],
-                "output": self.published.manifest(study),
-            },
-            watched={name: job.watched for name, job in jobs.items()},
-            code=tuple(dict.fromkeys(job.program for job in jobs.values())),
-        )
+        names, pages = self.published.of_study(study), self.work.pages
+        jobs = [self.publish_item(name) for name in names]
+        files = [file for name in names for file in self.published.files(name)]
+        relative = [file.removeprefix(f"{pages}/") for file in files]
+        return several(jobs, pages, relative, self.published.manifest(study))
 
     def publish_leaderboard(self) -> Job:
         return Job(

@@ -25,10 +25,10 @@ def do(job: str, shared: list[str]) -> None:
     """Do one job; shared: more arguments."""
     name, _, file = job.partition("@")
     program = importlib.import_module(name)
-    is_publisher = not hasattr(program, "arguments")
-    options = (
-        publisher_arguments("", *READS, required=False) if is_publisher else program.arguments()
-    )
+    if hasattr(program, "arguments"):
+        options = program.arguments()
+    else:  # of a figure or a table: all that any of them may be given
+        options = publisher_arguments("", *READS, required=False)
     arguments = options.parse_args([f"@{file}", *shared])
     arguments.program = name
     program.main(arguments)

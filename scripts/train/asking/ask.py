@@ -239,9 +239,9 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
     os.environ.update(variables)
     from scripts.train.asking.local_model import LocalModel  # late: it reads the environment
     from scripts.train.hardware import versions
-    from scripts.train.paradigms.paradigm import kept
+    from scripts.train.paradigms.paradigm import loaded
 
-    model = kept(LocalModel, folder, training, given.threads)
+    model = loaded(LocalModel, folder, training, given.threads)
     return model, model.facts() | {"versions": versions()}
 
 

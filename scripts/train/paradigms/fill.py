@@ -19,7 +19,7 @@ from scripts.train.paradigms.paradigm import (
     contexts_and_candidates,
     fields_of,
     frame_of,
-    kept,
+    loaded,
     mask_token,
     read_config,
     read_network,
@@ -108,7 +108,9 @@ class Paradigm(Choosing):
     def load(self, model: Path, job: dict):
         """Tokenizer and network."""
         training = job["settings"]["training"]
-        return load(model, training, True) if job["learns"] else kept(load, model, training, False)
+        return (
+            load(model, training, True) if job["learns"] else loaded(load, model, training, False)
+        )
 
     def encode(self, table: pa.Table) -> Examples:
         """Contexts with as many masks as the candidate has tokens (input_ids),

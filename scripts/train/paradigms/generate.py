@@ -25,7 +25,7 @@ from scripts.train.paradigms.paradigm import (
     check_whole,
     cloze_examples,
     contexts_and_candidates,
-    kept,
+    loaded,
     read_config,
     read_network,
     read_tokenizer,
@@ -68,7 +68,9 @@ class Paradigm(fill.Paradigm):
     def load(self, model: Path, job: dict):
         """Tokenizer and network."""
         training = job["settings"]["training"]
-        return load(model, training, True) if job["learns"] else kept(load, model, training, False)
+        return (
+            load(model, training, True) if job["learns"] else loaded(load, model, training, False)
+        )
 
     def encode(self, table: pa.Table) -> Examples:
         """Contexts with the sentinel (input_ids), and what the decoder reads and is to write

@@ -32,7 +32,7 @@ from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
     frame_of,
-    kept,
+    loaded,
     mask_token,
     measure_labels,
     read_config,
@@ -153,7 +153,7 @@ class Paradigm:
             job["inputs"],
         )
         scoring = {key: value for key, value in training.items() if key != "shots"}
-        self.tokenizer, self.network, self.kind = kept(load, model, scoring)
+        self.tokenizer, self.network, self.kind = loaded(load, model, scoring)
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
         # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel,
         # twice, and its start count.

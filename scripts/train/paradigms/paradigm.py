@@ -39,7 +39,7 @@ DROPOUTS = (
     "embd_pdrop",
     "resid_pdrop",
 )
-KEPT: dict[str, tuple] = {}  # the model that this process has read last
+LOADED: dict[str, tuple] = {}  # the model that this process has read last
 BLANK = " ___"  # in a mask's place where a tokenizer has none
 
 
@@ -147,16 +147,16 @@ def read_network(
         return network, network.lacked
 
 
-def kept(read: Callable, model: Path, *settings):
+def loaded(read: Callable, model: Path, *settings):
     """read(model, *settings), which the next call of this process for the same files and settings
     gives again: for runs that change no weight of it.
     """
     files = [(str(file.resolve()), file.stat().st_mtime_ns) for file in sorted(model.rglob("*"))]
     key = repr((read.__module__, read.__qualname__, files, settings))
-    if key not in KEPT:
-        KEPT.clear()  # first: the memory is for one
-        KEPT[key] = read(model, *settings)
-    return KEPT[key]
+    if key not in LOADED:
+        LOADED.clear()  # first: the memory is for one
+        LOADED[key] = read(model, *settings)
+    return LOADED[key]
 
 
 def check_whole(
