@@ -31,6 +31,7 @@ from scripts.measure.tally import (
     share,
     sums_by_group,
 )
+from scripts.studies.temporal_nli.evaluate import METRICS, confusions, weighted_f1
 from tests.rows import each_row
 
 MASK = 2**64 - 1
@@ -131,6 +132,22 @@ def test_all_right_is_not_certain():
         assert wilson(value, groups) == pytest.approx(np.clip(sorted(roots.real), 0, 1), abs=1e-6)
 
 
+def test_interval_width_follows_the_groups():
+    """Independent examples: the binomial interval.
+
+    Wholly dependent ones: as wide as their groups are few.
+    """
+    right = (np.random.default_rng(0).random(4000) < 0.7).astype(float)
+    for values, groups, independent in (
+        (right, np.arange(4000), 4000),
+        (np.repeat(right[:100], 40), np.repeat(np.arange(100), 40), 100),
+    ):
+        (row,) = rows_of([values], groups, resamples=2000)
+        assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(
+            1.96 * np.sqrt(0.7 * 0.3 / independent), rel=0.1
+        )
+
+
 def test_seeds_widen_the_mean_and_not_a_single_seed():
     draw = np.random.default_rng(2)
     groups = np.arange(2000) // 2
@@ -222,6 +239,18 @@ def test_draws_pair_by_id_in_any_order_and_beside_any_others():
     )
 
 
+def test_weights_are_exponential_and_independent():
+    weights = resampling(range(300), 2000).weights.astype(float)
+    assert weights.mean() == pytest.approx(1, abs=0.01)
+    assert weights.var() == pytest.approx(1, abs=0.03)
+    assert np.quantile(weights, [0.1, 0.5, 0.9]) == pytest.approx(
+        -np.log([0.9, 0.5, 0.1]), abs=0.01
+    )
+    correlation = np.corrcoef(weights) - np.eye(len(weights))
+    assert np.abs(correlation).max() < 0.13
+    assert correlation.std() == pytest.approx(1 / np.sqrt(2000), rel=0.05)
+
+
 def test_groups_beyond_the_blocks_share_weights(monkeypatch):
     """Very many groups: as many weights as blocks, and an interval as wide
     as the groups themselves give.
@@ -263,6 +292,19 @@ def test_uneven_groups_count_as_fewer():
         )
     )
     assert uneven[0]["effective_groups"] < 2 < 9.9 < even[0]["effective_groups"]
+
+
+def test_metrics_are_the_same_of_sums_of_any_scale():
+    """A draw's sums are weighted: no metric may mind whether they are whole or below one."""
+    draw = np.random.default_rng(6)
+    counts = confusions(
+        draw.integers(0, 3, 500), draw.integers(0, 2, 500), np.zeros(500, int), 3, 1
+    )[0]
+    for metric in METRICS.values():
+        assert metric(counts * 1e-3, np.float64(0.5)) == pytest.approx(
+            metric(counts, np.float64(500))
+        )
+    assert weighted_f1(np.zeros((3, 3)) + np.diag([4, 0, 0]), np.float64(4)) == 1
 
 
 def test_an_interval_stays_within_a_share_and_around_its_value():

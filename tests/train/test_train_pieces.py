@@ -2,16 +2,19 @@
 finished work, launch.
 """
 
+import json
 import random
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scripts.running.program import UserError
 from scripts.train import work
-from scripts.train.epochs import held_out_losses, is_last
+from scripts.train.epochs import chosen_epoch, held_out_losses, is_last
 from tests.files import write_json
 from tests.rows import rows_of
 
@@ -19,6 +22,13 @@ JOB = {"digest": "d1", "makes_model": False}
 
 
 # ---- choice of the epoch
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
+def test_the_first_epoch_of_the_lowest_loss_is_chosen(losses):
+    epoch = chosen_epoch(losses)
+    assert losses[epoch - 1] == min(losses)
+    assert all(loss > losses[epoch - 1] for loss in losses[: epoch - 1])
 
 
 @pytest.mark.parametrize(
@@ -53,6 +63,18 @@ def finished(tmp_path):
     return tmp_path
 
 
+def test_finished_work_is_known_and_only_for_its_job(finished):
+    assert work.finished(finished / "work", JOB)
+    assert not work.finished(finished / "work", JOB | {"digest": "d2"})
+    for name in work.outputs_of(JOB):
+        told = (finished / name).read_text()
+        assert (
+            json.loads(told)["cost"]["cpu_seconds"] > 0
+            if name == "run.json"
+            else told == f"this is {name}"
+        )
+
+
 @pytest.mark.parametrize(
     "file, content",
     [
@@ -69,6 +91,18 @@ def test_a_damaged_result_is_not_handed_out(finished, file, content):
     assert not work.finished(finished / "work", JOB)
 
 
+def test_leftovers_of_killed_processes_are_swept_and_nothing_else(tmp_path):
+    for name in (".0a1b2c3d-77.checkpoint.pt", ".0a1b2c3d-77.run.json"):
+        (tmp_path / name).write_text("half")
+    (tmp_path / ".0a1b2c3d-78.model").mkdir()
+    (tmp_path / ".0a1b2c3d-78.model/config.json").write_text("half")
+    kept = "checkpoint.pt lock finished.json .hidden".split()
+    for name in kept:
+        (tmp_path / name).write_text("whole")
+    work.sweep(tmp_path, tmp_path / "not-there")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+
+
 def test_a_refusal_is_remembered_for_the_next_attempt_only(tmp_path):
     work.fail(tmp_path, JOB, "max_length is too long")
     with pytest.raises(UserError, match="max_length is too long .*nothing has changed"):
@@ -77,6 +111,21 @@ def test_a_refusal_is_remembered_for_the_next_attempt_only(tmp_path):
     work.refuse_again(tmp_path, JOB, attempt=2)
     work.fail(tmp_path, JOB, "max_length is too long")
     work.refuse_again(tmp_path, JOB | {"digest": "d2"}, attempt=2)
+
+
+def test_a_models_view_holds_the_named_files_only(tmp_path):
+    (tmp_path / "model/encoder").mkdir(parents=True)
+    for name in ("config.json", "encoder/config.json", "notes.txt", "special_tokens_map.json"):
+        (tmp_path / "model" / name).write_text("{}")
+    view = work.model_view(
+        tmp_path / "model", ["config.json", "encoder/config.json"], tmp_path / "work"
+    )
+    assert sorted(str(path.relative_to(view)) for path in view.rglob("*") if path.is_file()) == [
+        "config.json",
+        "encoder/config.json",
+    ]
+    with pytest.raises(UserError, match="tokenizer.json: no such file"):
+        work.model_view(tmp_path / "model", ["tokenizer.json"], tmp_path / "work")
 
 
 # ---- what needs torch
@@ -98,6 +147,16 @@ def saved(tmp_path):
     maker = {"device": "a processor", "precision": "fp32", "torch": "2"}
     checkpoint.save(tmp_path / "checkpoint.pt", "d1", maker, state)
     return checkpoint, tmp_path / "checkpoint.pt", maker, state
+
+
+@pytest.mark.models
+def test_a_checkpoint_comes_back_as_it_was(saved):
+    checkpoint, file, maker, state = saved
+    found = checkpoint.load(file, "d1", maker)
+    assert found["history"] == state["history"]
+    assert found["network"]["weight"].equal(state["network"]["weight"])
+    assert found["kept"]["last"]["val_1"]["scores"].equal(state["kept"]["last"]["val_1"]["scores"])
+    assert checkpoint.load(file.with_name("nowhere.pt"), "d1", maker) is None
 
 
 @pytest.mark.models

@@ -362,6 +362,14 @@ def test_counterparts_say_the_same_in_another_unit(build):
     assert [pair for pair in pairs if read_by_hand(pair[0]) != read_by_hand(pair[1])] == []
 
 
+def test_a_limit_keeps_contrast_pairs_together(build):
+    rows = read_table(build(contrast="unit", limit=40) / "test.parquet").to_pandas()
+    questions = set(rows["group_id"])
+    originals = {name for name in questions if not name.endswith(COUNTERPART)}
+    assert len(originals) == 40
+    assert questions == originals | {name + COUNTERPART for name in originals}
+
+
 def split_of(questions: list[list[tuple]], sentence: list[str]) -> pd.DataFrame:
     """Answers of questions of (label, …) candidates."""
     return pd.DataFrame(

@@ -7,12 +7,14 @@ import re
 import numpy as np
 import pytest
 
-from scripts.studies.mctaco.figures.metrics import published_beside, table_2
+from scripts.studies.mctaco.figures.metrics import mctaco_metrics, published_beside, table_2
 from scripts.publish.table import ABOVE
+from tests.conftest import ROOT
 from tests.registers import PUBLISHED
 from tests.publish.publish_inputs import of_one_group, points_of, table_of
 from tests.studies.mctaco.publish_inputs_mctaco import (
     HOSTILE,
+    MODELS,
     QUESTIONS,
     Study,
     make_run,
@@ -60,6 +62,15 @@ def errors(tmp_path_factory, program) -> Study:
     )
     inputs.call("mctaco_errors")
     return inputs
+
+
+def test_a_figure_says_sample_on_its_face(study):
+    for name in FIGURES:
+        svg = (study.publish / f"figures/{name}.svg").read_text()
+        assert ("SAMPLE DATA" in svg) == (name != "mctaco_training_size"), (
+            "the sample corpus has no curve"
+        )
+        assert "<script" not in svg
 
 
 def test_one_question_has_no_interval(tmp_path, program):
@@ -119,6 +130,16 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
     ]
     human = real.loc["Human (in the paper only)"]
     assert human[["F1 (%)", "F1 in the paper", "EM in the paper"]].tolist() == ["", "87.1", "75.8"]
+
+
+def test_sample_numbers_never_stand_beside_published_ones(study):
+    rows = table_of(study, "mctaco_table")
+    sample = rows[rows["Corpus"].str.contains("sample data")]
+    assert len(sample) == 5 + 4
+    assert (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
+    for name, count in (("mctaco_by_category", 5), ("mctaco_em_against_f1", 18)):
+        published = points_of(study, name).query("origin == 'published'")
+        assert len(published) == count and set(published["source"]) == {"mctaco"}
 
 
 def test_every_model_and_random_has_a_point_in_each_category(study):
@@ -221,6 +242,34 @@ def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
     assert not list(empty.publish.glob("*/*"))
 
 
+def test_published_numbers_that_are_missing_or_none_are_one_clear_sentence(tmp_path, program):
+    inputs = Study(tmp_path, program, metric_rows(curve=False))
+    file = inputs.resources / "published.csv"
+    file.write_text(file.read_text().replace("69.9", "about 70"))
+    done = inputs.call("mctaco_table", ok=False)
+    assert "published.csv: row 14" in done.stderr and "not a number" in done.stderr
+    file.unlink()
+    for name in ("mctaco_table", "mctaco_training_size"):
+        done = inputs.call(name, ok=False)
+        assert "published.csv: no such file" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tmp_path, program):
+    rows = metric_rows(curve=False)
+    again = [row | {"experiment": "again"} for row in rows]
+    other = [row | {"value": row["value"] + 0.01} for row in again if row["model"] == "bert_base"]
+    once, twice, both = (
+        mctaco_metrics(Study(tmp_path / name, program, table).metrics, MODELS)
+        for name, table in (("once", rows), ("twice", rows + again), ("both", rows + other))
+    )
+    assert len(once) == len(twice) and set(once["system"]) == set(twice["system"])
+    assert (once[once["model"] == "random"].groupby(["slice", "metric"]).size() == 1).all()
+    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= set(
+        both["system"]
+    )
+    assert "BERT-base" not in set(both["system"])
+
+
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
     rows = table_of(errors, "mctaco_errors")
     assert set(rows["Corpus"]) == {"MC-TACO"}
@@ -320,6 +369,14 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
     )
 
 
+def test_released_judgements_stand_beside_the_runs(with_released):
+    with_released.call("mctaco_errors")
+    rows = table_of(with_released, "mctaco_errors")
+    released = rows["model: BERT-base (released predictions) + unit normalization"]
+    assert set(released) == {"likely", "likely ×"}
+    assert (released.eq("likely") == rows["Gold"].eq("likely")).all()
+
+
 def test_statistics_stand_beside_table_1(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows(curve=False))
     inputs.write_cleaned()
@@ -342,3 +399,13 @@ def test_the_published_numbers_of_the_project_are_those_of_table_2():
     assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7]
     assert numbers.loc["Human"].tolist() == [87.1, 75.8]
     assert len(numbers) == 9
+
+
+def test_by_hand_the_papers_numbers_stand_beside(study, program, tmp_path):
+    """With the project's own resources/sources.yaml, beside which no published.csv stands."""
+    program(
+        f"scripts.studies.mctaco.figures.table --metrics {study.metrics} --sources "
+        f"{ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml "
+        f"--output {tmp_path}/table"
+    ).checked()
+    assert "42.7" in (tmp_path / "table.csv").read_text()

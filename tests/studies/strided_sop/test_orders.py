@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from scripts.running.program import UserError
-from scripts.data.tables import read_table
+from scripts.data.tables import provenance_of, read_table
 from scripts.studies.strided_sop.tallies import span_tallies
 from scripts.measure.tally import values_of
 from scripts.train.paradigms import packed
@@ -68,6 +68,28 @@ def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # n
     assert set(by_span.sum()) == {1}
     assert set(by_span.size()) == {1 + wrong}
     assert learnt["pair_id"].is_unique
+
+
+def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
+    build(
+        program, cleaned / "whole", cleaned / "few", span=3, limit=4, size_matched=4, **PERMUTATIONS
+    )
+    build(
+        program,
+        cleaned / "sharded",
+        cleaned / "parts",
+        span=3,
+        limit=4,
+        size_matched=4,
+        **PERMUTATIONS,
+    )
+    build(program, cleaned / "whole", cleaned / "pairs", stride=4)
+    measured, learnt = (read_table(cleaned / f"few/{split}.parquet") for split in ("val", "train"))
+    assert len(measured) == 4 * 6
+    assert len(learnt) == 2 * len(read_table(cleaned / "pairs/train.parquet"))
+    assert provenance_of(cleaned / "few/val.parquet")["limited"]["items"] == "spans"
+    assert measured.equals(read_table(cleaned / "parts/val.parquet"))
+    assert learnt.equals(read_table(cleaned / "parts/train.parquet"))
 
 
 def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: F811

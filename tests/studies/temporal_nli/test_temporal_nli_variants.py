@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.data.counterparts import COUNTERPART, contrast_pairs, is_counterpart
-from scripts.data.tables import read_table
+from scripts.data.tables import provenance_of, read_table
 from scripts.running.program import UserError
 from scripts.studies.temporal_nli.balance import balanced
 from scripts.studies.temporal_nli.contrast import counterpart_labels
@@ -245,6 +245,16 @@ def test_what_cannot_be_made_is_refused(build):
         "temp_order", ok=False, held_out="list", balanced=True, iterations=1, test_templates=1
     )
     assert "balanced leaves no unseen pair; ask for more test_templates" in said
+
+
+def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(build):
+    whole, cut = (build("temp_order", contrast="times", **how) for how in ({}, {"limit": 30}))
+    rows = split_of(cut)
+    assert len(rows) == 60 and len(contrast_pairs(rows["example_id"])) == 30
+    assert set(rows["example_id"]) < set(split_of(whole)["example_id"])
+    assert provenance_of(cut / "test.parquet")["options"]["contrast"] == "times"
+    told = provenance_of(build("temp_order") / "test.parquet")["options"]
+    assert not {"balanced", "contrast"} & set(told)
 
 
 def test_pairs_that_belong_together_are_measured_together(build, program, tmp_path):

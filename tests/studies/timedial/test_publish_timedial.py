@@ -283,6 +283,29 @@ def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
     small.write(rows)
 
 
+def test_controls_alone_are_drawn_by_kind(small):
+    rows = read_table(small.metrics).to_pylist()
+    small.write([row for row in rows if row["method"] == "control"])
+    small.call("timedial_by_kind").checked()
+    small.write(rows)
+    drawn = (small.publish / "figures/timedial_by_kind.svg").read_text()
+    assert "duration" in drawn and "has 10 instances" not in drawn
+
+
+def test_a_variant_of_the_options_has_its_own_row_beside_no_published_number(small):
+    rows = read_table(small.metrics).to_pylist()
+    repaired = [row | {"choices": "repaired", "dataset": "repaired"} for row in rows]
+    small.write(rows + repaired)
+    small.call("timedial_table").checked()
+    small.call("timedial_accuracy").checked()
+    small.write(rows)
+    table = table_of(small, "timedial_table").set_index("Model")["2-best in the paper"]
+    name = "BERT-base, repaired options"
+    assert [table["BERT-base"], table[name]] == ["67.4", ""]
+    drawn = points_of(small, "timedial_accuracy").query("origin == 'here'")
+    assert {"BERT-base", name} <= set(drawn["title"])
+
+
 def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_number(
     tmp_path, program
 ):
