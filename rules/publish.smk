@@ -9,7 +9,7 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/index.html                       the page, one file that opens from disk
        results/publish/<name>/findings.json                    what its first screen says
        results/publish/index.html                              the studies that are there, with their findings
-       docs/record/<name>/                                     when `record` is asked for: what is kept with the project
+       docs/record/                                            when `record` is asked for: what is kept with the project
        results/harness/<name>/                                 when `harness` is asked for: tasks for lm-evaluation-harness
 """
 
@@ -123,7 +123,7 @@ rule publish_index:
 
 # Without output, so that a record which could not be written takes none away; it is made anew whenever it is asked for.
 rule record:
-    """The record of the study, to be kept with the project: docs/record/<name>/ (scripts/publish/record.py)."""
+    """The runs and numbers of the study join the record, to be kept with the project (scripts/publish/record.py)."""
     input:
         rules.publish.input,
         published=rules.publish_page.input.published,
@@ -137,7 +137,7 @@ rule record:
     params:
         arguments=lambda wildcards, input: f"@{JOBS.record(workflow.config_settings).arguments(input)}",
     message:
-        f"Recording the study docs/record/{WORK.name}"
+        f"Recording the study {WORK.name} in docs/record"
     shell:
         "python -m scripts.publish.record {params.arguments} --log {log:q}"
 

@@ -89,8 +89,7 @@ use rule train_run as train_batch with:
     wildcard_constraints:
         batch=one_of(WORK.batches_of("model")),
     params:
-        **START.parameters("train_batch"),
-        message=lambda wildcards, output: JOBS.message(wildcards.study, WORK.batches["/".join(wildcards)]),
+        **START.batch_parameters(),
         threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
     message:
         "{params.message}"
@@ -113,22 +112,22 @@ rule train_controls:
     resources:
         mem_mb=4000,
     params:
-        **START.parameters("train_batch"),
+        **START.batch_parameters(),
     message:
-        "Measuring the controls of {wildcards.study}"
+        "{params.message}"
     shell:
         "python -m {params.program} {params.arguments} --log {log:q}"
 
 
-# A model behind an API needs no GPU.
+# A model behind an API needs no GPU, and runs on record need no model (`recorded: true`).
 use rule train_controls as train_api with:
     wildcard_constraints:
         batch=one_of(WORK.batches_of("api")),
-    params:
-        **START.parameters("train_batch"),
-        message=lambda wildcards, output: JOBS.message(wildcards.study, WORK.batches["/".join(wildcards)]),
-    message:
-        "{params.message}"
+
+
+use rule train_controls as train_recorded with:
+    wildcard_constraints:
+        batch=one_of(WORK.batches_of("recorded")),
 
 
 # Rules without a place in the chain of stages: they are asked for by name, before a study.

@@ -460,8 +460,9 @@ class Jobs:
         """The datasets of a batch's runs, and what their models begin with."""
         runs = self.runs_of(study, batch)
         files = [built(run.dataset) for run in runs]
+        without_model = self.work.controls | self.work.recorded
         for run in runs:
-            files += [] if run.name in self.work.controls else self.work.start_files(run)
+            files += [] if run.name in without_model else self.work.start_files(run)
         return list(dict.fromkeys(files))
 
     def train_batch(self, study: str, batch: str) -> Job:
@@ -473,22 +474,41 @@ class Jobs:
                 by_dataset.setdefault(run.dataset, []).append(run)
         # one setting and one method after the other, since a model is loaded for these
         asked = sorted(runs, key=lambda run: (run.method, run.name))
-        jobs = [self.measure_controls(of) for of in by_dataset.values()] or [
-            self.train_run(study, run.name) for run in asked
-        ]
+        if runs[0].name in self.work.recorded:
+            jobs = [self.take_from_record(runs)]
+        else:
+            jobs = [self.measure_controls(of) for of in by_dataset.values()] or [
+                self.train_run(study, run.name) for run in asked
+            ]
         outputs = [
             f"{run.name}/{name}"
             for run in runs
             for name in ("predictions.parquet", "history.parquet", "run.json")
+            if run.name not in self.work.makers or name != "predictions.parquet"
         ]
         folder = f"results/train/{study}"
         return several(jobs, folder, outputs, f"{folder}/{batch}.manifest.json")
+
+    def take_from_record(self, runs: list[Run]) -> Job:
+        """The runs of a study that are on record."""
+        study = runs[0].study
+        asked = [{"run": run.name} | self.run_options(run) for run in runs]
+        return Job(
+            "scripts.train.recorded",
+            options={"runs": asked},
+            places={"record": self.work.record_of(study), "folder": f"results/train/{study}"},
+            watched={"record": sha256_of(self.work.record_of(study) / "scores.parquet")},
+        )
 
     def message(self, study: str, runs: list[str]) -> str:
         """What the job of some runs does. Where their work was finished before, it looks, in
         seconds, whether data, model and code are the same.
         """
         work, first = self.work, self.work.runs[runs[0]]
+        if first.name in work.recorded:
+            return f"Taking {len(runs)} run{'s' * (len(runs) > 1)} of {study} from the record"
+        if first.name in work.controls:
+            return f"Measuring the controls of {study}"
         marks = [Path(f"{work.run_folder(run)}/work/finished.json") for run in runs]
         left = [run for run, mark in zip(runs, marks) if not mark.exists()]
         learns = any(
@@ -858,14 +878,25 @@ class Jobs:
                 *(["--config", *values] if values else []),
             ]
         )
-        runs = {
-            f"{run.study}/{run.name}": paradigm_of_control(
-                work.models[run.model]["control"], run.study
-            )
-            if run.name in work.controls
-            else self.paradigm_of(run)
+        runs = [
+            {"run": run.name, "study": run.study}
+            | {
+                "paradigm": paradigm_of_control(work.models[run.model]["control"], run.study)
+                if run.name in work.controls
+                else self.paradigm_of(run)
+            }
+            | {
+                "programs": [
+                    f"build/{run.study}",
+                    *(
+                        f"clean/{work.sources[source].get('cleaner', source)}"
+                        for source in dict.fromkeys(work.sources_of(run.dataset))
+                    ),
+                ]
+            }
+            | self.run_options(run)
             for run in work.runs.values()
-        }
+        ]
         study = self.published.recorded() | {
             "name": work.name,
             "command": command,
@@ -878,7 +909,7 @@ class Jobs:
             "scripts.publish.record",
             places={
                 "study": f"{hand_over({'told.json': as_json(study)})}/told.json",
-                "output": f"docs/record/{work.name}",
+                "output": "docs/record",
             },
             code=(),
         )

@@ -4,7 +4,7 @@ experiments and datasets.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from scripts.plan.grid import Dataset
@@ -13,6 +13,7 @@ from scripts.data.plain_json import as_json
 from scripts.plan.probe import ANSWER, LIKELIHOOD, LeftOut
 
 CONTROL = "control"  # the method of models of this kind
+RECORDED = "recorded"  # what the name of a batch of runs from the record begins with
 # the training settings that a run without learning has as well
 SCORING = {"max_length", "precision"}
 ANSWERING = {"precision", "chat_template", "answer_tokens"}  # of methods that ask in words
@@ -131,16 +132,17 @@ def run_of(
     return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
 
 
-def batches(runs: Iterable[Run]) -> dict[str, list[str]]:
-    """These runs in batches, each of one study and one model, or of its controls, by name:
-    {<study>/<model>-<hash>: runs}.
+def batches(runs: Iterable[Run], recorded: Container[str] = ()) -> dict[str, list[str]]:
+    """These runs in batches, each of one study and one model, of its controls, or of those that
+    are taken from the record, by name: {<study>/<model>-<hash>: runs}.
 
     The hash is over the runs, so that a detour by other runs of the model leaves these as they are.
     """
     found: dict[str, list[str]] = {}
     for run in runs:
         model = "controls" if run.method == CONTROL else run.model
-        found.setdefault(f"{run.study}/{model}", []).append(run.name)
+        kind = RECORDED if run.name in recorded else model
+        found.setdefault(f"{run.study}/{kind}", []).append(run.name)
     return {
         f"{name}-{hashlib.sha256(as_json(sorted(of)).encode()).hexdigest()[:8]}": sorted(of)
         for name, of in found.items()

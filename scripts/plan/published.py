@@ -377,32 +377,14 @@ class Published:
         }
 
     def recorded(self) -> dict:
-        """What the record of a configuration says of its figures, tables and programs
-        (scripts/publish/record.py).
+        """By kind the titles of the figures and tables that a record may keep: those that show no
+        texts of a corpus, which have terms of their own.
         """
-        work = self.workplan
-        figures = {
-            name: {key: item[key] for key in ("title", "study", "program", "reads")}
-            | {"runs": self.places_of(item).get("runs", []), "resources": self.shown_by(name)}
-            for name, item in self.of_kind("figure").items()
-        }
-        # A table that shows no texts of a corpus, which have terms of their own: no items to read
-        # and no expressions.
-        tables = {
-            name: item["title"]
-            for name, item in self.of_kind("table").items()
-            if item.get("show") != "cards" and "spans" not in item["reads"]
-        }
-        programs = {
-            f"{stage}/{study}" for stage in ("build", "evaluate") for study in work.built_studies
-        }
-        programs |= {
-            f"clean/{work.sources[source].get('cleaner', source)}" for source in work.used_sources
-        }
         return {
-            "figures": figures,
-            "tables": tables,
-            "programs": sorted(programs),
-            "configuration": self.page_configuration,
-            "drawn": [name for name, entry in work.studies.items() if entry.get("compares_draws")],
+            f"{kind}s": {
+                name: item["title"]
+                for name, item in self.of_kind(kind).items()
+                if kind == "figure" or item.get("show") != "cards" and "spans" not in item["reads"]
+            }
+            for kind in ("figure", "table")
         }

@@ -24,17 +24,17 @@ STANDS_ON = {"models": "encoder", "sources": "measured_on"}  # the key that name
 
 def from_command_line(config: dict) -> dict:
     """The configuration with what `--config` gives as text read as what it means:
-    `fine_tune=true`, `limit=null`.
+    `recorded=true`, `limit=null`.
     """
     words = {"true": True, "false": False, "null": None}
     plain = {
-        key: words.get(str(config[key]).lower(), config[key])
-        for key in ("model", "limit", "fine_tune")
-        if key in config
+        key: words.get(value.lower(), value) if isinstance(value, str) and key != "name" else value
+        for key, value in config.items()
     }
-    if isinstance(plain.get("limit"), str) and re.fullmatch("[0-9]{1,18}", plain["limit"]):
-        plain["limit"] = int(plain["limit"])
-    return config | plain
+    limit = plain.get("limit")
+    if isinstance(limit, str) and re.fullmatch("[0-9]{1,18}", limit):
+        plain["limit"] = int(limit)
+    return plain
 
 
 def _entry_path(path: str, root: Path, here: Path) -> str:

@@ -23,7 +23,7 @@ from scripts.plan.configuration import resolve
 from scripts.plan.grid import Dataset
 from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
-from scripts.plan.plan import CONTROL, Run, batches
+from scripts.plan.plan import CONTROL, RECORDED, Run, batches
 from scripts.plan.schemas import check, schema, shown, sound, sound_figures
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.job_files import rows_of
@@ -105,6 +105,9 @@ class Workplan:
         self.local_hashes = {
             name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry
         }
+        if self.config["recorded"]:
+            counts = f"{len(self.recorded)} of {len(self.runs)} runs"
+            self.notes.append(f"{counts} are taken from the record; the others are trained")
         self.people = {name: self._answers(name) for name in self.plan.experiments}
         self.released = {name: self._released(name) for name in self.plan.experiments}
 
@@ -196,17 +199,55 @@ class Workplan:
         """The runs of controls."""
         return {run.name for run in self.runs.values() if run.method == CONTROL}
 
+    def record_of(self, study: str) -> Path:
+        """The folder of a study's record."""
+        return self.root / "docs/record" / study
+
+    @cached_property
+    def recorded(self) -> set[str]:
+        """The runs that are taken from the record (`recorded: true`): those on record with their
+        scores, by today's training code and model files. What makes a model is one of them where
+        no other run begins with it.
+        """
+        if not self.config["recorded"]:
+            return set()
+        # late: pandas takes a part of a second
+        from scripts.data.record import read_runs
+        from scripts.train.work import is_todays
+
+        lines = {study: read_runs(self.record_of(study)) for study in self.used_studies}
+
+        def is_there(run: Run) -> bool:
+            line = lines[run.study].get(run.name, {})
+            files = line.get("run", {}).get("model_files", {})
+            pins = (self.models[run.model].get("files") or {}).items()
+            return (
+                "given" in line
+                and all(files.get(name) in (None, pin) for name, pin in pins if pin)
+                and is_todays(line["run"]["code"], line["paradigm"])
+                and (not run.begins_with or is_there(self.runs[run.begins_with]))
+            )
+
+        found = {run.name for run in self.runs.values() if is_there(run)}
+        while (
+            needed := {run.begins_with for run in self.runs.values() if run.name not in found}
+            & found
+        ):
+            found -= needed
+        return found
+
     @cached_property
     def batches(self) -> dict[str, list[str]]:
-        """The runs that share a process, by the name of their batch: controls, runs that ask a
-        model and so load it once, and runs of a tiny model, whose imports cost more than they.
+        """The runs that share a process, by the name of their batch: those of the record, controls,
+        runs that ask a model and so load it once, and runs of a tiny model, whose imports cost more
+        than they.
         """
         is_alone = self.makers | self.starts
         many = self.config["devices_per_run"] > 1
-        return batches(
+        shared = (
             run
             for run in self.runs.values()
-            if run.name in self.controls
+            if run.name in self.controls | self.recorded
             or run.name not in is_alone
             and not many
             and (
@@ -214,15 +255,17 @@ class Workplan:
                 or not self.studies[run.study]["methods"][run.method]["learns"]
             )
         )
+        return batches(shared, self.recorded)
 
     def batches_of(self, kind: str) -> list[str]:
-        """The names, without their study, of the batches of controls (`control`), of models behind
-        an API (`api`), of others (`model`).
+        """The names, without their study, of the batches of recorded runs (`recorded`), of controls
+        (`control`), of models behind an API (`api`), of others (`model`).
         """
         found = []
         for batch, runs in self.batches.items():
             entry = self.models[self.runs[runs[0]].model]
-            if kind == next((key for key in ("control", "api") if key in entry), "model"):
+            of = next((key for key in ("control", "api") if key in entry), "model")
+            if kind == (RECORDED if runs[0] in self.recorded else of):
                 found.append(batch.split("/")[1])
         return found
 

@@ -1,57 +1,81 @@
-"""Keep a finished study in the repository: its numbers, the facts of its runs, and what made them.
+"""Let a finished study join the record, so that its runs need never be made again.
 
-Of the figures and tables a record keeps those that README.md or docs/*.md link
-(docs/record/<name>/figures/<item>.svg). The study draws all others again from the numbers. No text
-of a corpus is taken along. A record that other code would decide is named (--check), not changed.
+docs/record/<study>/ keeps the scores of every run and the numbers (scripts/data/record.py); a run
+that was there before is replaced, and so are the numbers of an experiment. Of the figures and
+tables those are kept that README.md or docs/*.md link (docs/record/figures/<preset>/<item>.svg).
+`--config recorded=true` makes all others again from the scores. No text of a corpus is kept.
 
-Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study,
-       program, reads, runs, resources), tables (by name: title), drawn (the studies whose figures
-       compare by draws), runs (by <study>/<run>: its paradigm, or control), programs (those that
-       decide numbers beside the runs), and where the files are: metrics, publish, train; README.md
-       and docs/*.md, two folders above OUTPUT
-Writes OUTPUT/metrics.csv.gz, draws.parquet, runs.csv, history.csv (scripts/publish/recorded.py),
-       record.json, README.md; of what is linked figures/<item>.svg and .csv, resources/<item>/
-       (what the figure says beside numbers), tables/<item>.csv and .md; all or none; and README.md
-       beside OUTPUT, the list of the records there
+Reads  STUDY, JSON of the workflow: name, command; figures and tables that may be kept (name:
+       title); where the files are: metrics, publish, train; runs, a list: run, study, paradigm,
+       programs (that clean and build its data), settings, method, splits, data; README.md and
+       docs/*.md
+Writes OUTPUT/<study>/runs.jsonl, scores.parquet, history.parquet, metrics.parquet; of what is
+       linked OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and
+       .md; OUTPUT/README.md, the list of what is there; all or none
 
     snakemake record --cores 1 --configfile presets/small.yaml
-    # exit 1 where other code decides numbers
+    # names the runs whose training code or data are others today; exit 1 if there is one
     python -m scripts.publish.record --check docs/record
-    # exit 1 where a figure has other points
-    python -m scripts.publish.record --redraw docs/record/small
 """
 
 import argparse
 import json
 import re
 import shutil
+from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from scripts.data.files import sha256_of, whole, whole_set
+from scripts.data.files import sha256_of, whole_set
+from scripts.data.record import (
+    HISTORIES,
+    METRICS,
+    RUNS,
+    SCORED,
+    SCORES,
+    digest_of_given,
+    read_runs,
+    scored_rows,
+    write_compact,
+    write_runs,
+)
+from scripts.data.tables import HISTORY, read_table
+from scripts.publish.provenance import commit_told, spent
+from scripts.publish.table import markdown
+from scripts.running.identity import identity
 from scripts.running.program import UserError, execute, log, parser
-from scripts.running.project_version import project_version
-from scripts.data.tables import read_table
-from scripts.publish.provenance import commit_told, counted, machine_kind, spent
-from scripts.publish.record_check import check, code_of_program, redraw
-from scripts.publish.record_page import index, page, records_in
-from scripts.publish.recorded import FACTS, FIGURE, read_record, write_metrics, write_runs
+from scripts.train.work import is_todays
 
-TRANSFERS = "transfer.figure"  # the end of the program that compares by the draws of every study
 FROM_METRICS = re.compile(r"drawn from metrics\.parquet of sha256 ([0-9a-f]{64})")
 SUFFIXES = {"figures": ("svg", "csv"), "tables": ("csv", "md")}
+ABOUT = """# The record
+
+What timestride has measured on real data, kept with the project. No text of a corpus is in it.
+`snakemake record --configfile presets/<preset>.yaml` writes it, nobody by hand.
+
+* `snakemake --cores all --configfile presets/<preset>.yaml --config recorded=true` makes every
+  number, figure and table of a preset again from the scores on record. It needs the corpora, and
+  neither weights nor training. A run that is not on record is trained.
+* `python -m scripts.publish.record --check docs/record` names the runs whose training code or data
+  are others today.
+
+| file of a study | what it holds |
+| --- | --- |
+| `runs.jsonl` | a line a run: all that its `run.json` says, the command, the code of its data |
+| `scores.parquet` | the scores of every example, in the order of the dataset |
+| `history.parquet` | loss and accuracy by epoch |
+| `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
+
+`figures/` and `tables/` hold what README.md and docs/ link.
+
+"""
 
 
-def linked_items(folder: Path, kind: str) -> set[str]:
-    """The figures or tables (kind) of a record that README.md or docs/*.md link.
-
-    folder: docs/record/<name>.
-    """
-    docs, suffixes = folder.resolve().parents[1], "|".join(SUFFIXES[kind])
-    link = re.compile(rf"record/{re.escape(folder.name)}/{kind}/([\w-]+)\.(?:{suffixes})\b")
-    files = [file for file in (docs.parent / "README.md", *docs.glob("*.md")) if file.is_file()]
-    return {name for file in files for name in link.findall(file.read_text(encoding="utf-8"))}
+# ---- What is recorded
 
 
 def finished(file: Path, command: str) -> Path:
@@ -63,161 +87,255 @@ def finished(file: Path, command: str) -> Path:
     return file
 
 
-def facts_of(told: dict) -> list[dict]:
-    """run.json of each run. Raises UserError for a run that is not finished."""
-    facts = []
-    for run in told["runs"]:
-        place = Path(told["train"], run)
-        finished(place / "history.parquet", told["command"])
-        facts.append(
-            json.loads(finished(place / "run.json", told["command"]).read_text(encoding="utf-8"))
-        )
-    return facts
-
-
-def copy_linked(told: dict, kind: str, folder: Path, output: Path) -> dict:
-    """Copy the linked figures or tables (kind) into folder; returns what is told of them.
-
-    Raises UserError for one that is missing, that the study does not make, or of other metrics.
+def code_of_program(program: str) -> str | None:
+    """The identity of what cleans a source or builds a study: `clean/<cleaner>`, `build/<study>`;
+    None where it is gone.
     """
-    names = sorted(linked_items(output, kind))
-    if unknown := [name for name in names if name not in told[kind]]:
-        raise UserError(
-            f"README.md or docs/ link {output}/{kind}/{unknown[0]}, which this study does not "
-            "make, or which has texts of a corpus; remove the link, then record it"
+    stage, name = program.split("/")
+    try:
+        return identity(
+            f"scripts.clean.{name}" if stage == "clean" else f"scripts.studies.{name}.build"
         )
-    for name in names:
-        for suffix in SUFFIXES[kind]:
-            file = finished(Path(told["publish"], kind, f"{name}.{suffix}"), told["command"])
-            of = FROM_METRICS.search(file.read_text(encoding="utf-8")) if suffix == "svg" else None
-            if of and of[1] != sha256_of(Path(told["metrics"])):
-                raise UserError(
-                    f"{file}: was drawn from other metrics than {told['metrics']}; give "
-                    f"`{told['command']}`, then record it"
-                )
-            (folder / kind).mkdir(exist_ok=True)
-            shutil.copyfile(file, folder / kind / file.name)
-    return {name: told[kind][name] for name in names}
+    except UserError:
+        return None
 
 
-def write_resources(figures: dict[str, dict], folder: Path) -> None:
-    """Write what figures say beside numbers."""
-    for name, figure in figures.items():
-        place = folder / "resources" / name
-        place.mkdir(parents=True)
-        for file, text in figure["resources"].items():
-            (place / file).write_text(text, encoding="utf-8")
-
-
-def record_of(told: dict, facts: list[dict], parts: dict) -> dict:
-    """record.json: what was asked, by what it was made, what it took.
-
-    parts: its columns, figures and tables.
-    """
-    commits = counted(
-        [
-            commit_told(fact["timestride"])
-            if "timestride" in fact
-            else "an older version, which did not tell"
-            for fact in facts
-        ]
-    )
-    return parts | {
-        "name": told["name"],
-        "command": told["command"],
-        "configuration": told["configuration"],
-        "timestride": project_version(),
+def line_of(run: dict, study: dict) -> dict:
+    """The line of runs.jsonl of a finished run; study: STUDY."""
+    file = finished(Path(study["train"], run["study"], run["run"], "run.json"), study["command"])
+    return {
+        "run": json.loads(file.read_text(encoding="utf-8")),
+        "preset": study["name"],
+        "command": study["command"],
         "recorded": datetime.now(timezone.utc).date().isoformat(),
-        "commits_of_runs": commits,
-        "machines": counted([machine_kind(fact) for fact in facts]),
-        "spent": dict(spent(facts)),
-        "runs": told["runs"],
-        "programs": {program: code_of_program(program) for program in told["programs"]},
+        "paradigm": run["paradigm"],
+        "programs": {program: code_of_program(program) for program in run["programs"]},
+        "given": digest_of_given(run["settings"], run["method"], run["splits"]),
     }
 
 
-def write_record(told: dict, output: Path) -> None:
-    """Write a record, and the list of the records beside it.
+def scores_of(runs: list[dict], study: dict) -> pa.Table:
+    """The rows of scores.parquet of finished runs: of the splits to measure on."""
+    rows = []
+    for run in runs:
+        if not run["method"].get("makes_model"):
+            file = Path(study["train"], run["study"], run["run"], "predictions.parquet")
+            predictions = read_table(finished(file, study["command"]))
+            measured_on = pc.field("split").isin(run["splits"][1:])
+            rows += scored_rows(
+                predictions.filter(measured_on), Path(run["data"]), run["method"]["columns"]
+            )
+    return pa.Table.from_pylist(rows, schema=SCORED)
 
-    Raises UserError for one beside it that is broken, before anything is written.
+
+def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
+    """A table of the record with these rows replaced; a column that one of both lacks is empty."""
+    return pa.concat_tables([table.filter(~of), new], promote_options="default")
+
+
+def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: Path) -> None:
+    """Write the record of a study, with that of before."""
+    runs = [run for run in study["runs"] if run["study"] == name]
+    names = [run["run"] for run in runs]
+    lines = {run["run"]: line_of(run, study) for run in runs}
+    histories = [
+        read_table(
+            finished(Path(study["train"], name, run, "history.parquet"), study["command"]),
+            HISTORY.names,
+            HISTORY,
+        )
+        for run in names
+    ]
+    scores, history = scores_of(runs, study), pa.concat_tables(histories)
+    metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
+    metrics = metrics.append_column("preset", pa.array([study["name"]] * len(metrics)))
+    if (before / RUNS).exists():
+        is_new = pc.field("run").isin(names)
+        experiments = pc.unique(metrics["experiment"])
+        is_again = (pc.field("preset") == study["name"]) & pc.field("experiment").isin(experiments)
+        lines = read_runs(before) | lines
+        scores = without(read_table(before / SCORES), is_new, scores)
+        history = without(read_table(before / HISTORIES), is_new, history)
+        metrics = without(read_table(before / METRICS), is_again, metrics)
+    folder.mkdir()
+    write_runs(lines, folder)
+    write_compact(scores.sort_by("run"), folder / SCORES)
+    write_compact(history.sort_by("run"), folder / HISTORIES)
+    write_compact(metrics, folder / METRICS)
+
+
+# ---- Figures and tables
+
+
+def linked_items(record: Path, kind: str, preset: str) -> set[str]:
+    """The figures or tables (kind) of a preset that README.md or docs/*.md link."""
+    docs, suffixes = record.resolve().parent, "|".join(SUFFIXES[kind])
+    link = re.compile(rf"record/{kind}/{re.escape(preset)}/([\w-]+)\.(?:{suffixes})\b")
+    files = [file for file in (docs.parent / "README.md", *docs.glob("*.md")) if file.is_file()]
+    return {name for file in files for name in link.findall(file.read_text(encoding="utf-8"))}
+
+
+def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
+    """Copy the linked figures or tables (kind) of a preset.
+
+    Raises UserError for one that is missing, that the study does not make, or of other metrics.
     """
-    for place in records_in(output.parent):
-        if place.name != output.name:
-            read_record(place)
-    facts = facts_of(told)
-    metrics = read_table(Path(told["metrics"]))
-    with whole_set(output.parent) as place:
-        folder = place / output.name
-        folder.mkdir()
-        columns = write_metrics(
-            metrics,
-            folder,
-            told["drawn"],
-            any(figure["program"].endswith(TRANSFERS) for figure in told["figures"].values()),
+    names = sorted(linked_items(record, kind, study["name"]))
+    folder = place / kind
+    if (record / kind).exists():
+        shutil.copytree(record / kind, folder)
+    shutil.rmtree(folder / study["name"], ignore_errors=True)
+    if unknown := [name for name in names if name not in study[kind]]:
+        raise UserError(
+            f"README.md or docs/ link {record}/{kind}/{study['name']}/{unknown[0]}, which this "
+            "study does not make, or which has texts of a corpus; remove the link, then record it"
         )
-        write_runs(
-            facts, [Path(told["train"], run, "history.parquet") for run in told["runs"]], folder
-        )
-        figures, tables = (copy_linked(told, kind, folder, output) for kind in SUFFIXES)
-        write_resources(figures, folder)
-        drawn = {name: {key: figure[key] for key in FIGURE} for name, figure in figures.items()}
-        parts = {"columns": columns, "tables": tables, "figures": drawn}
-        record = record_of(told, facts, parts)
-        (folder / FACTS).write_text(
-            json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8"
-        )
-        (folder / "README.md").write_text(page(record, len(metrics)), encoding="utf-8")
-    with whole(output.parent / "README.md") as readme:
-        readme.write_text(index(output.parent), encoding="utf-8")
-    size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file())
+    for name in names:
+        for suffix in SUFFIXES[kind]:
+            file = finished(Path(study["publish"], kind, f"{name}.{suffix}"), study["command"])
+            of = FROM_METRICS.search(file.read_text(encoding="utf-8")) if suffix == "svg" else None
+            if of and not is_of_metrics(of[1], Path(study["metrics"])):
+                raise UserError(
+                    f"{file}: was drawn from other metrics than {study['metrics']}; give "
+                    f"`{study['command']}`, then record it"
+                )
+            (folder / study["name"]).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, folder / study["name"] / file.name)
+
+
+def is_of_metrics(sha256: str, metrics: Path) -> bool:
+    """Whether a figure was drawn from these metrics, or from those of one study beside them."""
+    return sha256 in {sha256_of(file) for file in metrics.parent.glob("*.parquet")}
+
+
+# ---- The list
+
+
+def commits(lines: list[dict]) -> str:
+    """The commits that made runs, the most frequent first, in short."""
+    told = Counter(
+        commit_told(line["run"]["timestride"])[:24] if "timestride" in line["run"] else "unknown"
+        for line in lines
+    )
+    (first, _), *others = told.most_common()
+    return first + (f" and {len(others)} more" if others else "")
+
+
+def index(studies: Iterable[Path]) -> str:
+    """README.md of the record: what it is, and a row a preset and study."""
+    rows = []
+    for folder in studies:
+        by_preset: dict[str, list[dict]] = {}
+        for line in read_runs(folder).values():
+            by_preset.setdefault(line["preset"], []).append(line)
+        for preset, lines in by_preset.items():
+            rows.append(
+                {
+                    "preset": preset,
+                    "study": folder.name,
+                    "runs": len(lines),
+                    "with scores": sum("given" in line for line in lines),
+                    "recorded": max(line["recorded"] for line in lines),
+                    "timestride": commits(lines),
+                    "CPU time": spent([line["run"] for line in lines])[0][1],
+                    "command": lines[0]["command"],
+                }
+            )
+    rows.sort(key=lambda row: (row["preset"], row["study"]))
+    table = [list(rows[0]), ["---"] * len(rows[0]), *(map(str, row.values()) for row in rows)]
+    return ABOUT + "".join(f"| {' | '.join(map(markdown, cells))} |\n" for cells in table)
+
+
+def studies_in(record: Path) -> list[Path]:
+    """The folders of the studies of a record."""
+    return sorted(file.parent for file in record.glob(f"*/{RUNS}"))
+
+
+def join(study: dict, record: Path) -> None:
+    """Let a study join a record."""
+    metrics = read_table(finished(Path(study["metrics"]), study["command"]))
+    names = sorted({run["study"] for run in study["runs"]})
+    with whole_set(record) as place:
+        for name in names:
+            join_study(name, study, metrics, record / name, place / name)
+        for kind in SUFFIXES:
+            copy_linked(study, kind, record, place)
+        folders = {folder.name: folder for folder in [*studies_in(record), *studies_in(place)]}
+        text = index(folders[name] for name in sorted(folders))
+        (place / "README.md").write_text(text, encoding="utf-8")
+    size = sum(file.stat().st_size for file in record.rglob("*") if file.is_file())
     log.info(
-        "%s: %d runs, %d numbers, %d linked figures, %d linked tables, %.1f MB",
-        output,
-        len(facts),
-        len(metrics),
-        len(figures),
-        len(tables),
+        "%s: %d runs of %s joined it; %.1f MB",
+        record,
+        len(study["runs"]),
+        study["name"],
         size / 1e6,
     )
-    if record["timestride"]["modified"]:
-        log.warning(
-            "warning: %s was recorded from a working tree with changes that no commit has; commit "
-            "them, and record again",
-            output,
+
+
+# ---- Other code
+
+
+def why_stale(line: dict) -> str:
+    """Why a run would come out otherwise today; empty where it would not."""
+    if "given" not in line:
+        return "no scores are on record"
+    if not is_todays(line["run"]["code"], line["paradigm"]):
+        return f"the training code of {line['paradigm']} has changed"
+    others = [name for name, code in line["programs"].items() if code_of_program(name) != code]
+    return f"the code of {', '.join(others)} has changed" if others else ""
+
+
+def check(record: Path) -> None:
+    """Name the runs of a record that would come out otherwise today.
+
+    Raises UserError where there is one.
+    """
+    folders = studies_in(record)
+    if not folders:
+        raise UserError(f"{record}: has no record; name the folder that holds it, docs/record")
+    stale = count = 0
+    for folder in folders:
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, line in read_runs(folder).items():
+            found.setdefault((why_stale(line), line["command"]), []).append(name)
+        for (why, command), names in sorted(found.items()):
+            count += len(names)
+            if why:
+                stale += len(names)
+                log.info("%s: %d runs: %s; `%s`", folder, len(names), why, command)
+            else:
+                log.info("%s: %d runs are as today", folder, len(names))
+    if stale:
+        raise UserError(
+            f"{stale} of {count} runs are stale; make them again with the commands above, then "
+            "give `snakemake record` in their place"
         )
 
 
 def main(given: argparse.Namespace) -> None:
     if given.check:
         check(given.check)
-    elif given.redraw:
-        redraw(given.redraw)
     elif not given.output:
         raise UserError("--study needs --output, the folder of the record")
     else:
-        write_record(json.loads(given.study.read_text(encoding="utf-8")), given.output)
+        join(json.loads(given.study.read_text(encoding="utf-8")), given.output)
 
 
 def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
     what = program.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "--study", type=Path, metavar="TOLD", help="record the study that this file tells of"
+        "--study", type=Path, metavar="STUDY", help="the file that says what is recorded"
     )
     what.add_argument(
         "--check",
         type=Path,
         metavar="DIR",
-        help="say which records in this folder other code would decide today",
-    )
-    what.add_argument(
-        "--redraw",
-        type=Path,
-        metavar="DIR",
-        help="draw the figures of this record from its numbers, and compare their points",
+        help="name the runs of this record whose training code or data are others today",
     )
     program.add_argument(
-        "--output", type=Path, metavar="DIR", help="the folder of the record, docs/record/<name>"
+        "--output", type=Path, metavar="DIR", help="the folder of the record, docs/record"
     )
     return program
 

@@ -165,6 +165,15 @@ class Start:
             ),
         }
 
+    def batch_parameters(self) -> dict[str, Callable]:
+        """The parameters of a rule for runs that share a process, and its message."""
+
+        def message(wildcards, output) -> str:
+            runs = self.work.batches[f"{wildcards.study}/{wildcards.batch}"]
+            return self.jobs.message(wildcards.study, runs)
+
+        return self.parameters("train_batch") | {"message": message}
+
     def end(self) -> None:
         """Print what a finished study found."""
         if not self.is_module:

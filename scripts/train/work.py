@@ -45,15 +45,26 @@ def code_of(paradigm: str) -> str:
     )
 
 
+def earlier_codes() -> dict[str, str]:
+    """What earlier releases called the same code, by identity: what it is called today."""
+    return json.loads(EARLIER.read_text(encoding="utf-8"))["codes"]
+
+
+def is_todays(code: str, paradigm: str) -> bool:
+    """Whether a run of this code would be computed by the same code today; False where the
+    paradigm is gone.
+    """
+    try:
+        return earlier_codes().get(code, code) == code_of(paradigm)
+    except UserError:
+        return False
+
+
 def with_digest(job: dict) -> dict:
     """The job with the digest over it, and those that it had under what earlier releases called the
     same code: a run that was finished under one of them is not trained again.
     """
-    earlier = [
-        code
-        for code, today in json.loads(EARLIER.read_text(encoding="utf-8"))["codes"].items()
-        if today == job["code"]
-    ]
+    earlier = [code for code, today in earlier_codes().items() if today == job["code"]]
     digests = [
         hashlib.sha256(as_json(job | {"code": code}).encode()).hexdigest()
         for code in (job["code"], *earlier)
@@ -234,6 +245,12 @@ def forget(work: Path) -> None:
     shutil.rmtree(work / "result", ignore_errors=True)
 
 
+def mark_finished(work: Path, job: dict) -> None:
+    """Mark the result as whole."""
+    hashes = {name: sha256_of(work / "result" / name) for name in outputs_of(job)}
+    write_json({"digest": job["digest"], "sha256": hashes}, work / "finished.json")
+
+
 def finish(work: Path, job: dict, output: Path) -> None:
     """Tell in run.json what the run has cost, mark the result as whole,
     drop the checkpoint and hand the result out.
@@ -242,8 +259,7 @@ def finish(work: Path, job: dict, output: Path) -> None:
     """
     facts = json.loads((work / "result/run.json").read_text(encoding="utf-8"))
     write_json(facts | {"cost": cost_of(facts)}, work / "result/run.json")
-    hashes = {name: sha256_of(work / "result" / name) for name in outputs_of(job)}
-    write_json({"digest": job["digest"], "sha256": hashes}, work / "finished.json")
+    mark_finished(work, job)
     (work / "checkpoint.pt").unlink(missing_ok=True)
     shutil.rmtree(work / WEIGHTS_FOLDER, ignore_errors=True)
     hand_out(work, job, output)

@@ -116,19 +116,20 @@ ROWS = [
 
 
 def recorded(record: str, wanted: dict | str) -> str:
-    """The number of a record that `wanted` tells, per cent; of what is known by heart, on the
+    """The number of a preset on record that `wanted` tells, per cent; of what is known by heart, on the
     released set I, that of the table.
     """
     if wanted == "by heart":
-        table = pd.read_csv(RECORDS / record / "tables/temporal_nli_memory.csv")
+        table = pd.read_csv(RECORDS / "tables" / record / "temporal_nli_memory.csv")
         (row,) = table[
             (table["Model"] == wanted)
             & table["Source"].str.contains("released")
             & table["Challenge set"].str.startswith("Set I:")
         ].to_dict("records")
         return f"{row['Accuracy (%)']:.1f}"
-    metrics = pd.read_csv(RECORDS / record / "metrics.csv.gz", low_memory=False)
-    rows = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
+    metrics = pd.read_parquet(RECORDS / wanted["study"] / "metrics.parquet")
+    is_mean = metrics["seed"].isna() & metrics["wording"].isna()
+    rows = metrics[is_mean & (metrics["preset"] == record)]
     for name, value in ({"slice": "all"} | wanted).items():
         rows = rows[rows[name] == value]
     assert len(rows) > 0 and rows["value"].nunique() == 1, (record, wanted, len(rows))

@@ -1,332 +1,328 @@
-"""The record: what stays of a study, that its figures have the points of its numbers, that other
-code is named, that an unfinished study is refused.
+"""The record: scores come back with every rank, other studies on record stay, stale runs are named,
+an unfinished study is refused.
 """
 
-import gzip
 import json
 import shutil
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
-from scripts.running.program import UserError
-from scripts.studies.mctaco.evaluate import SCHEMA
-from scripts.publish.record import SUFFIXES, linked_items, write_record
-from scripts.publish.record_page import index
-from scripts.publish.recorded import (
-    facts_of_runs,
-    read_metrics,
+from scripts.data.record import (
+    SCORED,
+    digest_of_given,
+    predictions_of,
+    ranks,
     read_runs,
-    runs_table,
-    write_metrics,
+    scored_rows,
+    shortened,
 )
+from scripts.data.tables import HISTORY, METRICS, PREDICTIONS, content_digest, write_table
+from scripts.publish.record import code_of_program, index, studies_in
 from scripts.train.work import code_of
 from tests.conftest import ROOT
 from tests.files import read_json, write_json
-from tests.publish.publish_inputs import HOSTILE, Study, metric_rows
-from tests.studies.mctaco.publish_inputs_mctaco import metric_rows as mctaco_rows
 from tests.rows import rows_of
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+RECORD = ROOT / "docs/record"
+COLUMNS = {"example_id": "example_id", "group_id": "question_id"}
+METHOD = {"columns": COLUMNS, "inputs": ["question", "answer"]}
+COMMAND = "snakemake --cores all --configfile presets/tried.yaml"
 
-RECORDS = ROOT / "docs/record"
-LINKED = ["accuracy_by_stride", "strided_sop_training_curves"]
-DRAWN = [*LINKED, "strided_sop_slices"]
-TABLES = {"strided_sop_table": "Every number", "strided_sop_verdicts": "What is claimed"}
-
-
-def tell(study: Study, folder: Path) -> Path:
-    """The file that tells of a made-up study, as rules/publish.smk writes it."""
-    resources = {
-        name: (study.folder / "resources" / name).read_text()
-        for name in ("sources.yaml", "models.yaml", "published.csv")
-    }
-    figures = {
-        item["name"]: {key: item[key] for key in ("title", "study", "program", "reads")}
-        | {"runs": study.runs, "resources": resources}
-        for item in study.items()
-        if item["name"] in DRAWN
-    }
-    told = {
-        "name": "tried",
-        "command": "snakemake --cores all --configfile presets/tried.yaml",
-        "configuration": {"run": ["tried"]},
-        "metrics": str(study.metrics),
-        "publish": str(study.publish),
-        "train": str(study.results / "train"),
-        "figures": figures,
-        "tables": TABLES,
-        "drawn": ["mctaco"],
-        "runs": {f"strided_sop/{run}": "classify" for run in study.runs},
-        "programs": ["evaluate/strided_sop"],
-    }
-    file = folder / "told.json"
-    write_json(file, told)
-    return file
+finite = st.floats(-30, 30, width=32)
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory, program) -> Study:
-    """A made-up study, its figures and its table."""
-    study = Study(tmp_path_factory.mktemp("study"), program)
-    code = code_of("classify")
-    for run in study.runs:
-        file = study.results / "train/strided_sop" / run / "run.json"
-        write_json(
-            file,
-            read_json(file)
-            | {"code": code, "hostile": HOSTILE, "digest": "0123", "nothing": {}, "known": None},
+@given(st.lists(st.tuples(finite, finite, st.integers(0, 3)), min_size=1, max_size=40))
+def test_shorter_scores_keep_every_rank(rows):
+    scores = np.array([row[:2] for row in rows], np.float32)
+    choices = np.array([row[2] for row in rows])
+    found = shortened(scores, choices)
+    assert np.array_equal(ranks(found, choices), ranks(scores, choices))
+    assert np.allclose(found, scores, rtol=2**-9, atol=1e-30)
+
+
+def test_scores_that_are_far_apart_are_kept_in_few_bits_and_missing_ones_stay():
+    scores = np.log(np.random.default_rng(1).dirichlet([1, 1], 500)).astype(np.float32)
+    scores[3] = np.nan
+    found = shortened(scores, np.arange(500))
+    assert not (found[~np.isnan(found)].view(np.uint32) & 0x3FF).any()
+    assert np.isnan(found[3]).all() and np.isnan(found).sum() == 2
+
+
+class Made:
+    """A made-up study with two runs, in a folder of its own."""
+
+    def __init__(self, folder: Path, preset: str = "tried", runs=("a", "b"), value: float = 0.5):
+        self.folder, self.names = folder, runs
+        self.data, self.train = folder / "build", folder / "train"
+        examples = pa.table(
+            {
+                "example_id": [f"e{number}" for number in range(6)],
+                "question_id": [f"q{number // 2}" for number in range(6)],
+                "question": [f"A question that nobody may keep, {number}?" for number in range(6)],
+                "answer": ["yes", "no"] * 3,
+                "label": pa.array([1, 0] * 3, pa.int64()),
+            }
         )
-    for item in study.items():
-        if item["name"] in DRAWN or item["name"] in TABLES:
-            assert study.call(item).returncode == 0, item["name"]
-    return study
+        for split in ("train", "test"):
+            write_table(examples, self.data / f"{split}.parquet", examples.schema, {})
+        self.runs = [self.run(name, examples) for name in runs]
+        row = dict.fromkeys(METRICS.names) | {
+            "experiment": f"of_{preset}",
+            "study": "mctaco",
+            "value": value,
+        }
+        schema = METRICS.append(pa.field("draws", pa.list_(pa.float32())))
+        metrics = pa.Table.from_pylist([row | {"draws": [0.5]}], schema=schema)
+        write_table(metrics, folder / "metrics.parquet", schema, {})
+        self.file = folder / "study.json"
+        write_json(
+            self.file,
+            {
+                "name": preset,
+                "command": COMMAND,
+                "metrics": str(folder / "metrics.parquet"),
+                "publish": str(folder / "publish"),
+                "train": str(self.train),
+                "figures": {"curve": "A curve"},
+                "tables": {},
+                "runs": self.runs,
+            },
+        )
 
-
-@pytest.fixture(scope="module")
-def record(study, program, tmp_path_factory) -> Path:
-    """Its record."""
-    place = tmp_path_factory.mktemp("project") / "docs/record/tried"
-    place.mkdir(parents=True)
-    (place.parents[2] / "README.md").write_text(
-        "![by stride](docs/record/tried/figures/accuracy_by_stride.svg)"
-    )
-    (place.parents[1] / "page.md").write_text(
-        "![curves](record/tried/figures/strided_sop_training_curves.svg) "
-        "[all](record/tried/tables/strided_sop_table.md) "
-        "[of another](record/other/figures/strided_sop_slices.svg)"
-    )
-    program(
-        f"scripts.publish.record --output {place}", "--study", tell(study, study.folder)
-    ).checked()
-    return place
+    def run(self, name: str, examples: pa.Table) -> dict:
+        """Write what a run left; returns what STUDY says of it."""
+        place = self.train / "mctaco" / name
+        rows = [
+            {
+                "run": name,
+                "split": "test",
+                "selection": selection,
+                "epoch": epoch,
+                "example_id": example["example_id"],
+                "group_id": example["question_id"],
+                "label": example["label"],
+                "score": [-0.1 * (number + epoch), -2.0],
+            }
+            for selection, epoch in (("last", 3), ("peak", 2), ("held_out", 2))
+            for number, example in enumerate(examples.to_pylist())
+        ]
+        predictions = pa.Table.from_pylist(rows, schema=PREDICTIONS)
+        write_table(predictions, place / "predictions.parquet", PREDICTIONS, {})
+        line = {"run": name, "epoch": 1, "split": "train", "loss": 0.5, "accuracy": 0.5, "n": 6}
+        history = pa.Table.from_pylist([line], schema=HISTORY)
+        write_table(history, place / "history.parquet", HISTORY, {})
+        columns = ["example_id", "question_id", "question", "answer", "label"]
+        facts = {"run": name, "study": "mctaco", "digest": "0123", "code": code_of("classify")}
+        facts |= {"seconds": 60.0, "hardware": {"processes": 1, "threads": 1}}
+        facts["data"] = {
+            split: content_digest(self.data / f"{split}.parquet", columns)
+            for split in ("train", "test")
+        }
+        write_json(place / "run.json", facts)
+        return {
+            "run": name,
+            "study": "mctaco",
+            "paradigm": "classify",
+            "programs": ["build/mctaco", "clean/mctaco"],
+            "settings": json.dumps({"seed": 1, "run": name}),
+            "method": METHOD,
+            "splits": ["train", "test"],
+            "data": str(self.data),
+        }
 
 
 @pytest.fixture
-def copied(record, tmp_path) -> Path:
-    """A record to break."""
-    shutil.copytree(record.parents[2], tmp_path / "project")
-    return tmp_path / "project/docs/record/tried"
+def made(tmp_path) -> Made:
+    return Made(tmp_path / "made")
 
 
-def test_every_number_and_every_fact_is_kept(study, record):
-    told = read_json(record / "record.json")
-    before, after = pq.read_table(study.metrics), read_metrics(record, told["columns"])
-    assert before.drop_columns("draws").equals(after.drop_columns("draws"))
-    facts = {fact["run"]: fact for fact in read_runs(record)}
-    assert facts == {
-        run: read_json(study.results / "train/strided_sop" / run / "run.json") for run in study.runs
-    }
-    assert "presets/tried.yaml" in (record / "README.md").read_text()
+@pytest.fixture
+def record(made, program, tmp_path) -> Path:
+    """Its record."""
+    place = tmp_path / "project/docs/record"
+    program(f"scripts.publish.record --study {made.file} --output {place}").checked()
+    return place
 
 
-def test_of_figures_and_tables_stay_those_that_are_linked(record, copied, study, program):
-    told = read_json(record / "record.json")
-    assert list(told["figures"]) == names_in(record / "resources") == LINKED
-    assert list(told["tables"]) == ["strided_sop_table"]
-    files = [f"{name}.{suffix}" for name in LINKED for suffix in ("csv", "svg")]
-    assert names_in(record / "figures") == files
-    assert names_in(record / "tables") == ["strided_sop_table.csv", "strided_sop_table.md"]
-    (copied.parents[1] / "page.md").write_text("[gone](record/tried/figures/gone.svg)")
-    program(f"scripts.publish.record --study {study.folder}/told.json --output {copied}").refused(
-        "figures/gone, which this study does not make"
-    )
-
-
-def names_in(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir())
-
-
-def test_texts_that_read_like_numbers_or_formulas_come_back():
-    facts = yaml.safe_load("""
-        - run: a
-          digest: '0123'
-          seed: 1
-          versions: {torch: '2.1'}
-          none: null
-          empty: {}
-          list: [1, '2']
-        - run: =b
-          digest: '12'
-          text: ''
-          versions: {torch: 'true', a.b: c}
-    """)
-    assert facts_of_runs(runs_table(facts)) == facts
-
-
-@pytest.mark.parametrize(
-    "name, transfers", [("mctaco", False), ("hellaswag", False), ("hellaswag", True)]
-)
-def test_draws_are_kept_where_figures_compare_by_them(name, transfers, tmp_path):
-    """Those of MC-TACO, and for the figure of transfers those of whole splits of every study."""
-    table = pa.Table.from_pylist([row | {"study": name} for row in mctaco_rows()], schema=SCHEMA)
-    rows, kept = (
-        table.to_pylist(),
-        read_metrics(tmp_path, write_metrics(table, tmp_path, ["mctaco"], transfers)),
-    )
-    wanted = [
-        row["draws"]
-        if name == "mctaco" or transfers and row["slice"] == "all" and row["seed"] is None
-        else None
-        for row in rows
+def take(program, made: Made, record: Path, folder: Path, **changed):
+    """Take the runs from the record."""
+    asked = [
+        {key: run[key] for key in ("run", "settings", "method", "splits", "data")} | changed
+        for run in made.runs
     ]
-    assert kept["draws"].to_pylist() == wanted and any(wanted) == (name == "mctaco" or transfers)
-    assert kept.drop_columns("draws").equals(table.drop_columns("draws"))
+    runs = [json.dumps(run) for run in asked]
+    return program(
+        f"scripts.train.recorded --record {record}/mctaco --folder {folder} --runs", *runs
+    )
 
 
-def records() -> list:
-    """The records of the repository, and where there is none the made-up one alone."""
-    return [None, *sorted(file.parent for file in RECORDS.glob("*/record.json"))]
-
-
-@pytest.mark.parametrize("place", records(), ids=lambda place: place.name if place else "made-up")
-def test_each_figure_of_a_record_has_the_points_of_its_numbers(place, record, program):
-    program("scripts.publish.record", "--redraw", place or record).checked()
-    for kind, suffixes in SUFFIXES.items():
-        files = {file.name for file in ((place or record) / kind).glob("*")}
-        names = linked_items(place or record, kind)
-        assert files == {f"{name}.{suffix}" for name in names for suffix in suffixes}, (
-            "those that are linked"
+def test_a_run_comes_back_as_it_was(made, record, program, tmp_path):
+    take(program, made, record, tmp_path / "again").checked()
+    for name in made.names:
+        before, after = made.train / "mctaco" / name, tmp_path / "again" / name
+        tables = [
+            pd.read_parquet(place / "predictions.parquet").sort_values(["selection", "example_id"])
+            for place in (before, after)
+        ]
+        score = [np.stack(table.pop("score")) for table in tables]
+        pd.testing.assert_frame_equal(*(table.reset_index(drop=True) for table in tables))
+        assert np.allclose(*score, rtol=2**-9)
+        assert read_json(before / "run.json") == read_json(after / "run.json")
+        assert pq.read_table(before / "history.parquet").equals(
+            pq.read_table(after / "history.parquet")
         )
+        assert read_json(after / "work/finished.json")["digest"] == "0123"
+    rows = pq.read_table(record / "mctaco/scores.parquet").to_pylist()
+    selections = [row["selections"] for row in rows if row["run"] == "a"]
+    assert sorted(selections) == [["held_out", "peak"], ["last"]], "equal scores once"
 
 
 @pytest.mark.parametrize(
-    "file, old, new, rc, said",
-    rows_of("""
-        metrics.csv.gz | 0.56, | 0.57, | 1 | 'other points than its numbers have: accuracy_by_stride'
-        history.csv | 0.65, | 0.66, | 1 | 'other points than its numbers have: strided_sop_training_curves'
-        figures/accuracy_by_stride.svg | '#0072b2' | '#0072b3' | 0 | 'warning: {}/figures/accuracy_by_stride.svg: today''s code'
-    """),
-    ids=["number", "curve", "shape"],
-)
-def test_other_points_are_an_error_and_other_shapes_a_warning(
-    copied, program, file, old, new, rc, said
-):
-    change(copied / file, old, new)
-    done = program(f"scripts.publish.record --redraw {copied}")
-    assert done.returncode == rc and said.format(copied) in done.stderr
-
-
-def change(file: Path, old: str, new: str) -> None:
-    opened = gzip.open if file.suffix == ".gz" else open
-    with opened(file, "rt") as reader:
-        text = reader.read()
-    assert old in text
-    with opened(file, "wt") as writer:
-        writer.write(text.replace(old, new))
-
-
-def without(key: str, value=None):
-    """A change of record.json."""
-    return lambda content: json.dumps(json.loads(content) | {key: value}).encode()
-
-
-@pytest.mark.parametrize(
-    "name, damage, said",
+    "changed, said",
     [
-        ("metrics.csv.gz", lambda content: content[:-40], "metrics.csv.gz: cannot be read"),
-        ("record.json", lambda content: b"<<<<<<< HEAD\n" + content, "record.json: "),
-        ("record.json", without("runs"), "record.json: has no runs as records have"),
-        ("record.json", without("columns", [["value", "odd"]]), "a column is of the type 'odd'"),
-        (
-            "runs.csv",
-            lambda content: content[: content.rindex(b"\n", 0, -1) + 1],
-            "runs.csv: has no run",
-        ),
-        ("runs.csv", lambda content: content + b"a,b\n", "runs.csv: line"),
-        (
-            "runs.csv",
-            lambda content: content.replace(b",strided_sop,", b",../../evil,", 1),
-            "row 2: study is '../../evil', which is no name",
-        ),
-        (
-            "history.csv",
-            lambda content: content.replace(b"accuracy", b"acuracy", 1),
-            "history.csv: cannot be read",
-        ),
-        (
-            "history.csv",
-            lambda content: b"run,epoch,split,loss,accuracy,n\nx,one,train,0.5,0.5,3\n",
-            "history.csv: cannot be read",
-        ),
+        ({"method": METHOD | {"peak": True}}, "its method has changed since it was recorded"),
+        ({"settings": "{}"}, "its method has changed since it was recorded"),
+        ({"run": "gone"}, "has no run gone"),
     ],
 )
-def test_a_damaged_record_is_named(copied, program, name, damage, said):
-    file = copied / name
-    file.write_bytes(damage(file.read_bytes()))
-    both = [
-        program(f"scripts.publish.record --check {copied.parent}"),
-        program(f"scripts.publish.record --redraw {copied}"),
+def test_a_run_that_is_asked_otherwise_is_refused(made, record, program, tmp_path, changed, said):
+    take(program, made, record, tmp_path / "again", **changed).refused(said)
+    assert not list((tmp_path / "again").rglob("predictions.parquet"))
+
+
+def test_a_dataset_of_other_content_is_refused(made, record, program, tmp_path):
+    file = made.data / "test.parquet"
+    table = pq.read_table(file)
+    label = pa.array([0] * len(table), pa.int64())
+    pq.write_table(table.set_column(4, "label", label), file)
+    take(program, made, record, tmp_path / "again").refused("has another content than when it")
+
+
+def test_predictions_of_other_examples_are_refused(made, program, tmp_path):
+    file = made.data / "test.parquet"
+    pq.write_table(pq.read_table(file).slice(1), file)
+    done = program(f"scripts.publish.record --study {made.file} --output {tmp_path}/record")
+    done.refused("a: its predictions on test are not of the examples")
+    assert not list((tmp_path / "record").glob("*/*"))
+
+
+def test_a_study_joins_what_is_there(record, program, tmp_path):
+    """A run of the same name, and an experiment of the same preset, are replaced; others stay."""
+    other = Made(tmp_path / "other", "other", ("b", "c"), 0.7)
+    again = Made(tmp_path / "again", "tried", ("a",), 0.6)
+    for made in (other, again):
+        program(f"scripts.publish.record --study {made.file} --output {record}").checked()
+    lines = read_runs(record / "mctaco")
+    assert {name: line["preset"] for name, line in lines.items()} == {
+        "a": "tried",
+        "b": "other",
+        "c": "other",
+    }
+    metrics = pd.read_parquet(record / "mctaco/metrics.parquet")
+    assert dict(zip(metrics["preset"], metrics["value"])) == {"other": 0.7, "tried": 0.6}
+    assert "draws" not in metrics
+    for name in ("scores", "history"):
+        counts = pd.read_parquet(record / f"mctaco/{name}.parquet")["run"].value_counts()
+        assert set(counts.index) == {"a", "b", "c"} and counts.nunique() == 1
+    assert (record / "README.md").read_text() == index(studies_in(record))
+    kept = b"".join(file.read_bytes() for file in record.rglob("*") if file.is_file())
+    assert b"nobody may keep" not in kept and str(tmp_path).encode() not in kept
+
+
+def test_of_figures_those_are_kept_that_are_linked(made, record, program):
+    for suffix in ("svg", "csv"):
+        file = made.folder / f"publish/figures/curve.{suffix}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("drawn")
+    call = f"scripts.publish.record --study {made.file} --output {record}"
+    page = record.parent / "page.md"
+    page.write_text("![a curve](record/figures/tried/curve.svg)")
+    program(call).checked()
+    assert sorted(file.name for file in record.glob("figures/tried/*")) == [
+        "curve.csv",
+        "curve.svg",
     ]
-    errors = [done.stderr for done in both if done.returncode]
-    assert errors and not any("Traceback" in text for text in errors), errors
-    assert any(said in text.splitlines()[-1] for text in errors), errors
+    (made.folder / "publish/figures/curve.svg").write_text(
+        f"drawn from metrics.parquet of sha256 {'0' * 64}"
+    )
+    program(call).refused("was drawn from other metrics")
+    page.write_text("[gone](record/figures/tried/gone.svg)")
+    program(call).refused("figures/tried/gone, which this study does not make")
+    page.write_text("nothing")
+    program(call).checked()
+    assert not list(record.glob("figures/tried/*"))
 
 
-def test_a_damaged_record_beside_is_named_before_anything_is_written(
-    copied, study, program, tmp_path
-):
-    (copied / "record.json").write_text("<<<<<<< HEAD\n")
-    with pytest.raises(UserError, match="record.json: "):
-        write_record(read_json(tell(study, tmp_path)), copied.parent / "other")
-    assert not (copied.parent / "other").exists()
+@pytest.mark.parametrize("name", ["run.json", "predictions.parquet", "history.parquet"])
+def test_a_study_that_is_not_finished_is_refused_and_the_record_stays(made, record, program, name):
+    before = {file: file.read_bytes() for file in record.rglob("*") if file.is_file()}
+    (made.train / "mctaco/b" / name).unlink()
+    program(f"scripts.publish.record --study {made.file} --output {record}").refused(
+        "is not there, so the study is not finished"
+    )
+    assert before == {file: file.read_bytes() for file in record.rglob("*") if file.is_file()}
 
 
-def test_other_code_is_named(copied, program):
-    assert program(f"scripts.publish.record --check {copied.parent}").returncode == 0
-    told = read_json(copied / "record.json")
-    told["programs"]["evaluate/strided_sop"] += "0"
-    told["programs"]["evaluate/gone"] = "0123"
-    write_json(copied / "record.json", told)
-    change(copied / "runs.csv", code_of("classify"), "0123")
-    done = program(f"scripts.publish.record --check {copied.parent}")
-    assert done.returncode == 1
-    assert "1 of 1 records are stale (tried)" in done.stderr.splitlines()[-1]
-    for name in (
-        "evaluate/strided_sop",
-        "evaluate/gone",
-        f"training by classify ({len(told['runs'])} of",
+def test_stale_runs_are_named_with_the_reason(record, program):
+    call = f"scripts.publish.record --check {record}"
+    assert "2 runs are as today" in program(call).checked().stderr
+    file = record / "mctaco/runs.jsonl"
+    text = file.read_text()
+    for old, new, said in (
+        (code_of("classify"), "0123", "2 runs: the training code of classify has changed"),
+        (code_of_program("build/mctaco"), "0123", "2 runs: the code of build/mctaco has changed"),
+        ('"given"', '"other"', "2 runs: no scores are on record"),
     ):
-        assert name in done.stderr
+        assert old in text
+        file.write_text(text.replace(old, new))
+        done = program(call)
+        assert done.returncode == 1 and said in done.stderr and COMMAND in done.stderr
+        assert "2 of 2 runs are stale" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
-    "lose, said",
-    [
-        (
-            lambda study: study.results / "train/strided_sop" / study.runs[0] / "run.json",
-            "is not there, so the study is not finished",
-        ),
-        (
-            lambda study: study.publish / "tables/strided_sop_table.md",
-            "strided_sop_table.md: is not there",
-        ),
-        (lambda study: study.metrics, "was drawn from other metrics"),
-    ],
-    ids=["run", "table", "metrics"],
+    "old, new, said",
+    rows_of("""
+        '{"command"' | '<<<<<<< HEAD' | 'runs.jsonl: line 1'
+        '"run": "a"' | '"run": "../a"' | 'line 1: .* is no run; take it from git again'
+        '"paradigm": "classify"' | '"paradigm": 3' | 'line 1: .* is no run'
+    """),
 )
-def test_a_study_that_is_not_finished_is_refused_and_an_older_record_stays(
-    study, copied, program, lose, said
-):
-    file, before = lose(study), contents(copied.parent)
-    content = file.read_bytes()
-    file.unlink()
-    if file == study.metrics:
-        study.write_metrics(metric_rows())
-    try:
-        done = program(f"scripts.publish.record --study {study.folder}/told.json --output {copied}")
-    finally:
-        file.write_bytes(content)
-    done.refused(said)
-    assert contents(copied.parent) == before
+def test_a_damaged_record_is_named(record, program, old, new, said):
+    file = record / "mctaco/runs.jsonl"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new, 1))
+    done = program(f"scripts.publish.record --check {record}")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert pd.Series(done.stderr.splitlines()[-1]).str.contains(said).all()
 
 
-def contents(folder: Path) -> dict[Path, bytes]:
-    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+def test_a_folder_without_a_record_is_named(program, tmp_path):
+    program(f"scripts.publish.record --check {tmp_path}").refused("has no record")
 
 
-def test_the_committed_list_names_the_committed_records():
-    assert (RECORDS / "README.md").read_text() == index(RECORDS)
+def test_scores_of_a_shorter_dataset_are_refused(made, tmp_path):
+    predictions = pq.read_table(made.train / "mctaco/a/predictions.parquet")
+    rows = pa.Table.from_pylist(scored_rows(predictions, made.data, COLUMNS), schema=SCORED)
+    shutil.copytree(made.data, tmp_path / "data")
+    file = tmp_path / "data/test.parquet"
+    pq.write_table(pq.read_table(file).slice(0, 5), file)
+    with pytest.raises(Exception, match="12 scores of test on record, which has 5 examples"):
+        predictions_of(rows.to_pylist(), tmp_path / "data", COLUMNS)
+
+
+def test_the_committed_list_names_the_committed_record():
+    assert (RECORD / "README.md").read_text() == index(studies_in(RECORD))
+
+
+def test_what_is_asked_decides_the_digest():
+    one = digest_of_given('{"seed": 1}', METHOD, ["train", "test"])
+    assert one == digest_of_given('{"seed":1}', METHOD, ["train", "test"])
+    assert one != digest_of_given('{"seed": 2}', METHOD, ["train", "test"])

@@ -1,20 +1,17 @@
-"""A finished study is kept in docs/record/ by one target;
-its linked figures have the points of its numbers.
+"""A finished study is kept in docs/record/ by one target, and `recorded=true` makes its numbers
+again without training.
 """
 
-import gzip
+import json
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 
-from tests.conftest import ROOT
-from tests.files import read_json
+from tests.workflow.conftest import Study
 
 
-def sentences(folder: Path) -> set[str]:
+def sentences(folder) -> set[str]:
     """The texts of the datasets of a finished study, those of more than a few words."""
     files = [
         file
@@ -33,45 +30,58 @@ def sentences(folder: Path) -> set[str]:
     }
 
 
-def test_a_study_is_recorded(study):
-    linked = {"figures": "accuracy_by_stride", "tables": "strided_sop_shortcuts"}
-    (study / "README.md").write_text(
-        " ".join(f"docs/record/default/{kind}/{name}.csv" for kind, name in linked.items())
-    )
+def numbers(study: Study) -> pd.DataFrame:
+    return pd.read_parquet(study / study.metrics).drop(columns="draws")
+
+
+def test_a_study_is_recorded_and_made_again_without_training(study):
+    """All but the weights of what makes a model, which no number needs."""
+    (study / "README.md").write_text("docs/record/figures/default/accuracy_by_stride.svg")
     study.run("record")
-    place = study / "docs/record/default"
-    record = read_json(place / "record.json")
-    assert record["command"] == "snakemake --cores all"
-    assert [*record["figures"], *record["tables"]] == [*linked.values()]
-    assert set(record["runs"]) == {
-        f"{file.parents[1].name}/{file.parent.name}"
-        for file in study.folder.glob("results/train/*/*/run.json")
+    place, before = study / "docs/record", numbers(study)
+    runs = {
+        json.loads(line)["run"]["run"]
+        for file in place.glob("*/runs.jsonl")
+        for line in file.read_text().splitlines()
     }
-    texts = {
-        file: gzip.decompress(file.read_bytes()).decode()
-        if file.suffix == ".gz"
-        else file.read_text()
-        for file in place.rglob("*")
-        if file.is_file() and file.suffix != ".parquet"
-    }
-    assert "metrics.csv.gz" in {file.name for file in texts}
-    assert not [file for file, text in texts.items() if str(study.folder) in text]
+    assert runs >= {file.parent.name for file in study.folder.glob("results/train/*/*/run.json")}
+    assert (place / "figures/default/accuracy_by_stride.svg").exists()
+    kept = b"".join(
+        str(pq.read_table(file).to_pylist()).encode()
+        if file.suffix == ".parquet"
+        else file.read_bytes()
+        for file in place.glob("*/*")
+        if file.is_file() and file.parent.name != "figures"
+    )
+    assert str(study.folder).encode() not in kept
     said = sentences(study.folder)
     assert len(said) > 100
-    assert not [file for file, text in texts.items() if any(one in text for one in said)], (
-        "no texts of a corpus"
-    )
-    assert "[default](default/README.md)" in (place.parent / "README.md").read_text()
-    for other in place.parent.iterdir():  # records of other days, which other code may have made
-        if other.is_dir() and other != place:
-            shutil.rmtree(other)
-    for what in (["--redraw", place], ["--check", place.parent]):
-        done = subprocess.run(
-            [sys.executable, "-m", "scripts.publish.record", *what],
-            cwd=study.folder,
-            capture_output=True,
-            text=True,
-            env={"PYTHONPATH": str(study.folder), "PATH": "/usr/bin:/bin"},
-        )
-        assert done.returncode == 0, done.stderr
-    assert (ROOT / "docs/record/README.md").exists() and set(study.jobs("record")) == {"record"}
+    assert not any(one.encode() in kept for one in said), "no texts of a corpus"
+
+    shutil.rmtree(study / "results/train")
+    shutil.rmtree(study / "results/evaluate")
+    shutil.rmtree(study / "results/fetch/models")
+    recorded = ("--config", "recorded=true")
+    planned = study.jobs("evaluate", *recorded)
+    assert {"train_recorded"} == {rule for rule in planned if rule.startswith("train")}
+    assert "fetch_model" not in planned
+    study.run("evaluate", *recorded)
+    pd.testing.assert_frame_equal(numbers(study), before, rtol=1e-3, atol=1e-3)
+    shares = before["metric"].str.contains("accuracy|exact_match")
+    assert shares.any()
+    pd.testing.assert_frame_equal(numbers(study)[shares], before[shares], rtol=1e-12)
+    assert study.jobs("evaluate", *recorded) == {}
+    assert not study.trained("evaluate"), "what came from the record is finished"
+
+
+def test_a_run_that_other_code_would_compute_is_trained(study):
+    study.run("record")
+    file = study / "docs/record/strided_sop/runs.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    [stale, *_] = [line for line in lines if line["run"]["model"] == "tiny_bert"]
+    stale["run"]["code"] = "0123"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shutil.rmtree(study / "results/train")
+    planned = study.jobs("evaluate", "--config", "recorded=true")
+    assert {"train_recorded", "train_batch"} == {name for name in planned if "train" in name}
+    assert planned["train_batch"] == [f"Training {stale['run']['run']}"]

@@ -1,0 +1,221 @@
+"""The record: what is kept with the project of runs that took hours. docs/record/<study>/ holds
+
+runs.jsonl       a line a run: run (its run.json), preset, command, recorded (the date), paradigm
+                 (that of the training code, or `control`, `search/<study>`), programs (the
+                 identity of the code that cleaned and built its data), given (sha256 of its
+                 settings, method and splits; missing where no scores were kept)
+scores.parquet   a row a run, epoch and split to measure on: run, split, selections (schema
+                 predictions), epoch, score (those of the examples in the order of the dataset, one
+                 after the other)
+history.parquet  loss and accuracy by epoch (schema history)
+metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
+
+Scores are kept in as few bits as leave every rank as it is. No text of a corpus is in a record.
+
+Not a program.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from scipy.stats import rankdata
+
+from scripts.data.files import whole
+from scripts.data.plain_json import as_json
+from scripts.data.runs import is_name
+from scripts.data.tables import PREDICTIONS, read_table
+from scripts.data.texts import json_of, lines_in, text_of
+from scripts.running.program import UserError, shown
+
+PLACE = Path("docs/record")
+RUNS, SCORES, HISTORIES, METRICS = (
+    "runs.jsonl",
+    "scores.parquet",
+    "history.parquet",
+    "metrics.parquet",
+)
+AGAIN = "take it from git again"
+SCORED = pa.schema(
+    [
+        ("run", pa.string()),
+        ("split", pa.string()),
+        ("selections", pa.list_(pa.string())),
+        ("epoch", pa.int32()),
+        ("score", pa.list_(pa.float32())),
+    ]
+)
+FRACTION = 23  # bits of the fraction of a float32
+KEPT = (9, 12, 15, 18)  # of these, the fewest with which no rank changes
+
+
+def digest_of_given(settings: str, method: dict, splits: list[str]) -> str:
+    """sha256 of what a run is asked for; settings: its JSON."""
+    given = {"settings": json.loads(settings), "method": method, "splits": splits}
+    return hashlib.sha256(as_json(given).encode()).hexdigest()
+
+
+def columns_of(method: dict, learnt_from: bool) -> list[str]:
+    """The columns over which the digest of a split is, of run.json (`data`)."""
+    teaches = method.get("teaches", []) if learnt_from else []
+    return list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label", *teaches]))
+
+
+# ---- Runs
+
+
+def read_runs(folder: Path) -> dict[str, dict]:
+    """The lines of runs.jsonl, by the name of the run; none where there is no record.
+
+    Raises UserError for a file that is broken.
+    """
+    file, found = folder / RUNS, {}
+    if not file.exists():
+        return found
+    for number, text in enumerate(lines_in(text_of(file, AGAIN), str(file), AGAIN), 1):
+        line = json_of(text, f"{file}: line {number}", AGAIN)
+        facts = line.get("run") if isinstance(line, dict) else None
+        name = facts.get("run") if isinstance(facts, dict) else None
+        if not is_name(name) or not isinstance(line.get("paradigm"), str):
+            raise UserError(f"{file}: line {number}: {shown(line)} is no run; {AGAIN}")
+        found[name] = line
+    return found
+
+
+def write_runs(runs: dict[str, dict], folder: Path) -> None:
+    """Write runs.jsonl, by name."""
+    lines = [json.dumps(runs[name], sort_keys=True) + "\n" for name in sorted(runs)]
+    (folder / RUNS).write_text("".join(lines), encoding="utf-8")
+
+
+# ---- Scores
+
+
+def rounded(scores: np.ndarray, bits: int) -> np.ndarray:
+    """Scores (float32) rounded to so many bits of their fraction; what is not finite stays."""
+    left = FRACTION - bits
+    whole_bits = scores.view(np.uint32)
+    kept = (whole_bits + np.uint32(1 << (left - 1))) & np.uint32(-(1 << left) & 0xFFFFFFFF)
+    return np.where(np.isfinite(scores), kept.view(np.float32), scores)
+
+
+def ranks(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
+    """(n, 2 × labels) the ranks of the scores among the labels of an example, and of each label's
+    among the examples of a choice.
+    """
+    among = pd.DataFrame(scores).groupby(choices).rank("dense").to_numpy()
+    return np.hstack([rankdata(scores, "dense", axis=1, nan_policy="omit"), among])
+
+
+def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
+    """(n, labels) scores in as few bits as leave each rank as it is; choices: (n) what an example
+    is compared within.
+    """
+    wanted = ranks(scores, choices)
+    for bits in KEPT:
+        found = rounded(scores, bits)
+        if np.array_equal(ranks(found, choices), wanted, equal_nan=True):
+            return found
+    return scores
+
+
+def scored_rows(predictions: pa.Table, data: Path, columns: dict[str, str]) -> list[dict]:
+    """Rows of scores.parquet of one run; data: the folder of its dataset; columns: its study's.
+
+    Raises UserError for predictions that are not in the dataset's order.
+    """
+    found: dict[tuple, dict] = {}
+    frame = predictions.select(["run", "split", "selection", "epoch", "example_id"]).to_pandas()
+    for (run, split, selection, epoch), part in frame.groupby(
+        ["run", "split", "selection", "epoch"], sort=True
+    ):
+        if (split, epoch) in found:
+            found[split, epoch]["selections"].append(selection)
+            continue
+        wanted = [columns[name] for name in ("example_id", "choice_id") if name in columns]
+        examples = read_table(data / f"{split}.parquet", wanted).to_pandas()
+        if list(examples[wanted[0]]) != list(part["example_id"]):
+            raise UserError(
+                f"{run}: its predictions on {split} are not of the examples in {data}; run it again"
+            )
+        flat = pc.list_flatten(predictions["score"].take(pa.array(part.index))).to_numpy()
+        scores = flat.reshape(len(part), -1)
+        own = np.arange(len(part))
+        found[split, epoch] = {
+            "run": run,
+            "split": split,
+            "selections": [selection],
+            "epoch": epoch,
+            "score": shortened(
+                scores, examples[wanted[1]].to_numpy() if len(wanted) > 1 else own
+            ).ravel(),
+        }
+    return list(found.values())
+
+
+def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.Table:
+    """The predictions of which scored_rows() made these rows."""
+    parts = []
+    for row in rows:
+        names = [columns["example_id"], columns["group_id"], "label"]
+        table = read_table(data / f"{row['split']}.parquet", names)
+        scores = np.asarray(row["score"], np.float32)
+        width = len(scores) // max(len(table), 1)
+        if not width or width * len(table) != len(scores):
+            raise UserError(
+                f"{row['run']}: has {len(scores)} scores of {row['split']} on record, which has "
+                f"{len(table)} examples; {AGAIN}"
+            )
+        for selection in row["selections"]:
+            parts.append(
+                (
+                    selection,
+                    pa.table(
+                        {
+                            "run": [row["run"]] * len(table),
+                            "split": [row["split"]] * len(table),
+                            "selection": [selection] * len(table),
+                            "epoch": pa.array(np.full(len(table), row["epoch"], np.int32)),
+                            "example_id": table[names[0]],
+                            "group_id": table[names[1]],
+                            "label": table["label"].cast(pa.int8()),
+                            "score": pa.FixedSizeListArray.from_arrays(scores, width).cast(
+                                pa.list_(pa.float32())
+                            ),
+                        }
+                    ),
+                )
+            )
+    parts.sort(key=lambda part: part[0])
+    return pa.concat_tables([part for _, part in parts]).select(PREDICTIONS.names)
+
+
+def write_compact(table: pa.Table, file: Path) -> None:
+    """Write a table of a record: the bytes of one place of each number together, which
+    compress well.
+    """
+    numbers = [
+        "score.list.element" if field.name == "score" else field.name
+        for field in table.schema
+        if field.name == "score" or pa.types.is_floating(field.type)
+    ]
+    texts = [
+        field.name
+        for field in table.schema
+        if pa.types.is_string(field.type) or pa.types.is_boolean(field.type)
+    ]
+    with whole(file) as beside:
+        pq.write_table(
+            table,
+            beside,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=texts,
+            use_byte_stream_split=numbers,
+            write_page_checksum=True,
+        )

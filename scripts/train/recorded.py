@@ -1,0 +1,119 @@
+"""Take runs from the record: their predictions are made from the scores on record and the datasets,
+and no model is loaded.
+
+A run is put where its training would have left it, as finished, so that it is not trained later
+either. What a run was asked for, and the content of its dataset, must be those on record.
+
+Reads  <record>/runs.jsonl, scores.parquet, history.parquet (scripts/data/record.py), and
+       <data>/<split>.parquet of each run
+Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; of a run that makes a model
+       the last two
+
+    python -m scripts.train.recorded \\
+        --runs '{"run": "NAME", "data": "results/build/mctaco/mctaco/default", "method": {…}, …}' \\
+        --record docs/record/mctaco --folder results/train/mctaco
+"""
+
+import argparse
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.data.record import (
+    AGAIN,
+    HISTORIES,
+    SCORED,
+    SCORES,
+    columns_of,
+    digest_of_given,
+    predictions_of,
+    read_runs,
+)
+from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_table, write_table
+from scripts.running.program import UserError, execute, json_object_with, log, parser
+from scripts.train.work import finished, forget, hand_out, mark_finished, write_json
+
+ASKED = ("run", "settings", "method", "splits", "data")
+LEAVE_OUT = "leave `recorded` out, and it is trained"
+
+
+@cache
+def digest_of(file: Path, columns: tuple[str, ...]) -> str:
+    return content_digest(file, list(columns))
+
+
+def check(asked: dict, line: dict) -> None:
+    """Raises UserError where a run is asked for other things than the one on record, or its dataset
+    has another content.
+    """
+    name, method, splits = asked["run"], asked["method"], asked["splits"]
+    if digest_of_given(asked["settings"], method, splits) != line.get("given"):
+        raise UserError(f"{name}: its method has changed since it was recorded; {LEAVE_OUT}")
+    for split, digest in line["run"]["data"].items():
+        columns = tuple(columns_of(method, split == splits[0]))
+        if digest_of(Path(asked["data"], f"{split}.parquet"), columns) != digest:
+            raise UserError(
+                f"{name}: {asked['data']}/{split}.parquet has another content than when it was "
+                f"recorded; {LEAVE_OUT}"
+            )
+
+
+def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder: Path) -> None:
+    """Write what a run left."""
+    facts, output = line["run"], folder / asked["run"]
+    job = {"digest": facts["digest"], "makes_model": asked["method"].get("makes_model", False)}
+    work = output / "work"
+    if not job["makes_model"] and finished(work, job):
+        return hand_out(work, job, output)
+    provenance = {"run": asked["run"], "digest": facts["digest"]} | {"settings": asked["settings"]}
+    result = output if job["makes_model"] else work / "result"
+    if not job["makes_model"]:
+        forget(work)
+        predictions = predictions_of(scores, Path(asked["data"]), asked["method"]["columns"])
+        write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
+    write_table(history, result / "history.parquet", HISTORY, provenance)
+    write_json(facts, result / "run.json")
+    if not job["makes_model"]:
+        mark_finished(work, job)
+        hand_out(work, job, output)
+
+
+def main(given: argparse.Namespace) -> None:
+    lines = read_runs(given.record)
+    scores = read_table(given.record / SCORES, SCORED.names, SCORED)
+    history = read_table(given.record / HISTORIES, HISTORY.names, HISTORY)
+    for asked in given.runs:
+        name = asked["run"]
+        if name not in lines:
+            raise UserError(f"{given.record}: has no run {name}; {AGAIN}")
+        check(asked, lines[name])
+        take(
+            asked,
+            lines[name],
+            scores.filter(pc.equal(scores["run"], name)).to_pylist(),
+            history.filter(pc.equal(history["run"], name)),
+            given.folder,
+        )
+    log.info("%s: %d runs taken from the record", given.record, len(given.runs))
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument(
+        "--runs",
+        nargs="+",
+        type=json_object_with(*ASKED),
+        required=True,
+        help="each as JSON: its name, settings, method, splits, and the folder of its dataset",
+    )
+    options.add_argument("--record", type=Path, required=True, help="docs/record/<study>")
+    options.add_argument(
+        "--folder", type=Path, required=True, help="the folder of the study's runs"
+    )
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,80 @@
+"""Which runs are taken from the record: those of today's training code and pinned model files; what
+makes a model, where no run that is trained needs it.
+"""
+
+import json
+
+import pytest
+
+from scripts.data.record import RUNS
+from scripts.plan.jobs import Jobs
+from scripts.plan.published import Published
+from scripts.plan.workplan import Workplan
+from scripts.train.work import code_of
+from tests.conftest import ROOT
+
+CONFIG = {"run": ["sample_dialogs_fill"], "recorded": True}
+
+
+@pytest.fixture
+def lines(tmp_path, monkeypatch):
+    """The record of every run that CONFIG asks for; to be changed, then asked by runs_taken()."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Workplan, "record_of", lambda self, study: tmp_path / study)
+    work = Workplan(CONFIG, ROOT)
+    jobs = Jobs(work, Published(work))
+    found = {}
+    for run in work.runs.values():
+        is_control = run.name in work.controls
+        paradigm = "control" if is_control else jobs.paradigm_of(run)
+        facts = {"run": run.name, "code": code_of(paradigm), "model_files": {}}
+        found[run.name] = {"run": facts, "paradigm": paradigm, "given": "0123"}
+    return found
+
+
+def runs_taken(lines: dict, folder) -> set[str]:
+    (folder / "timedial").mkdir()
+    text = "".join(json.dumps(line) + "\n" for line in lines.values())
+    (folder / "timedial" / RUNS).write_text(text)
+    return Workplan(CONFIG, ROOT).recorded
+
+
+def of(lines: dict, paradigm: str) -> set[str]:
+    return {name for name, line in lines.items() if line["paradigm"] == paradigm}
+
+
+def test_all_that_is_on_record_is_taken(lines, tmp_path):
+    assert of(lines, "mlm") and runs_taken(lines, tmp_path) == set(lines)
+
+
+def test_a_model_is_made_where_a_run_needs_it(lines, tmp_path):
+    [left, *_] = of(lines, "fill")
+    del lines[left]["given"]
+    assert runs_taken(lines, tmp_path) == set(lines) - {left} - of(lines, "mlm")
+
+
+def test_a_run_whose_model_would_be_made_otherwise_is_trained(lines, tmp_path):
+    [maker] = of(lines, "mlm")
+    lines[maker]["run"]["code"] = "0123"
+    assert runs_taken(lines, tmp_path) == set(lines) - {maker} - of(lines, "fill")
+
+
+def test_a_run_of_other_model_files_is_trained(tmp_path, monkeypatch, lines):
+    pinned = Workplan(CONFIG, ROOT).models["minilm"]["files"]
+    [left, other, *_] = of(lines, "fill")
+    monkeypatch.setattr(
+        "scripts.plan.workplan.sound",
+        lambda kind, entries: (
+            entries | {"tiny_bert_dialogs": entries["tiny_bert_dialogs"] | {"files": pinned}}
+            if kind == "models"
+            else entries
+        ),
+    )
+    lines[left]["run"]["model_files"] = pinned | {"config.json": "0123"}
+    lines[other]["run"]["model_files"] = pinned
+    taken = runs_taken(lines, tmp_path)
+    assert left not in taken and other in taken
+
+
+def test_without_a_record_all_is_trained(lines, tmp_path):
+    assert not Workplan(CONFIG, ROOT).recorded
