@@ -17,7 +17,7 @@ os.environ.update(
 
 from scripts.plan.models import MADE_MODEL
 from scripts.plan.workplan import built, cleaned, spans
-from scripts.running.start import Start, one_of
+from scripts.running.start import Start, one_hashed, one_of
 
 START = Start(workflow, config, ROOT, is_module=Path(workflow.basedir).resolve() != ROOT)
 WORK, PUBLISHED, JOBS, GPUS = START.work, START.published, START.jobs, START.gpus
@@ -27,5 +27,5 @@ wildcard_constraints:
     source=one_of(WORK.sources),
     model=one_of(WORK.models),
     study=one_of(WORK.studies),
-    run=one_of(WORK.runs),
+    run=one_hashed(WORK.runs),
     experiment=one_of(WORK.plan.experiments),

@@ -34,7 +34,7 @@ rule train_run:
     benchmark:
         "results/benchmarks/train/{study}/{run}.jsonl"
     wildcard_constraints:
-        run=one_of(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
+        run=one_hashed(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     group:
@@ -65,7 +65,7 @@ use rule train_run as train_model with:
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(WORK.makers),
+        run=one_hashed(WORK.makers),
 
 
 use rule train_run as train_start with:
@@ -74,7 +74,7 @@ use rule train_run as train_start with:
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(WORK.starts),
+        run=one_hashed(WORK.starts),
 
 
 use rule train_run as train_batch with:
@@ -87,7 +87,7 @@ use rule train_run as train_batch with:
     benchmark:
         "results/benchmarks/train/{study}/{batch}.jsonl"
     wildcard_constraints:
-        batch=one_of(WORK.batches_of("model")),
+        batch=one_hashed(WORK.batches_of("model")),
     params:
         **START.batch_parameters(),
         threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
@@ -106,7 +106,7 @@ rule train_controls:
     benchmark:
         "results/benchmarks/train/{study}/{batch}.jsonl"
     wildcard_constraints:
-        batch=one_of(WORK.batches_of("control")),
+        batch=one_hashed(WORK.batches_of("control")),
     conda:
         "../envs/train.yaml"
     resources:
@@ -122,12 +122,12 @@ rule train_controls:
 # A model behind an API needs no GPU, and runs on record need no model (`recorded: true`).
 use rule train_controls as train_api with:
     wildcard_constraints:
-        batch=one_of(WORK.batches_of("api")),
+        batch=one_hashed(WORK.batches_of("api")),
 
 
 use rule train_controls as train_recorded with:
     wildcard_constraints:
-        batch=one_of(WORK.batches_of("recorded")),
+        batch=one_hashed(WORK.batches_of("recorded")),
 
 
 # Rules without a place in the chain of stages: they are asked for by name, before a study.

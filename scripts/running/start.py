@@ -32,6 +32,13 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(names))) or "(?!)"
 
 
+def one_hashed(names: Iterable[str]) -> str:
+    """The same of runs or batches, by the hashes with which their names end: Snakemake writes a
+    constraint into each path, and a thousand long names take seconds.
+    """
+    return f"[^/]+-(?:{one_of(name.rpartition('-')[2] for name in names)})"
+
+
 def check_writable() -> None:
     """Raise UserError where Snakemake, which locks the folder even in a dry run, cannot write."""
     for place in (Path.cwd(), Path(".snakemake").absolute()):
