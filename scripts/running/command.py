@@ -1,0 +1,107 @@
+"""Run a study, probe a model, or compare two systems; Snakemake does the work.
+
+    ./timestride run                           the default study, to its page
+    ./timestride run small                     presets/small.yaml, or a file of your own
+    ./timestride run small evaluate -n         a target, and options of Snakemake
+    ./timestride run base recorded=true        keys of the configuration
+    ./timestride probe ORG/NAME limit=200      a model on all four studies (presets/probe.yaml)
+    ./timestride compare A B …                 two systems (scripts/measure/compare.py)
+
+The presets are checked first, so that a fault is named with its file and line. From the first word
+that begins with `-` on, all is Snakemake's. The call of Snakemake is printed, to be given as it is.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from scripts.data.yaml_files import read_yaml
+from scripts.running.program import UserError, closest
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGETS = (
+    "all fetch clean build train evaluate publish rehearse record harness".split()
+)  # the rules that are asked for by name
+CORES = ("-c", "--cores", "-j", "--jobs", "--profile", "--help", "-h", "--version", "-v")
+
+
+def preset_of(word: str) -> Path | None:
+    """The file of a preset, by its name or path; None for another word.
+
+    Raises UserError for a file that is missing or broken.
+    """
+    named = ROOT / f"presets/{word}.yaml"
+    if named.is_file():
+        file = Path(os.path.relpath(named)) if named.is_relative_to(Path.cwd()) else named
+    elif word.endswith((".yaml", ".yml")):
+        file = Path(word)
+    else:
+        return None
+    read_yaml(file)
+    return file
+
+
+def snakemake(words: list[str], presets: Iterable[Path] = ()) -> list[str]:
+    """The call of Snakemake of these words: presets, targets and KEY=VALUE, then its own options.
+
+    Raises UserError for a word that is none of these.
+    """
+    first = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+    files, targets, values = list(presets), [], []
+    known = [*TARGETS, *(file.stem for file in (ROOT / "presets").glob("*.yaml"))]
+    for word in words[:first]:
+        if "=" in word:
+            values.append(word)
+        elif word in TARGETS or "/" in word and not word.endswith((".yaml", ".yml")):
+            targets.append(word)
+        elif file := preset_of(word):
+            files.append(file)
+        else:
+            raise UserError(f"{word}: is no preset, target or KEY=VALUE{closest(word, known)}")
+    options = words[first:]
+    counted = any(word.split("=")[0] in CORES or word.startswith("-c") for word in options)
+    return [
+        "snakemake",
+        *([] if ROOT == Path.cwd() else ["-s", str(ROOT / "Snakefile")]),
+        *([] if counted else ["--cores", "all"]),
+        *targets,
+        *(["--configfile", *map(str, files)] if files else []),
+        *(["--config", *values] if values else []),
+        *options,
+    ]
+
+
+def call_of(words: list[str]) -> list[str]:
+    """The call that does what is asked. Raises UserError where that is not clear."""
+    match words:
+        case ["run", *rest]:
+            return snakemake(rest)
+        case ["probe", model, *rest] if not model.startswith("-"):
+            probe = preset_of("probe")
+            return snakemake([f"model={model}", *rest], [probe] if probe else [])
+        case ["probe", *_]:
+            raise UserError("probe: names no model; give ORG/NAME of the hub, or a folder")
+        case ["compare", *rest]:
+            return ["scripts.measure.compare", *rest]
+        case [word, *_]:
+            raise UserError(f"{word}: is no command{closest(word, ['run', 'probe', 'compare'])}")
+    raise UserError("no command; `timestride --help` lists them")
+
+
+def main(words: list[str]) -> None:
+    if words[:1] in (["-h"], ["--help"], []):
+        print(__doc__)
+        return
+    try:
+        module, *arguments = call_of(words)
+    except UserError as error:
+        sys.exit(f"error: {error}")
+    if module == "snakemake":
+        print(shlex.join([module, *arguments]), file=sys.stderr, flush=True)
+    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

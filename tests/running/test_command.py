@@ -1,0 +1,75 @@
+"""The command `timestride`: its words become one call of Snakemake, and a wrong word is named."""
+
+import shlex
+import subprocess
+
+import pytest
+
+from scripts.running.command import call_of
+from scripts.running.program import UserError
+from tests.conftest import ROOT
+from tests.rows import each_row
+
+
+@pytest.fixture
+def at_home(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+@each_row(
+    "given, called",
+    """
+        run                        | 'snakemake --cores all'
+        run small                  | 'snakemake --cores all --configfile presets/small.yaml'
+        run evaluate small         | 'snakemake --cores all evaluate --configfile presets/small.yaml'
+        run small -n evaluate      | 'snakemake --cores all --configfile presets/small.yaml -n evaluate'
+        run base recorded=true -c2 | 'snakemake --configfile presets/base.yaml --config recorded=true -c2'
+        run --profile slurm        | 'snakemake --profile slurm'
+        run results/a.parquet      | 'snakemake --cores all results/a.parquet'
+        probe A/B limit=20         | 'snakemake --cores all --configfile presets/probe.yaml --config model=A/B limit=20'
+        compare a b --metrics m    | 'scripts.measure.compare a b --metrics m'
+    """,
+)
+def test_words_become_a_call(at_home, given, called):
+    assert call_of(given.split()) == called.split()
+
+
+def test_elsewhere_the_files_of_the_project_are_named_whole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    called = shlex.join(call_of(["run", "small"]))
+    assert called == (
+        f"snakemake -s {ROOT}/Snakefile --cores all --configfile {ROOT}/presets/small.yaml"
+    )
+
+
+@each_row(
+    "given, said",
+    """
+        run smal         | 'smal: is no preset, target or KEY=VALUE; did you mean small'
+        run evalute      | 'evalute: is no preset, .* did you mean evaluate'
+        run gone.yaml    | 'gone.yaml'
+        run broken.yaml  | 'broken.yaml: is no YAML in line 2'
+        run twice.yaml   | 'twice.yaml: line 2: the key name'
+        probe            | 'names no model'
+        prob A/B         | 'did you mean probe'
+    """,
+)
+def test_a_wrong_word_is_named(tmp_path, monkeypatch, given, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.yaml").write_text("run: [a\nname: b\n")
+    (tmp_path / "twice.yaml").write_text("name: a\nname: b\n")
+    with pytest.raises(UserError, match=said):
+        call_of(given.split())
+
+
+def test_the_command_prints_its_call_and_ends_as_snakemake_does(tmp_path):
+    def call(*words):
+        return subprocess.run(
+            [ROOT / "timestride", *words], cwd=tmp_path, capture_output=True, text=True
+        )
+
+    assert "./timestride probe" in call("--help").stdout
+    done = call("run", "--version")
+    assert done.returncode == 0 and done.stderr.startswith("snakemake -s ")
+    refused = call("run", "nothing")
+    assert refused.returncode == 1 and refused.stderr.startswith("error: nothing: is no preset")
