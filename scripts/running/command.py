@@ -93,7 +93,7 @@ def call_of(words: list[str]) -> list[str]:
 def main(words: list[str]) -> None:
     if words[:1] in (["-h"], ["--help"], []):
         print(__doc__)
-        return
+        sys.exit()
     try:
         module, *arguments = call_of(words)
     except UserError as error:
