@@ -101,38 +101,44 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
     return {name: metric(total, count) for name, metric in tally.metrics.items()}
 
 
-def draws_of(tally: Tally, drawn: Resampling | Crossed) -> dict[str, np.ndarray]:
+def draws_of(
+    tally: Tally, drawn: Resampling | Crossed, systems: Sequence[slice] = (slice(None),)
+) -> dict[str, np.ndarray]:
     """By metric the (replicates, resamples) values over weighted groups,
-    the same weights for every replicate.
+    the same weights for every replicate; systems: which replicates are of one system.
     """
     if isinstance(drawn, Crossed):
-        return crossed_draws(tally, drawn)
+        return crossed_draws(tally, drawn, systems)
     totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
     counts = drawn_sums(tally.counts, drawn)
     return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
 
 
-def crossed_draws(tally: Tally, drawn: Crossed) -> dict[str, np.ndarray]:
+def crossed_draws(tally: Tally, drawn: Crossed, systems: Sequence[slice]) -> dict[str, np.ndarray]:
     """Draws whose variance is that of two-way clustering (Cameron, Gelbach and Miller 2011): the
     variance by each way, less that by both together, which the two hold twice.
 
     The draws of the two ways are added and scaled to that variance. It is at least that of either.
     """
-    parts = [
-        (draws_of(tally, way), effective_drawn(tally.counts, way))
-        for way in (*drawn.ways, drawn.both)
-    ]
-    least, found = min(effective for _, effective in parts), {}
-    for name, values in values_of(tally).items():
-        one, two, both = (
-            over_groups(draws[name].mean(0), effective).variance if effective > 1 else 0.0
-            for draws, effective in parts
+    ways = (*drawn.ways, drawn.both)
+    parts = [draws_of(tally, way) for way in ways]
+    effective = [effective_drawn(tally.counts, way) for way in ways]
+
+    def variance(draws: np.ndarray, groups: float) -> float:
+        return over_groups(draws.mean(0), groups).variance if groups > 1 else 0.0
+
+    def scaled(values: np.ndarray, draws: list[np.ndarray]) -> np.ndarray:
+        one, two, both = map(variance, draws, effective)
+        added = sum(way - values[:, None] for way in draws[:2])
+        varied, wanted = variance(added, min(effective)), max(one, two, one + two - both)
+        return values[:, None] + added * (wanted / varied if varied else 0.0) ** 0.5
+
+    return {
+        name: np.concatenate(
+            [scaled(values[of], [draws[name][of] for draws in parts]) for of in systems]
         )
-        added = sum(draws[name] - values[:, None] for draws, _ in parts[:2])
-        varied = over_groups(added.mean(0), least).variance if least > 1 else 0.0
-        wanted = max(one, two, one + two - both)
-        found[name] = values[:, None] + added * (wanted / varied if varied else 0.0) ** 0.5
-    return found
+        for name, values in values_of(tally).items()
+    }
 
 
 def effective_drawn(counts: np.ndarray, drawn: Resampling | Crossed) -> float:
@@ -203,45 +209,70 @@ def metric_rows(
     single wordings, each of which is paired with the same wording of a blind model. A slice
     without examples has no row.
     """
-    rows = []
+    [rows] = rows_by_system(tallies, [replicates], drawn)
+    return rows
+
+
+def rows_by_system(
+    tallies: Iterable[Tally], systems: Sequence[Sequence[Replicate]], drawn: Resampling | Crossed
+) -> list[list[dict]]:
+    """metric_rows() of each system, whose replicates stand in the tallies' sums one system after
+    the other: groups are drawn once for all.
+    """
+    ends_at = np.cumsum([len(replicates) or 1 for replicates in systems])
+    places = [slice(start, end) for start, end in zip([0, *ends_at], ends_at)]
+    rows: list[list[dict]] = [[] for _ in systems]
     for tally in map(present, tallies):
         if not tally.counts.any():
             continue
-        values, draws = values_of(tally), draws_of(tally, drawn)
+        values, draws = values_of(tally), draws_of(tally, drawn, places)
         effective = effective_drawn(tally.counts, drawn)
         groups = np.count_nonzero(
             by_block(tally.counts, drawn.ways[0]) if isinstance(drawn, Crossed) else tally.counts
         )
-        paired = tally.slice == "all"
-        for name in tally.metrics:
-            same = {
-                "slice": tally.slice,
-                "metric": name,
-                "n": int(tally.counts.sum()),
-                "groups": int(groups),
-                "effective_groups": effective,
-            }
-            rows += [
-                same
-                | one._asdict()
-                | {"value": float(value), "sd": None, "seeds": 1}
-                | {"draws": of_one.astype(np.float32) if paired and one.wording else None}
-                | ends(value, of_one, effective, None, 1)
-                for one, value, of_one in zip(replicates, values[name], draws[name])
-            ]
-            value, of_mean = float(values[name].mean()), draws[name].mean(0)
-            beyond = sd_beyond_groups(values[name], draws[name], replicates, effective)
-            rows.append(
-                same
-                | {
-                    "seed": None,
-                    "wording": None,
-                    "value": value,
-                    "sd": float(values[name].std(ddof=1)) if len(replicates) > 1 else None,
-                    "sd_beyond_groups": beyond,
-                    "seeds": len(replicates),
-                    "draws": of_mean.astype(np.float32) if paired else None,
-                }
-                | ends(value, of_mean, effective, beyond, len(replicates))
-            )
+        same = {
+            "slice": tally.slice,
+            "n": int(tally.counts.sum()),
+            "groups": int(groups),
+            "effective_groups": effective,
+        }
+        for found, replicates, of in zip(rows, systems, places):
+            for name in tally.metrics:
+                measured = measures(values[name][of], draws[name][of], replicates, effective)
+                paired = tally.slice == "all"
+                found += [
+                    same | {"metric": name} | row | ({} if paired else {"draws": None})
+                    for row in measured
+                ]
+    return rows
+
+
+def measures(
+    values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
+) -> list[dict]:
+    """What is measured of one metric of one system, of each replicate and of their mean.
+
+    values: (replicates,); draws: (replicates, resamples); effective: of effective_groups().
+    """
+    rows = [
+        one._asdict()
+        | {"value": float(value), "sd": None, "seeds": 1}
+        | {"draws": of_one.astype(np.float32) if one.wording else None}
+        | ends(value, of_one, effective, None, 1)
+        for one, value, of_one in zip(replicates, values, draws)
+    ]
+    mean, of_mean = float(values.mean()), draws.mean(0)
+    beyond = sd_beyond_groups(values, draws, replicates, effective)
+    rows.append(
+        {
+            "seed": None,
+            "wording": None,
+            "value": mean,
+            "sd": float(values.std(ddof=1)) if len(replicates) > 1 else None,
+            "sd_beyond_groups": beyond,
+            "seeds": len(replicates),
+            "draws": of_mean.astype(np.float32),
+        }
+        | ends(mean, of_mean, effective, beyond, len(replicates))
+    )
     return rows

@@ -31,7 +31,7 @@ from scripts.measure.tally import (
     share,
     sums_by_group,
 )
-from scripts.studies.temporal_nli.evaluate import METRICS, confusions, weighted_f1
+from scripts.studies.temporal_nli.evaluate import METRICS, counts_of, weighted_f1
 from tests.rows import each_row
 
 MASK = 2**64 - 1
@@ -297,14 +297,14 @@ def test_uneven_groups_count_as_fewer():
 def test_metrics_are_the_same_of_sums_of_any_scale():
     """A draw's sums are weighted: no metric may mind whether they are whole or below one."""
     draw = np.random.default_rng(6)
-    counts = confusions(
+    counts = counts_of(
         draw.integers(0, 3, 500), draw.integers(0, 2, 500), np.zeros(500, int), 3, 1
     )[0]
     for metric in METRICS.values():
         assert metric(counts * 1e-3, np.float64(0.5)) == pytest.approx(
             metric(counts, np.float64(500))
         )
-    assert weighted_f1(np.zeros((3, 3)) + np.diag([4, 0, 0]), np.float64(4)) == 1
+    assert weighted_f1(np.array([[4, 0, 0]] * 3), np.float64(4)) == 1
 
 
 def test_an_interval_stays_within_a_share_and_around_its_value():

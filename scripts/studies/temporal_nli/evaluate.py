@@ -41,7 +41,7 @@ contradiction, or entailment and not_entailment; prints per cent:
 
 import argparse
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -64,8 +64,8 @@ from scripts.measure.tally import (
     Metric,
     Replicate,
     Tally,
-    metric_rows,
     metrics_schema,
+    rows_by_system,
     share,
     sums_by_group,
 )
@@ -136,26 +136,22 @@ def read_pairs(file: Path) -> pd.DataFrame:
     return pairs
 
 
-def accuracy(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) from (…, labels, predicted) counts and how many pairs they are."""
-    return np.trace(confusion, axis1=-2, axis2=-1) / count
+def accuracy(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(…) from (…, 3, labels) of counts_of() and how many pairs they are."""
+    return np.einsum("...i->...", cells[..., 2, :]) / count
 
 
-def weighted_f1(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…)
-
-    from (…, labels, predicted) counts: the F1 of each label, weighted by how often it occurs.
-    """
-    support, predicted = confusion.sum(-1), confusion.sum(-2)
-    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+def weighted_f1(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(…) of the same: the F1 of each label, weighted by how often it occurs."""
+    support, predicted, right = (cells[..., kind, :] for kind in range(3))
     both = support + predicted
     f1 = np.divide(2 * right, both, out=np.zeros(right.shape), where=both > 0)
-    return (f1 * support).sum(-1) / count
+    return np.einsum("...i,...i->...", f1, support) / count
 
 
-def says_entailment(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
+def says_entailment(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
     """(…) the share of pairs that are taken for entailment, which is the first label."""
-    return confusion[..., 0].sum(-1) / count
+    return cells[..., 1, 0] / count
 
 
 METRICS: dict[str, Metric] = {
@@ -165,14 +161,16 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def confusions(
+def counts_of(
     label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int
 ) -> np.ndarray:
-    """(groups, labels, labels) counts by group, label and prediction;
+    """(groups, 3, labels) how many pairs have a label, are taken for it, and both;
     all three are (n,) integers from 0.
     """
-    cell = (group * labels + label) * labels + predicted
-    return np.bincount(cell, minlength=groups * labels**2).reshape(groups, labels, labels)
+    right = label[label == predicted]
+    places = ((label, group), (predicted, group), (right, group[label == predicted]))
+    counts = [np.bincount(of * labels + one, minlength=groups * labels) for one, of in places]
+    return np.stack([found.reshape(groups, labels) for found in counts], axis=1)
 
 
 def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, np.ndarray]:
@@ -282,6 +280,33 @@ def rows_of(
     rows, found = [], predictions_of(pairs, split, systems, read)
     contrasts, less_than = contrast_pairs(pairs["example_id"]), less_than_premises(pairs)
     replicates = {system: replicates_of(runs) for system, runs in systems.items()}
+    measured: dict[tuple, list[dict]] = {}
+    for scoring, merged in MERGED.items():
+        gold, names = merged[label], NAMES[scoring]
+        of = {system: runs for system, runs in found.items() if system[2] == scoring}
+        predictions = [one for runs in of.values() for one in runs]
+        tallies = (
+            Tally(
+                name,
+                METRICS,
+                np.stack(
+                    [
+                        counts_of(gold[part], predicted[part], group[part], len(names), many)
+                        for predicted in predictions
+                    ]
+                ),
+                np.bincount(group[part], minlength=many),
+            )
+            for name, part in parts.items()
+        )
+        both = [(one == gold)[contrasts].all(1) for one in predictions]
+        grows = [(np.diff((one == 0)[less_than].astype(int)) >= 0).all(1) for one in predictions]
+        besides = [
+            *together("contrast_accuracy", contrasts, both, group, many),
+            *together("less_than_consistency", less_than, grows, group, many),
+        ]
+        of_systems = [replicates.get(system[:2], []) for system in of]
+        measured |= zip(of, rows_by_system(chain(tallies, besides), of_systems, drawn))
     for (model, method, scoring), predictions in found.items():
         gold, names = MERGED[scoring][label], NAMES[scoring]
         same = {
@@ -290,27 +315,7 @@ def rows_of(
             "method": method,
             "scoring": scoring,
         }
-        tallies = [
-            Tally(
-                name,
-                METRICS,
-                np.stack(
-                    [
-                        confusions(gold[part], predicted[part], group[part], len(names), many)
-                        for predicted in predictions
-                    ]
-                ),
-                np.bincount(group[part], minlength=many),
-            )
-            for name, part in parts.items()
-        ]
-        both = [(one == gold)[contrasts].all(1) for one in predictions]
-        grows = [(np.diff((one == 0)[less_than].astype(int)) >= 0).all(1) for one in predictions]
-        tallies += together("contrast_accuracy", contrasts, both, group, many)
-        tallies += together("less_than_consistency", less_than, grows, group, many)
-        rows += [
-            same | row for row in metric_rows(tallies, replicates.get((model, method), []), drawn)
-        ]
+        rows += [same | row for row in measured[model, method, scoring]]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and method not in (*BASELINES.values(), "control"):
             rows += [
