@@ -30,6 +30,8 @@ from tests.conftest import ROOT
 from tests.files import read_json, write_json
 from tests.rows import rows_of
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 RECORD = ROOT / "docs/record"
 COLUMNS = {"example_id": "example_id", "group_id": "question_id"}
 METHOD = {"columns": COLUMNS, "inputs": ["question", "answer"]}

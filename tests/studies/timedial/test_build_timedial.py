@@ -23,6 +23,8 @@ from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json
 from tests.rows import each_row, rows_of
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
 

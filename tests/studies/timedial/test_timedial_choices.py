@@ -23,6 +23,8 @@ from tests.files import read_json, write_rows
 from tests.studies.timedial.test_build_timedial import TEST, Corpus, challenge_rows
 from tests.studies.timedial.test_timedial_metrics import cloze, write_timedial_run
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 MONTHS = {"month": 1, "year": 12, "decade": 120, "century": 1200}  # another scale: kept apart
 WORDS = {"half a": 0.5, "half an": 0.5, "one": 1, "a": 1, "an": 1}
