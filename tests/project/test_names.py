@@ -66,6 +66,28 @@ def test_what_is_named_is_there(kind):
     assert not missing, "\n".join(missing)
 
 
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s:]*)\)")  # to a file of the project: no scheme
+
+
+def anchors(page: str) -> set[str]:
+    """The anchors that GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", page, re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_between_pages_lead_to_a_file_and_a_heading():
+    missing = []
+    for file in [*tracked(".md"), "CHANGELOG.md", "docs/record/README.md"]:
+        for link in LINK.findall((ROOT / file).read_text(encoding="utf-8")):
+            name, _, anchor = link.partition("#")
+            target = (ROOT / file).parent / name if name else ROOT / file
+            if not target.exists():
+                missing.append(f"{file}: {link}")
+            elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
+                missing.append(f"{file}: {link}")
+    assert not missing, "\n".join(missing)
+
+
 STUDIES = set("strided_sop temporal_nli mctaco timedial hellaswag".split())
 ELSEWHERE = ("scripts/studies/", "scripts/clean/", "scripts/fetch/samples/")
 

@@ -186,7 +186,7 @@ def test_what_cannot_be_read_has_no_label():
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_raw_search_counts_as_many_prepositions(released, name):
-    """The counts of the errata (docs/findings.md), by no more than a regular expression."""
+    """The counts of the errata (docs/errata.md), by no more than a regular expression."""
     words = "(?:at|on|in|before|after|from|to|for)"
     patterns = {"doubled_preposition": rf"\b{words} {words} ", "stray_preposition": rf" {words}\.$"}
     for fault, pattern in patterns.items():
