@@ -1,0 +1,177 @@
+"""The numbers in the tables of README.md and of the docs, each found in docs/record.
+
+recorded_numbers.yaml says where each stands. A test (tests/project/test_findings.py) compares them;
+`--write` puts the record's numbers in their places after the record has changed.
+
+    python -m tests.recorded_numbers --write
+"""
+
+import argparse
+import functools
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.data.yaml_files import read_yaml
+from scripts.publish.table import percent, signed
+
+ROOT = Path(__file__).parents[1]
+RECORD = ROOT / "docs/record"
+NAMED = "study preset experiment dataset method model split slice scoring metric control".split()
+MEANS = ["value", "ci_low", "ci_high"]
+NUMBER = re.compile(r"([+−]?\d+\.\d)( \([+−]?\d+\.\d(?:–| to )[+−]?\d+\.\d\))?")
+DIFFERENCE = re.compile(r"\d - \d")
+WHERE = read_yaml(ROOT / "tests/recorded_numbers.yaml")
+
+Number = tuple[str, ...]  # a value, and if it is known both ends of its interval
+
+
+@functools.cache
+def record() -> pd.DataFrame:
+    """The means on record of all studies, without draws."""
+    tables = [pd.read_parquet(file) for file in sorted(RECORD.glob("*/metrics.parquet"))]
+    tables = [table.reindex(columns=[*NAMED, *MEANS, "seed", "wording"]) for table in tables]
+    rows = pd.concat(tables, ignore_index=True)
+    rows = rows[rows["seed"].isna() & rows["wording"].isna() & (rows["metric"] != "confusion")]
+    return rows.astype({name: "category" for name in NAMED})
+
+
+@functools.cache
+def rows_with(word: str) -> pd.Series:
+    """Which rows of the record have this word in some column."""
+    return (record()[NAMED] == word).any(axis=1)
+
+
+def measured(words: list[str]) -> Number:
+    """The one row of the record that has these words. The metric is the one that is named last."""
+    difference = next((word for word in words if word.startswith("above_")), "")
+    metrics = [word for word in words if word in record()["metric"].cat.categories]
+    metric = f"{metrics[-1]}_{difference}" if difference else metrics[-1]
+    others = {word for word in words if word not in (*metrics, difference)}
+    if not any("=" in word for word in words):
+        others.add("all")  # the slice
+    rows = record()[record()["metric"] == metric]
+    for word in others:
+        rows = rows[rows_with(word).loc[rows.index]]
+    assert len(rows[MEANS].drop_duplicates()) == 1, f"{' '.join(words)}: {len(rows)} rows"
+    row = rows.iloc[0]
+    assert not difference or row["control"] in others, f"{' '.join(words)}: to {row['control']}"
+    show = signed if difference else percent
+    return tuple(show(row[name]) for name in MEANS)
+
+
+def published(metric: str, name: str, words: list[str]) -> Number:
+    """The paper's value, in the row of the study's published numbers that ends so."""
+    (study,) = {path.name for path in (ROOT / "scripts/studies").iterdir()} & set(words)
+    table = pd.read_csv(ROOT / f"scripts/studies/{study}/published.csv", dtype=str)
+    is_row = (table["table"] + ": " + table["row"]).str.endswith(name)
+    (value,) = table[is_row & table["metric"].isin([metric, f"reported.{metric}"])]["value"]
+    return (f"{float(value.split(' ')[0]):.1f}",)
+
+
+def tabled(file: str, texts: list[str], column: str) -> Number:
+    """A cell of a table of the record, in the row that has these texts."""
+    table = pd.read_csv(RECORD / f"tables/{file}.csv", dtype=str)
+    for text in texts:
+        table = table[table.apply(lambda row, text=text: any(text in str(c) for c in row), axis=1)]
+    (cell,) = table[column]
+    return tuple(re.findall(r"[\d.]+", cell))
+
+
+def found(locator: str, words: list[str], before: list[Number]) -> list[Number]:
+    """The numbers that a locator stands for; empty ones for what is not on record.
+
+    before: the row's numbers so far.
+    """
+    kind, _, rest = locator.partition(": ")
+    if locator == "not on record":
+        return [()]
+    if kind == "published":
+        return [published(*rest.split(": ", 1), words)]
+    if kind.startswith("table "):
+        *texts, column = rest.split(" | ")
+        return [tabled(kind.removeprefix("table "), texts, column)]
+    if DIFFERENCE.fullmatch(locator):
+        one, other = (float(before[int(place) - 1][0]) for place in locator.split(" - "))
+        return [(signed((one - other) / 100),)]
+    several = [[*words, *locator.split()]]
+    for word in (word for word in locator.split() if "&" in word):
+        several = [[*(w for w in several[0] if w != word), one] for one in word.split("&")]
+    return [measured(one) for one in several]
+
+
+def printed(number: Number, there: re.Match) -> str:
+    """The number as it stands in a table, with an interval if it has one there."""
+    if not number or not there[2]:
+        return number[0] if number else there[0]
+    value, low, high = number
+    if low[0] == "−":
+        return f"{value} ({low} to {high})"
+    if low[0] == "+":
+        return f"{value} ({low[1:]} to {high[1:]})"
+    return f"{value} ({low}–{high})"
+
+
+def rewritten(line: str, locators: list[str], words: list[str]) -> str:
+    """A table's row with the numbers of the record, from its second cell on."""
+    numbers: list[Number] = []
+    for locator in locators:
+        numbers += found(locator.strip(), words, numbers)
+    first = line.index("|", 1)
+    places = list(NUMBER.finditer(line, first))
+    assert len(places) == len(numbers), f"{line}: {numbers}"
+    for place, number in zip(reversed(places), reversed(numbers), strict=True):
+        line = line[: place.start()] + printed(number, place) + line[place.end() :]
+    return line
+
+
+def tables(file: str) -> dict[str, list[str]]:
+    """The rows of the tables of a file, by the heading above them."""
+    rows, heading = {}, ""
+    for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("|"):
+            rows.setdefault(heading, []).append(line)
+    return {heading: lines[2:] for heading, lines in rows.items()}
+
+
+def rows_of(file: str) -> list[tuple[str, str, list[str], list[str]]]:
+    """Of each row: its heading, how it begins, the locators of its numbers, their common words."""
+    rows = []
+    for heading, table in WHERE[file].items():
+        for begins, row in table["rows"].items():
+            if not isinstance(row, list):
+                columns = table["columns"]
+                row = [one if DIFFERENCE.fullmatch(one) else f"{one} {row}" for one in columns]
+            rows.append((heading, f"| {begins}", row, table.get("words", "").split()))
+    return rows
+
+
+def line_of(file: str, heading: str, begins: str) -> str:
+    """The one row of a table that begins so."""
+    lines = [line for line in tables(file)[heading] if line.startswith(begins)]
+    assert len(lines) == 1, f"{file}, {heading}: {len(lines)} rows begin with {begins}"
+    return lines[0]
+
+
+def write() -> None:
+    """Put the record's numbers into all tables."""
+    for file in WHERE:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        for heading, begins, locators, words in rows_of(file):
+            line = line_of(file, heading, begins)
+            section = text.index(f"# {heading}\n")
+            place = text.index(f"{line}\n", section)
+            text = text[:place] + rewritten(line, locators, words) + text[place + len(line) :]
+        (ROOT / file).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", required=True)
+    parser.parse_args()
+    write()
