@@ -2,13 +2,13 @@
 
 docs/record/<study>/ keeps the scores of every run and the numbers (scripts/data/record.py); a run
 that was there before is replaced, and so are the numbers of an experiment. Of the figures and
-tables those are kept that README.md or docs/*.md link (docs/record/figures/<preset>/<item>.svg).
+tables those are kept that README.md or docs/**/*.md link (docs/record/figures/<preset>/<item>.svg).
 `--config recorded=true` makes all others again from the scores. No text of a corpus is kept.
 
 Reads  STUDY, JSON of the workflow: name, command; figures and tables that may be kept (name:
        title); where the files are: metrics, publish, train; runs, a list: run, study, paradigm,
        programs (that clean and build its data), settings, method, splits, data; README.md and
-       docs/*.md
+       docs/**/*.md
 Writes OUTPUT/<study>/runs.jsonl, scores.parquet, history.parquet, metrics.parquet; of what is
        linked OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and
        .md; OUTPUT/README.md, the list of what is there; all or none
@@ -168,10 +168,10 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
 
 
 def linked_items(record: Path, kind: str, preset: str) -> set[str]:
-    """The figures or tables (kind) of a preset that README.md or docs/*.md link."""
+    """The figures or tables (kind) of a preset that README.md or docs/**/*.md link."""
     docs, suffixes = record.resolve().parent, "|".join(SUFFIXES[kind])
     link = re.compile(rf"record/{kind}/{re.escape(preset)}/([\w-]+)\.(?:{suffixes})\b")
-    files = [file for file in (docs.parent / "README.md", *docs.glob("*.md")) if file.is_file()]
+    files = [file for file in (docs.parent / "README.md", *docs.rglob("*.md")) if file.is_file()]
     return {name for file in files for name in link.findall(file.read_text(encoding="utf-8"))}
 
 

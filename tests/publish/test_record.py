@@ -244,7 +244,8 @@ def test_of_figures_those_are_kept_that_are_linked(made, record, program):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("drawn")
     call = f"scripts.publish.record --study {made.file} --output {record}"
-    page = record.parent / "page.md"
+    page = record.parent / "findings/page.md"
+    page.parent.mkdir()
     page.write_text("![a curve](record/figures/tried/curve.svg)")
     program(call).checked()
     assert sorted(file.name for file in record.glob("figures/tried/*")) == [
