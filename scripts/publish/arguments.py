@@ -2,12 +2,49 @@
 
 import argparse
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from scripts.data.studies import read_published, read_studies
 from scripts.running.identity import ROOT
 from scripts.running.job_files import hand_over, rows_of
-from scripts.running.program import parser
+from scripts.running.program import execute, parser
+
+# Of each option who reads it, by `reads` of figures.yaml, and what it is.
+OPTIONS: dict[str, tuple[str, dict]] = {
+    "--train": ("runs", {"type": Path, "help": "the folder of the study's runs"}),
+    "--runs": ("runs", {"nargs": "+", "help": "the runs' names"}),
+    "--build": ("datasets", {"type": Path, "help": "the folder of the study's datasets"}),
+    "--fetched": (
+        "released",
+        {"type": Path, "help": "results/fetch, where a corpus comes with released judgements"},
+    ),
+    "--human": (
+        "human",
+        {"type": Path, "nargs": "*", "help": "CSV files of human answers, where there are any"},
+    ),
+    "--cleaned": (
+        "cleaned spans",
+        {"type": Path, "help": "results/clean: a folder for each source"},
+    ),
+    "--spans": (
+        "spans",
+        {"type": Path, "help": "results/build/temporal_spans: a folder for each source"},
+    ),
+    "--dialogs": ("spans", {"nargs": "*", "help": "corpora of dialogs"}),
+    "--challenges": ("spans", {"nargs": "*", "help": "challenges with masked spans"}),
+}
+READS = tuple(dict.fromkeys(" ".join(by for by, _ in OPTIONS.values()).split()))
+HELP = """{doc}
+Beside sources.yaml lie the other files of resources/ that the workflow hands over. The program
+writes <output>.csv and, of a figure, .svg, .dark.svg, .png and .pdf, of a table .md and .tex. With
+a figure the CSV holds its points. Shares are from 0 to 1.
+
+    python -m {module} --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        {more}--output results/publish/default/NAME
+"""
 
 
 def sources_file(text: str) -> Path:
@@ -26,75 +63,36 @@ def sources_file(text: str) -> Path:
     return Path(hand_over(files, at_once=True), "sources.yaml")
 
 
-READS = ("runs", "datasets", "released", "human", "cleaned", "spans")
-
-
 def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argparse.ArgumentParser:
     """The arguments of a program that also reads these (resources/figures.yaml explains them).
 
     required: False for a parser of any such program, which reads some of them.
     """
-    options = parser(doc)
-    options.add_argument(
-        "--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet"
-    )
-    options.add_argument(
-        "--sources", type=sources_file, required=True, help="resources/sources.yaml"
-    )
-    options.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    if "runs" in reads:
-        options.add_argument(
-            "--train", type=Path, required=required, help="the folder of the study's runs"
-        )
-        options.add_argument("--runs", nargs="+", required=required, help="the runs' names")
-    if "datasets" in reads:
-        options.add_argument(
-            "--build", type=Path, required=required, help="the folder of the study's datasets"
-        )
-    if "released" in reads:
-        options.add_argument(
-            "--fetched",
-            type=Path,
-            help="results/fetch, where a corpus comes with released judgements",
-        )
-    if "human" in reads:
-        options.add_argument(
-            "--human",
-            type=Path,
-            nargs="*",
-            default=[],
-            help="CSV files of human answers, where there are any",
-        )
-    if {"cleaned", "spans"} & set(reads):
-        options.add_argument(
-            "--cleaned",
-            type=Path,
-            required=required,
-            help="results/clean: a folder for each source",
-        )
-    if "spans" in reads:
-        options.add_argument(
-            "--spans",
-            type=Path,
-            required=required,
-            help="results/build/temporal_spans: a folder for each source",
-        )
-        options.add_argument(
-            "--dialogs", nargs="*", default=[], metavar="SOURCE", help="corpora of dialogs"
-        )
-        options.add_argument(
-            "--challenges",
-            nargs="*",
-            default=[],
-            metavar="SOURCE",
-            help="challenges with masked spans",
-        )
-    options.add_argument(
-        "--output", type=Path, required=True, help="where to write, without suffix"
-    )
+    read = {name: of for name, (by, of) in OPTIONS.items() if {*by.split()} & {*reads}}
+    more = "".join(f"{name} … " for name in read)
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    module = spec.name if spec else sys.argv[0]
+    options = parser(HELP.format(doc=doc, module=module, more=more))
+    for name, told in {
+        "--metrics": "results/evaluate/<name>/metrics.parquet",
+        "--sources": "resources/sources.yaml",
+        "--models": "resources/models.yaml",
+        "--output": "where to write, without suffix",
+    }.items():
+        kind = sources_file if name == "--sources" else Path
+        options.add_argument(name, type=kind, required=True, help=told)
+    for name, of in read.items():
+        is_list = of.get("nargs") == "*"
+        needed = {"default": []} if is_list else {"required": required and name != "--fetched"}
+        options.add_argument(name, **of, **needed)
     options.add_argument(
         "--only-svg",
         action="store_true",
         help="of a figure write the SVG on light paper and its points alone, to compare",
     )
     return options
+
+
+def run_program(main: Callable[[argparse.Namespace], None], doc: str, *reads: str) -> None:
+    """Run the program of a figure or a table, which also reads these."""
+    execute(main, publisher_arguments(doc, *reads).parse_args())

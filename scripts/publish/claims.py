@@ -13,14 +13,6 @@ carry none, by intervals that do not overlap. The verdicts:
                               understanding of time
   not comparable              no such run, no comparable one beside it, sample data, a part of a
                               split, another class of model, or an interval too wide to tell
-
-Reads  metrics.parquet, resources/sources.yaml, models.yaml, claims.yaml and studies.yaml beside
-       them
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.publish.claims --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/tables/mctaco_verdicts
 """
 
 import argparse
@@ -34,7 +26,7 @@ from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.intervals import Estimate, slope
 from scripts.plan.schemas import check, schema
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import marks_of
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.selection import (
@@ -47,7 +39,7 @@ from scripts.publish.selection import (
     with_interval,
 )
 from scripts.publish.table import percent, signed, write
-from scripts.running.program import UserError, execute, log
+from scripts.running.program import UserError, log
 
 CAPTION = (
     "What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or "
@@ -380,4 +372,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

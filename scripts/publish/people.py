@@ -7,14 +7,6 @@ each alone, on what they answered, and the systems on all items that anyone answ
 difference to people, paired over videos, templates, questions or instances. Intervals of people are
 over these groups, for the people who answered; sd is over people (of a model over its seeds).
 Agreement: Krippendorff's alpha of single answers (nominal).
-
-Reads  metrics.parquet (schema metrics; what scripts/measure/people.py wrote),
-       resources/sources.yaml and models.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.publish.people --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/tables/people
 """
 
 import argparse
@@ -23,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from scripts.data.items import HUMAN
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of
 from scripts.publish.names import OF_PEOPLE, load, method_title, model_title, split_title
 from scripts.publish.table import filled, interval, percent, publish_table, signed
@@ -159,4 +151,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

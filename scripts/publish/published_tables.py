@@ -5,15 +5,6 @@ A row is one number of published.csv (scripts/publish/comparison.py says how it 
 what the paper prints, what was found here, how far apart they are, and what to keep in mind. Every
 row of the paper stands in it; where this study has no such run, nothing stands beside it. Sample
 data never do.
-
-Reads  metrics.parquet, <train>/<run>/run.json, <cleaned>/<source>/cleaning.csv,
-       resources/sources.yaml, models.yaml, published.csv and studies.yaml beside them
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.publish.published_tables --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --train results/train/mctaco --runs RUN RUN … --cleaned results/clean \\
-        --output results/publish/default/tables/mctaco_published
 """
 
 import argparse
@@ -21,10 +12,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from scripts.running.program import execute, log
+from scripts.running.program import log
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.comparison import (
     COLUMNS,
     DIFFERENCE,
@@ -161,4 +152,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "cleaned").parse_args())
+    run_program(main, __doc__, "runs", "cleaned")

@@ -6,15 +6,6 @@ number is the distance to the best control that sees one candidate, as the model
 clearly above every control. Open: not clearly above the best control. A cross is the same model
 without what it should read (blind). The dotted lines are the best controls of the probe. Below the
 models stand these, the best number that the paper prints, and people.
-
-Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml,
-       models.yaml, and beside them studies.yaml, published.csv and, if something was left out,
-       left_out.yaml
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
-
-    python -m scripts.publish.scorecard.figure --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train \\
-        --runs STUDY/RUN STUDY/RUN … --output results/publish/default/figures/scorecard
 """
 
 import argparse
@@ -27,9 +18,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import execute, log
+from scripts.running.program import log
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.panels import (
     BEST_CONTROL,
     CHANCE,
@@ -186,4 +177,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs").parse_args())
+    run_program(main, __doc__, "runs")

@@ -3,15 +3,6 @@ far it lies above the best control.
 
 Rows are models, by kind and by size, and how they were asked; below them the best control, the best
 that the paper prints and people.
-
-Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml
-       and models.yaml, and beside them studies.yaml, published.csv and, where something was left
-       out, left_out.yaml
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.publish.scorecard.table --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --train results/train \\
-        --runs STUDY/RUN STUDY/RUN … --output results/publish/default/tables/scorecard_table
 """
 
 import argparse
@@ -19,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from scripts.running.program import execute, log
-from scripts.publish.arguments import publisher_arguments
+from scripts.running.program import log
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of
 from scripts.publish.names import method_title
 from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, read_scorecard, size_in_words
@@ -135,4 +126,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs").parse_args())
+    run_program(main, __doc__, "runs")

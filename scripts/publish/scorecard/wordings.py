@@ -2,15 +2,6 @@
 
 A line of panels for each study, a panel for each of its probes, a row for each model and method
 that was asked in several wordings.
-
-Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml,
-       models.yaml, and beside them studies.yaml and published.csv
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
-
-    python -m scripts.publish.scorecard.wordings \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train --runs STUDY/RUN STUDY/RUN … \\
-        --output results/publish/default/figures/wordings
 """
 
 import argparse
@@ -21,9 +12,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.panels import (
     CHANCE,
@@ -149,4 +139,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs").parse_args())
+    run_program(main, __doc__, "runs")

@@ -6,20 +6,11 @@ on the same items with the same seeds. Marks are means over the seeds, lines 95 
 groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it
 helps. Grey: the same after as much training on the same texts with coins for labels, what any
 further training gives.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       studies.yaml and compared.yaml beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
-
-    python -m scripts.publish.transfer.figure --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources FOLDER/sources.yaml --models FOLDER/models.yaml \\
-        --output results/publish/transfer/figures/transfer
 """
 
 import argparse
 
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.panels import forest_of, publish
 from scripts.publish.transfer.metrics import transfers
 
@@ -49,4 +40,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -1,21 +1,12 @@
 """Tabulate what one training gives to another: each system with and without the weights that it
 begins with, and the paired difference.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       studies.yaml and compared.yaml beside them
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.publish.transfer.table --metrics results/evaluate/transfer/metrics.parquet \\
-        --sources FOLDER/sources.yaml --models FOLDER/models.yaml \\
-        --output results/publish/transfer/tables/transfer_table
 """
 
 import argparse
 
 import pandas as pd
 
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of
 from scripts.publish.table import percent, publish_table, signed
 from scripts.publish.transfer.metrics import transfers
@@ -66,4 +57,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

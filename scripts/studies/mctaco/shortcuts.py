@@ -1,15 +1,6 @@
 """Tabulate the shortcuts of a study: what stands in the answer, and beside it in the others.
 
 scripts/publish/shortcuts.py says what the columns tell.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
-       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.mctaco.shortcuts --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --train results/train/mctaco --build results/build/mctaco --runs RUN RUN … \\
-        --output results/publish/default/tables/mctaco_shortcuts
 """
 
 import argparse
@@ -17,9 +8,8 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
-from scripts.running.program import execute
 from scripts.studies.mctaco.controls import read
 from scripts.text.text_features import in_context, numerals, shared_numbers
 
@@ -62,4 +52,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

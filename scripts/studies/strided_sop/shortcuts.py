@@ -2,16 +2,6 @@
 and say that this one comes second.
 
 scripts/publish/shortcuts.py says what the columns tell.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
-       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.strided_sop.shortcuts \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/strided_sop \\
-        --build results/build/strided_sop --runs RUN RUN … \\
-        --output results/publish/default/tables/strided_sop_shortcuts
 """
 
 import argparse
@@ -19,9 +9,8 @@ import re
 
 import pandas as pd
 
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
-from scripts.running.program import execute
 from scripts.studies.strided_sop.strides import tells_of_pairs
 
 ORDER = {
@@ -67,4 +56,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

@@ -1,16 +1,6 @@
 """Tabulate the shortcuts of a study: what stands in the hypothesis.
 
 scripts/publish/shortcuts.py says what the columns tell.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
-       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.temporal_nli.shortcuts \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … \\
-        --output results/publish/default/tables/temporal_nli_shortcuts
 """
 
 import argparse
@@ -18,9 +8,8 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
-from scripts.running.program import execute
 from scripts.text.text_features import PREPOSITION, numerals
 from scripts.text.unit_normalization import quantities
 
@@ -93,4 +82,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

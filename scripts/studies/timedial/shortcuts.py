@@ -2,16 +2,6 @@
 candidates of the training data and with the other options.
 
 scripts/publish/shortcuts.py says what the columns tell.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
-       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.timedial.shortcuts \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/timedial \\
-        --build results/build/timedial --runs RUN RUN … \\
-        --output results/publish/default/tables/timedial_shortcuts
 """
 
 import argparse
@@ -19,9 +9,8 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
-from scripts.running.program import execute
 from scripts.text.text_features import frequency, in_context, normal_words, shared_numbers
 from scripts.studies.timedial.choices import ROUND
 from scripts.studies.timedial.controls import nearest_two, sizes
@@ -66,4 +55,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

@@ -3,19 +3,11 @@ for each origin of the items.
 
 Means over the seeds with 95 % intervals over videos, articles and seeds. Grey: controls, which see
 the ending alone, or words, or lengths.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
-
-    python -m scripts.studies.hellaswag.figures.accuracy \\
-        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/transfer/figures/hellaswag_accuracy
 """
 
 import argparse
 
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.hellaswag.figures.metrics import CHANCE, hellaswag_metrics
 from scripts.publish.names import details_of, load, source_title, split_title
 from scripts.publish.panels import forest_of, publish
@@ -73,4 +65,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -3,27 +3,15 @@ that each system gives it.
 
 An ending is judged wrong where it is first and not the right one, or the reverse.
 scripts/publish/cards.py says which items are chosen, and what the table holds.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
-       run.json, <build>/<source>/<dataset>/<split>.parquet (schema choices), resources/sources.yaml
-       and models.yaml
-Writes <output>.csv, .md, .tex: a row for each ending
-
-    python -m scripts.studies.hellaswag.figures.examples \\
-        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/hellaswag \\
-        --build results/build/hellaswag --runs RUN RUN … \\
-        --output results/publish/transfer/tables/hellaswag_examples
 """
 
 import argparse
 
 import pandas as pd
 
-from scripts.running.program import execute
 from scripts.measure.experiment import Run
 from scripts.studies.hellaswag.evaluate import read_endings, scores_of
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.cards import (
     Place,
     Resources,
@@ -78,4 +66,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

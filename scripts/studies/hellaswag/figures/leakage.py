@@ -1,14 +1,5 @@
 """Tabulate by what HellaSwag's items were parted, so that no video of what is measured was learnt
 from, and what was dropped.
-
-Reads  metrics.parquet (for which corpora are samples), <build>/<source>/<dataset>/leakage.csv,
-       resources/sources.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.hellaswag.figures.leakage \\
-        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --build results/build/hellaswag \\
-        --output results/publish/transfer/tables/hellaswag_leakage
 """
 
 import argparse
@@ -16,8 +7,7 @@ import argparse
 import pandas as pd
 
 from scripts.data.csv_files import read_csv
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 from scripts.publish.names import load, source_title
 from scripts.publish.table import publish_table
@@ -48,4 +38,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "datasets").parse_args())
+    run_program(main, __doc__, "datasets")

@@ -1,19 +1,10 @@
-"""Tabulate HellaSwag: the accuracy of every system, overall and by where the items come from.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.hellaswag.figures.table \\
-        --metrics results/evaluate/transfer/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/transfer/tables/hellaswag_table
-"""
+"""Tabulate HellaSwag: the accuracy of every system, overall and by where the items come from."""
 
 import argparse
 
 import pandas as pd
 
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title
@@ -68,4 +59,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -1,14 +1,5 @@
 """Draw the exact match of what language models said of MC-TACO's test questions, as others released
 it: a row for each model, a mark for each file, against the best control and "always no".
-
-Reads  metrics.parquet (schema metrics), sources.yaml and models.yaml for titles, released.csv
-       beside them (scripts/studies/mctaco/released.py)
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.mctaco.figures.answers_of_others \\
-        --metrics results/evaluate/others/metrics.parquet --sources FOLDER/sources.yaml \\
-        --models resources/models.yaml --output /tmp/answers_of_others
 """
 
 import argparse
@@ -19,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load, load_systems
 from scripts.publish.panels import CHANCE, Look, Panel, Rows, draw_line, figure_of, publish
-from scripts.running.program import execute
 from scripts.studies.mctaco.figures.looks import by_place
 from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS
 from scripts.studies.mctaco.figures.released import read_rows
@@ -109,4 +99,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

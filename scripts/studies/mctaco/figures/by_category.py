@@ -6,15 +6,6 @@ sentences and seeds; random as a bar behind them, at the expected value of a fai
 candidate; in grey the control with the highest exact match over all questions (the others are in
 the CSV). Light diamonds: the paper's BERT with unit normalization, from its released predictions,
 on the corpus of the paper only, where these are no system themselves.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.mctaco.figures.by_category \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/mctaco_by_category
 """
 
 import argparse
@@ -26,9 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.mctaco.figures.looks import (
     by_place,
     metrics_to_draw,
@@ -121,4 +111,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -5,14 +5,6 @@ are questions of duration and of frequency with two different accepted quantitie
 data's own labels are the most that a model can be expected to reach; accepting everything is
 consistent by construction, so the number means nothing without F1. A system with fewer than 10 such
 questions has no mark in the figure, but its n; all are in the CSV.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.mctaco.figures.consistency \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/mctaco_consistency
 """
 
 import argparse
@@ -22,9 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
@@ -125,4 +116,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

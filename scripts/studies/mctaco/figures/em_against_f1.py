@@ -9,15 +9,6 @@ lies below the diagonal tells how much of its F1 comes from single candidates ra
 questions. Means over the seeds with 95 % intervals over sentences and seeds; light open marks:
 table 2 of Zhou et al. 2019, on the corpus of the paper only, joined to the same system here by a
 thin line. Grey: the control with the highest exact match; the others are in the CSV.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.mctaco.figures.em_against_f1 \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/mctaco_em_against_f1
 """
 
 import argparse
@@ -31,9 +22,9 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from scripts.data.items import HUMAN
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.mctaco.figures.looks import (
     by_place,
     metrics_to_draw,
@@ -210,4 +201,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -6,17 +6,6 @@ question is right where every candidate is judged right, as exact match counts. 
 quantities` tells where the best model accepts two quantities and none or one between them is turned
 down, as 1 hour and 9 hours without the hours between (Zhou et al. 2019, section 4).
 scripts/publish/cards.py says which questions are chosen, and what the table holds.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
-       run.json, <build>/<source>/<dataset>/<split>.parquet (schema answers),
-       <fetched>/<source>/<file> of released judgements, resources/sources.yaml and models.yaml
-Writes <output>.csv, .md, .tex: a row for each candidate, quantities in their order
-
-    python -m scripts.studies.mctaco.figures.errors \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/mctaco --build results/build/mctaco \\
-        --fetched results/fetch --runs RUN RUN … \\
-        --output results/publish/default/tables/mctaco_errors
 """
 
 import argparse
@@ -24,13 +13,12 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from scripts.running.program import execute
 from scripts.data.tables import read_table
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.experiment import Run, read_scores
 from scripts.studies.mctaco.evaluate import consistency, quantity_of, slices
 from scripts.studies.mctaco.prediction_files import released_judgements
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.cards import (
     Place,
     Resources,
@@ -166,4 +154,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets", "released").parse_args())
+    run_program(main, __doc__, "runs", "datasets", "released")

@@ -9,14 +9,6 @@ two different quantities or more, where a range can tell something; right: the g
 questions. Means over the seeds with 95 % intervals over sentences and seeds; what one range adds is
 paired by question. The data's own labels show the most that one range can reach. Grey: the control
 with the highest exact match; the others are in the CSV.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.mctaco.figures.ranges \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/figures/mctaco_ranges
 """
 
 import argparse
@@ -27,9 +19,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.measure.intervals import difference
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw
 from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, system_means
 from scripts.publish.names import load
@@ -140,4 +132,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

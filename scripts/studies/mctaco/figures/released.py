@@ -3,14 +3,6 @@ match and F1 of each file, and its distance to the best control.
 
 Beside them the baselines, the control with the highest exact match, and the models that were
 measured here. The highest exact match stands first.
-
-Reads  metrics.parquet (schema metrics), sources.yaml and models.yaml for titles, released.csv
-       beside them (scripts/studies/mctaco/released.py)
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.mctaco.figures.released \\
-        --metrics results/evaluate/others/metrics.parquet --sources FOLDER/sources.yaml \\
-        --models resources/models.yaml --output results/publish/others/tables/mctaco_released
 """
 
 import argparse
@@ -18,12 +10,12 @@ import argparse
 import pandas as pd
 
 from scripts.data.tables import read_metrics
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of
 from scripts.publish.names import load, load_systems, source_title, split_title
 from scripts.publish.panels import with_best_control
 from scripts.publish.table import ABOVE_VIEW, above_cells, filled, interval, percent, publish_table
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
 from scripts.studies.mctaco.figures.metrics import PLACE, mctaco_metrics, system_means
 from scripts.studies.mctaco.released import Released, read_released
@@ -113,4 +105,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -3,15 +3,6 @@
 Questions (one with its sentence: the authors group by both), question and answer pairs, words of a
 sentence, question and answer (split at white space, a pair each counted), and by category the
 questions and the candidates of each; of all splits together, as in the paper, and of each.
-
-Reads  <cleaned>/<source>/<split>.parquet (schema questions), metrics.parquet (which corpora were
-       measured on), sources.yaml, published.csv beside it
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.mctaco.figures.statistics \\
-        --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/tables/mctaco_statistics
 """
 
 import argparse
@@ -19,9 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.running.program import execute
 from scripts.data.tables import QUESTIONS, read_table
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.studies.mctaco.figures.metrics import SLICES, mctaco_metrics
 from scripts.publish.names import load, load_systems, source_title
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
@@ -104,4 +94,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "cleaned").parse_args())
+    run_program(main, __doc__, "cleaned")

@@ -5,22 +5,13 @@ Each model as learnt from the largest training set that was run (all questions, 
 from all). Means over the seeds, their sd over the seeds, 95 % intervals over sentences and seeds.
 Released predictions are scored as they came. What the paper measured and this study did not run
 stands below, on the corpus of the paper only.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.mctaco.figures.table \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/tables/mctaco_table
 """
 
 import argparse
 
 import pandas as pd
 
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.studies.mctaco.figures.metrics import (
     KEY,
@@ -115,4 +106,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -6,15 +6,6 @@ a size, from no training data on where the model was measured untrained (method 
 95 % interval over sentences and draws. Dotted: random. Dashed: where the paper says that the curve
 goes flat, on the corpus of the paper only. Drawn are the systems that were run with more than one
 size; all of them, where none was.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.mctaco.figures.training_size \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/mctaco_training_size
 """
 
 import argparse
@@ -29,9 +20,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from scripts.measure.intervals import mean_of
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import replicate_name
 from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
 from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS
@@ -204,4 +195,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

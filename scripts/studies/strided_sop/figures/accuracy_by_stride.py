@@ -8,14 +8,6 @@ several ways, the best in each); the table has the others. Light: the best epoch
 split itself, as the paper reports. Human answers where there are any. Windows of captions, whose
 strides are others, are left out where single captions of the corpus were measured
 (scripts/studies/strided_sop/figures/windows.py draws them).
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.strided_sop.figures.accuracy_by_stride \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/accuracy_by_stride
 """
 
 import argparse
@@ -26,9 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import replicate_name
 from scripts.publish.names import load
 from scripts.publish.panels import (
@@ -240,4 +231,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

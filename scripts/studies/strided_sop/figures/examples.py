@@ -3,17 +3,6 @@ on the first evaluation split.
 
 Read is the plain dataset of each corpus and stride where there is one, else a size-matched one.
 scripts/publish/cards.py says which pairs are chosen, and what the table holds.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
-       run.json, <build>/<source>/<dataset>/<split>.parquet (schema strided pairs),
-       resources/sources.yaml and models.yaml, human answers
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.strided_sop.figures.examples \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/strided_sop \\
-        --build results/build/strided_sop --runs RUN RUN … \\
-        --output results/publish/default/tables/strided_sop_examples
 """
 
 import argparse
@@ -24,13 +13,12 @@ import pandas as pd
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.people.label_sheets import AGAIN, rows_of
-from scripts.running.program import execute
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
 from scripts.measure.people_answers import limit_of, whole_of
 from scripts.studies.strided_sop.slices import READ, parts_of, slices_of
 from scripts.studies.strided_sop.evaluate import columns_of
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.cards import (
     Place,
     Resources,
@@ -145,4 +133,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets", "human").parse_args())
+    run_program(main, __doc__, "runs", "datasets", "human")

@@ -3,15 +3,6 @@ corpus, model and evaluation split.
 
 Weight 0 is sentence order alone. Marks are means over the seeds, at the epoch that is reported,
 with 95 % intervals over videos and seeds. Grey: the best control, and chance.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       compared.yaml beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.strided_sop.figures.objectives \\
-        --metrics results/evaluate/transfer/metrics.parquet --sources FOLDER/sources.yaml \\
-        --models FOLDER/models.yaml --output results/publish/transfer/figures/strided_sop_objectives
 """
 
 import argparse
@@ -22,12 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.plan.comparable import ROW
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import (
     BEST_CONTROL,
@@ -153,4 +144,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

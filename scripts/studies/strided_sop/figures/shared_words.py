@@ -5,17 +5,6 @@ Repeated words: a run of RUN words of one text stands in the other one, as where
 roll on. No shared word: not even "the". Of the first evaluation split at most MOST pairs are
 counted, drawn by hash; the accuracies are means over the runs of a model that was trained in one
 way. Other types are told by people (scripts/publish/people.py).
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet,
-       history.parquet (its settings) and run.json, <build>/<source>/<dataset>/<split>.parquet,
-       resources/sources.yaml and models.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.strided_sop.figures.shared_words \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
-        --build results/build/strided_sop \\
-        --output results/publish/default/tables/strided_sop_shared_words
 """
 
 import argparse
@@ -26,12 +15,11 @@ import pandas as pd
 
 from scripts.text.word_overlap import runs_of
 from scripts.data.keyed import keyed_hash
-from scripts.running.program import execute
 from scripts.studies.strided_sop.strides import tells_of_pairs
 from scripts.studies.strided_sop.tallies import highest
 from scripts.data.tables import read_metrics, read_table
 from scripts.measure.experiment import Run, read_scores
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, notes_by_dataset
 from scripts.publish.names import load, split_title
 from scripts.studies.strided_sop.figures.metrics import PLAIN
@@ -134,4 +122,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

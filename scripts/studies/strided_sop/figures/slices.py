@@ -7,13 +7,6 @@ with its 95 % interval, the best control (over all pairs of the block) in grey, 
 the right. The dotted line is chance. Left out of the figure, not of the CSV: slices with fewer than
 10 pairs, or of nearly all pairs; pairs chosen otherwise (same videos, hard, windows) where the
 corpus has all of them; the other controls and splits.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
-
-    python -m scripts.studies.strided_sop.figures.slices \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/strided_sop_slices
 """
 
 import argparse
@@ -26,10 +19,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.strided_sop.slices import PARTS
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import (
     Look,
@@ -229,4 +222,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

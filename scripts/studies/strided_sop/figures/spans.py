@@ -5,14 +5,6 @@ A row for each corpus, evaluation split and stride between neighbours. Spans are
 scores of all their pairs, or of all their orders (the method packed), by the same bags of words as
 well. Means over the seeds with 95 % intervals over videos and seeds; grey: the best control of each
 k, of both ways, and chance (dotted).
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
-       (concordance c is tau = 2 c - 1)
-
-    python -m scripts.studies.strided_sop.figures.spans \\
-        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_spans
 """
 
 import argparse
@@ -24,9 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import (
     BEST_CONTROL,
@@ -161,4 +152,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

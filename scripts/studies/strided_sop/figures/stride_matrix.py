@@ -5,14 +5,6 @@ Rows: the stride that was learnt from, or several mixed; of another corpus where
 Columns: the stride that was measured. Numbers are accuracies in per cent, means over the seeds; a
 cell has more colour the further it lies above 50 %. Framed: learnt and measured are of the same
 corpus and stride. Of the controls the best is shown, by its mean over its matrix.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
-
-    python -m scripts.studies.strided_sop.figures.stride_matrix \\
-        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml \\
-        --output results/publish/extensions/figures/strided_sop_stride_matrix
 """
 
 import argparse
@@ -24,10 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from scripts.running.program import execute
 from scripts.studies.strided_sop.strides import UP_TO
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load, source_title
 from scripts.publish.panels import (
     Panel,
@@ -180,4 +171,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -4,15 +4,6 @@ with intervals and sizes.
 Accuracy is that of the epoch chosen on held-out training videos; peak accuracy that of the best
 epoch on the split itself, as Jain et al. 2020 report. Both are means over the seeds, with their sd
 over the seeds and the 95 % interval over videos and seeds.
-
-Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (for the number of
-       training pairs), resources/sources.yaml and models.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.strided_sop.figures.table \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
-        --output results/publish/default/tables/strided_sop
 """
 
 import argparse
@@ -20,9 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.running.program import execute
 from scripts.data.runs import facts_of
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title, split_title
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
@@ -126,4 +116,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs").parse_args())
+    run_program(main, __doc__, "runs")

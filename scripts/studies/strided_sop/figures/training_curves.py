@@ -3,16 +3,6 @@ line a seed.
 
 A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the
 last where none are held out.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run
-       (schema history; its provenance tells the run's settings), resources/sources.yaml and
-       models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points
-
-    python -m scripts.studies.strided_sop.figures.training_curves \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
-        --output results/publish/default/figures/strided_sop_training_curves
 """
 
 import argparse
@@ -26,10 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from scripts.running.program import execute
 from scripts.data.tables import read_table
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import differences_told, load, model_title, source_title, split_title
 from scripts.publish.panels import CHANCE, Look, Panel, draw_line, figure_of, in_lines, publish
 from scripts.publish.systems import settings_of
@@ -176,4 +165,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs").parse_args())
+    run_program(main, __doc__, "runs")

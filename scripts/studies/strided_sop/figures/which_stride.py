@@ -4,14 +4,6 @@ system, with accuracy and mean absolute error.
 Rows: the stride of the pairs; columns: the stride that is told. A cell's colour and number: its
 share of the row in per cent, mean over the seeds. Of the controls the best is shown. Where order
 and stride are told together, the accuracy of the order stands in the title, too.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of the row
-
-    python -m scripts.studies.strided_sop.figures.which_stride \\
-        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml \\
-        --output results/publish/extensions/figures/strided_sop_which_stride
 """
 
 import argparse
@@ -21,9 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
 from scripts.studies.strided_sop.figures.metrics import sop_metrics, titles_of
@@ -124,4 +115,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

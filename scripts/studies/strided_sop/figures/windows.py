@@ -4,15 +4,6 @@ panel for each corpus, split and model.
 A mark is a stride, whose number stands beside it. Means over the seeds, at the epoch chosen on
 held-out training videos, with 95 % intervals over videos and seeds. Grey: the best control of each
 length.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.strided_sop.figures.windows \\
-        --metrics results/evaluate/extensions/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml \\
-        --output results/publish/extensions/figures/strided_sop_windows
 """
 
 import argparse
@@ -23,9 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import (
     BEST_CONTROL,
@@ -157,4 +147,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

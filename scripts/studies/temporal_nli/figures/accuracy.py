@@ -8,17 +8,8 @@ Set I is shown by the way times are chosen, set II by hypothesis and by the way 
 set III by units; all by the distance of the two times, set III by the size of the hypothesis's
 duration as well.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
 The last part of --output says which set is drawn: temporal_nli_temp_order,
 temporal_nli_temp_duration or temporal_nli_cross_unit.
-
-    python -m scripts.studies.temporal_nli.figures.accuracy \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml \\
-        --output results/publish/default/figures/temporal_nli_temp_order
 """
 
 import argparse
@@ -29,9 +20,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.comparison import parts_of
 from scripts.publish.names import load, people_points
 from scripts.publish.panels import (
@@ -326,4 +317,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

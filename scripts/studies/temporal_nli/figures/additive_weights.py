@@ -12,18 +12,6 @@ those pairs whose hypothesis's mark is higher than the premise's mark; the dista
 
 A line of panels is a training set: of whole templates, without weekdays, or without the last third
 of each list. Shaded: times that no training sentence has.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json,
-       <build>/<source>/<dataset>/train.parquet (schema nli), resources/sources.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: a row for each time and sentence; weight in
-       log-odds; in_order: the share of all pairs of different times of the list that the model puts
-       in the right order
-
-    python -m scripts.studies.temporal_nli.figures.additive_weights \\
-        --metrics results/evaluate/controls/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … \\
-        --output results/publish/controls/figures/temporal_nli_additive_weights
 """
 
 import argparse
@@ -42,10 +30,9 @@ from threadpoolctl import threadpool_limits
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics, read_table
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import DASHED, Look, Panel, figure_of, publish
-from scripts.running.program import execute
 from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.figures.metrics import VALUES, data_title
 from scripts.studies.temporal_nli.times import LISTS
@@ -222,4 +209,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

@@ -4,15 +4,6 @@ model and method.
 Rows: the label; columns: the prediction. A cell's colour and number: its share of the row, in per
 cent, mean over the seeds. Left of a row: how many pairs have the label. Models that know two labels
 have matrices of two.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs
-       and of the row
-
-    python -m scripts.studies.temporal_nli.figures.confusion \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml \\
-        --output results/publish/default/figures/temporal_nli_confusion
 """
 
 import argparse
@@ -22,9 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import execute
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load, method_title
 from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
 from scripts.studies.temporal_nli.evaluate import NAMES
@@ -113,4 +103,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

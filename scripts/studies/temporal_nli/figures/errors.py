@@ -5,17 +5,6 @@ Read are datasets that hold out whole templates alone. A model that was not show
 as a control, and one that knows two labels is wrong where it takes entailment for not_entailment,
 or the other way round. scripts/publish/cards.py says which pairs are chosen, and what the table
 holds.
-
-Reads  metrics.parquet (for which datasets are reduced), <train>/<run>/predictions.parquet and
-       run.json, <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and
-       models.yaml
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.temporal_nli.figures.errors \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … \\
-        --output results/publish/default/tables/temporal_nli_errors
 """
 
 import argparse
@@ -24,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from scripts.studies.temporal_nli.parts import TEMPLATE
-from scripts.running.program import execute
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.cards import (
     Place,
     Resources,
@@ -104,4 +92,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

@@ -8,13 +8,6 @@ test pairs without it; unseen, those that have it; learnt, the same unseen pairs
 learnt from everything (held out: template), where that was run. A rule holds in the middle column;
 memory falls there, and not in the last one. A cell has the accuracy, mean over the seeds, and its
 95 % bootstrap interval over templates.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
-
-    python -m scripts.studies.temporal_nli.figures.generalization \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/figures/temporal_nli_generalization
 """
 
 import argparse
@@ -26,8 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import (
     Panel,
@@ -166,4 +158,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -13,18 +13,6 @@ prepositions:
 
 Read are datasets that hold out whole templates alone. Accuracies are means over the runs of a
 system, with 95 % intervals over templates and seeds, of three labels where a system knows three.
-
-Reads  metrics.parquet (for which datasets are reduced, and how many draws are behind an interval),
-       <train>/<run>/predictions.parquet, history.parquet (its settings) and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and
-       models.yaml
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.temporal_nli.figures.memory \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … \\
-        --output results/publish/default/tables/temporal_nli_memory
 """
 
 import argparse
@@ -36,12 +24,11 @@ import pyarrow.compute as pc
 
 from scripts.studies.temporal_nli.parts import TEMPLATE
 from scripts.studies.temporal_nli.times import MONTHS, NAMES, SHORT_MONTHS, WEEKDAYS
-from scripts.running.program import execute
 from scripts.data.tables import read_metrics, read_table
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, read_scores, replicates_of
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, notes_by_dataset
 from scripts.publish.names import load, split_title
 from scripts.publish.systems import runs_by_title, runs_of_datasets
@@ -216,4 +203,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

@@ -4,22 +4,13 @@ with the published numbers beside ours.
 A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ±
 sd over the seeds, with the 95 % interval over templates and seeds. Published numbers stand where
 the paper has that row; a row of the paper that no run measured is left out.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.temporal_nli.figures.table \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/tables/temporal_nli_table
 """
 
 import argparse
 
 import pandas as pd
 
-from scripts.running.program import execute
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, method_title
@@ -132,4 +123,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -5,15 +5,6 @@ A row for each system under its paradigm, with the most context it was measured 
 seeds; 95 % intervals over dialogs and seeds. Diamonds are table 5 of Qin et al. 2021, on the
 paper's challenge only; the line at the left is chance (two right options of four: 1/6), the one at
 the right what people reach.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.timedial.figures.accuracy \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/timedial_accuracy
 """
 
 import argparse
@@ -24,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import people_points, source_title, split_title
 from scripts.publish.panels import (
     CHANCE,
@@ -38,7 +29,7 @@ from scripts.publish.panels import (
     write_beside,
 )
 from scripts.publish.table import percent
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import (
     accuracies,
     context_in_words,
@@ -132,4 +123,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

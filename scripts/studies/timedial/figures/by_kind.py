@@ -5,13 +5,6 @@ scripts/text/temporal_spans.py tell it; other: spans that they do not find) or e
 turns. Means over the seeds with 95 % intervals over dialogs and seeds; n is the instances. The
 dotted line is chance; the control is the best over all instances. Kinds with fewer than 10
 instances and the other controls are left out of the figure, not of the CSV.
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
-
-    python -m scripts.studies.timedial.figures.by_kind \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/timedial_by_kind
 """
 
 import argparse
@@ -22,10 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import source_title, split_title
 from scripts.publish.panels import CHANCE, Rows, draw_line, figure_of, publish
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import (
     accuracies,
     context_in_words,
@@ -104,4 +97,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -7,15 +7,6 @@ dialogs and seeds. At the right the accuracies, and how many points they lie fro
 target turn (what table 7 prints); first ours, then the paper's. Systems measured with one context
 only, and controls that never see it, are left out; of the other controls the best is drawn (all are
 in the CSV).
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.timedial.figures.context \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --output results/publish/default/figures/timedial_context
 """
 
 import argparse
@@ -26,11 +17,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import source_title, split_title
 from scripts.publish.panels import Look, Panel, Rows, draw_marks, figure_of, publish, write_beside
 from scripts.publish.table import percent, signed
-from scripts.running.program import execute
 from scripts.studies.timedial.figures.metrics import (
     IN_PAPER,
     PAPER,
@@ -126,4 +116,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

@@ -7,16 +7,6 @@ rule that score as high as a right option of their instance or higher, mean over
 % intervals over dialogs and seeds; n is the wrong options that it is a share of. Of the controls
 random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the
 numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
-
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles,
-       published.csv beside them
-Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to
-       1
-
-    python -m scripts.studies.timedial.figures.errors_by_rule \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml \\
-        --output results/publish/default/figures/timedial_errors_by_rule
 """
 
 import argparse
@@ -25,11 +15,11 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import source_title
 from scripts.publish.panels import figure_of, publish
 from scripts.publish.published import claims_beside
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import (
     RULES,
     accuracies,
@@ -104,4 +94,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    run_program(main, __doc__)

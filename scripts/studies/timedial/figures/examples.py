@@ -5,17 +5,6 @@ For each corpus that was learnt from and context that was seen. An option is jud
 is among the highest, of which there are as many as right options, and no right one, or the reverse;
 a dialog is right where no option is, as 2-best accuracy counts. scripts/publish/cards.py says which
 dialogs are chosen, and what the table holds.
-
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and
-       run.json, <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml
-       and models.yaml
-Writes <output>.csv, .md, .tex: a row for each option
-
-    python -m scripts.studies.timedial.figures.examples \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/timedial \\
-        --build results/build/timedial --runs RUN RUN … \\
-        --output results/publish/default/tables/timedial_examples
 """
 
 import argparse
@@ -23,13 +12,12 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from scripts.running.program import execute
 from scripts.data.tables import read_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import Run
 from scripts.studies.timedial.evaluate import scores_of
 from scripts.measure.ranking import checked, slices
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.cards import (
     Place,
     Resources,
@@ -113,4 +101,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    run_program(main, __doc__, "runs", "datasets")

@@ -3,15 +3,6 @@ and what was built from those that stayed.
 
 A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs
 kept, the candidates drawn); datasets that differ only in how much of a dialog is seen share one.
-
-Reads  metrics.parquet (schema metrics: which datasets were measured),
-       <build>/<source>/<dataset>/leakage.csv, resources/sources.yaml for titles
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.timedial.figures.leakage \\
-        --metrics results/evaluate/default/metrics.parquet --build results/build/timedial \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/tables/timedial_leakage
 """
 
 import argparse
@@ -20,9 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.studies.timedial.build import DUPLICATE, EXACT, NEAR, NO_SPAN, SHARES_WORDS, TOO_MANY
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.timedial.evaluate import SCHEMA
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load, split_title, study_metrics
 from scripts.publish.table import percent
 from scripts.studies.timedial.figures.metrics import corpus_title, publish_corpora
@@ -91,4 +82,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "datasets").parse_args())
+    run_program(main, __doc__, "datasets")

@@ -6,15 +6,6 @@ dialogs, in all, by kind, and up to 30 that are not. Of each corpus of dialogs h
 expressions there are, by kind, and how many dialogs (duplicates apart) are such as the paper makes
 a challenge of: more than three expressions, at least one with a numeral. Beside them what the paper
 counts in DailyDialog with SUTime (sections 3 and 4).
-
-Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs),
-       <spans>/<source>/<split>.parquet (schema spans), resources/sources.yaml for titles and splits
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.timedial.figures.spans --cleaned results/clean \\
-        --spans results/build/temporal_spans --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --dialogs dailydialog \\
-        --challenges timedial --output results/publish/default/tables/timedial_spans
 """
 
 import argparse
@@ -23,10 +14,10 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.data.tables import CHALLENGE, SPANS, read_table
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.table import filled, percent
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import corpus_title, publish_corpora
 from scripts.text.restored_dialogs import restored_turns
 
@@ -205,4 +196,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "spans").parse_args())
+    run_program(main, __doc__, "spans")

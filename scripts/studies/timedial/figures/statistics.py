@@ -4,16 +4,6 @@
 Instances, their different dialogs, turns, words of a turn (split at white space, without the
 speaker), the temporal expressions that the rules find in the dialogs with the original option in
 place, and by which rule wrong options were made; of all splits together and of each.
-
-Reads  <cleaned>/<source>/<split>.parquet (schema challenge), <spans>/<source>/<split>.parquet
-       (schema spans), resources/sources.yaml for titles and splits, published.csv beside it
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.timedial.figures.statistics \\
-        --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
-        --spans results/build/temporal_spans --challenges timedial \\
-        --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/default/tables/timedial_statistics
 """
 
 import argparse
@@ -21,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
 from scripts.publish.table import filled
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import RULES, corpus_title, publish_corpora
 from scripts.studies.timedial.figures.spans import read_challenge, sources_given
 from scripts.text.restored_dialogs import restored_turns
@@ -131,4 +121,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "spans").parse_args())
+    run_program(main, __doc__, "spans")

@@ -7,15 +7,6 @@ expectation. What the paper measured with the full dialog and this study did not
 on the paper's challenge only. Cut: the instances whose context was longer than max_length, so that
 what is farthest from the mask was not seen. Not near: without the instances that a dialog of the
 training corpus still shares words with.
-
-Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (what was cut),
-       resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.csv, .md, .tex
-
-    python -m scripts.studies.timedial.figures.table \\
-        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
-        --models resources/models.yaml --train results/train/timedial --runs RUN RUN … \\
-        --output results/publish/default/tables/timedial_table
 """
 
 import argparse
@@ -24,11 +15,10 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.data.runs import facts_of
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title
 from scripts.publish.table import above_cells, filled, interval, percent, publish_table
-from scripts.running.program import execute
 from scripts.studies.timedial.figures.metrics import (
     DOMAINS,
     NOT_LEARNT,
@@ -214,4 +204,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs").parse_args())
+    run_program(main, __doc__, "runs")
