@@ -23,25 +23,16 @@ from scripts.running.program import log
 from scripts.plan.probe import method_of_blind
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_table
-from scripts.measure.experiment import Run
+from scripts.measure.experiment import Run, read_scores
 from scripts.publish.marks import notes_by_dataset, run_name
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import load, method_title, model_title, source_title
 from scripts.publish.table import write
 
 MOST_ITEMS, LEAST_ITEMS = 40, 4  # of a study; of each of its places, however many they are
 MOST_MODELS = 6  # of a place: those that are right most often
 KINDS = ["model", "control", "human"]
-ABOUT = [
-    "Corpus",
-    "Dataset",
-    "Split",
-    "Item",
-    "Model",
-    "Control",
-    "Model right",
-    "Control right",
-    "Human right",
-]
+ABOUT = ["Corpus", "Dataset", "Split", "Item", "Model", "Control"]
+ABOUT += ["Model right", "Control right", "Human right"]
 PLAIN = ["train", "control"]  # methods that need not be told beside the model
 DRAW = 15  # of the hash: another number draws other items
 
@@ -127,36 +118,6 @@ def kind_of(facts: Mapping) -> str:
     return (
         "control" if facts["method"] == "control" or method_of_blind(facts["method"]) else "model"
     )
-
-
-def labelled(
-    facts: Mapping, models: dict, scores: np.ndarray, names: list[str], gold: np.ndarray
-) -> System:
-    """A system that chooses among labels: scores are (rows, labels) log-probabilities, names the
-    labels', gold (rows,) the right one.
-
-    A tie is wrong: who cannot tell two labels apart did not find the right one.
-    """
-    predicted, highest = scores.argmax(1), scores.max(1)
-    wrong = (predicted != gold) | ((scores == highest[:, None]).sum(1) > 1)
-    return System(
-        system_name(facts, models),
-        kind_of(facts),
-        np.array(names, dtype=object)[predicted],
-        np.exp(highest),
-        wrong,
-    )
-
-
-def ranked(facts: dict, models: dict, options: pd.DataFrame, score: np.ndarray) -> System:
-    """A system that scores options; a tie counts against it."""
-    table = options[["instance", "label"]].assign(score=score).reset_index(drop=True)
-    order = table.sort_values(["score", "label"], ascending=[False, True], kind="stable")
-    rank = (order.groupby("instance").cumcount() + 1).sort_index()
-    right = table.groupby("instance")["label"].transform("sum")
-    wrong = ((rank <= right) != (table["label"] == 1)).to_numpy()
-    answer = ("#" + rank.astype(str)).to_numpy(dtype=object)
-    return System(system_name(facts, models), kind_of(facts), answer, score, wrong)
 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
@@ -284,31 +245,78 @@ def write_cards(places: list[Place], caption: str, output: Path) -> None:
     )
 
 
-class Resources(NamedTuple):
-    """What the programs that make cards look up: the entries of sources.yaml and models.yaml,
-    and notes_by_dataset().
-    """
+class Items(NamedTuple):
+    """What the items of a place are made from: the runs to read, and the file of their split."""
 
+    runs: list[Run]
+    split: str
+    file: Path
+    given: argparse.Namespace
     sources: dict
     models: dict
-    notes: dict[tuple[str, str], str]
+
+    @property
+    def facts(self) -> dict:
+        """run.json of the first run."""
+        return self.runs[0].facts
+
+    @property
+    def options(self) -> dict:
+        return self.facts["data_options"]
+
+    def _system(self, run: Run, *answers: np.ndarray) -> System:
+        return System(system_name(run.facts, self.models), kind_of(run.facts), *answers)
+
+    def labelled(
+        self, ids: pd.Series, what: str, gold: np.ndarray, labels: list[str] | None = None
+    ) -> list[System]:
+        """The runs, which choose among labels, by default those of run.json. A tie is wrong.
+
+        what: the items, for messages. gold: (rows,). A label beyond a run's last is that one.
+        """
+        systems = []
+        for run in self.runs:
+            scores, _ = read_scores(run, self.split, ids, what)
+            names = labels or [label.replace("_", " ") for label in run.facts["labels"]]
+            predicted, highest = scores.argmax(1), scores.max(1)
+            wrong = predicted != np.minimum(gold, len(names) - 1)
+            wrong |= (scores == highest[:, None]).sum(1) > 1
+            answer = np.array(names, dtype=object)[predicted]
+            systems.append(self._system(run, answer, np.exp(highest), wrong))
+        return systems
+
+    def ranked(self, options: pd.DataFrame, score: Callable[[Run], np.ndarray]) -> list[System]:
+        """The runs, which score options. A tie counts against a run."""
+        systems = []
+        for run in self.runs:
+            table = options[["instance", "label"]].assign(score=score(run)).reset_index(drop=True)
+            order = table.sort_values(["score", "label"], ascending=[False, True], kind="stable")
+            rank = (order.groupby("instance").cumcount() + 1).sort_index()
+            right = table.groupby("instance")["label"].transform("sum")
+            wrong = ((rank <= right) != (table["label"] == 1)).to_numpy()
+            answer = ("#" + rank.astype(str)).to_numpy(dtype=object)
+            systems.append(self._system(run, answer, table["score"].to_numpy(), wrong))
+        return systems
 
 
-def resources_of(given: argparse.Namespace) -> Resources:
-    """The resources that a program was given."""
-    metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
-    return Resources(load(given.sources), load(given.models), notes_by_dataset(metrics))
-
-
-def about_of(facts: Mapping, dataset: str, resources: Resources) -> dict[str, str]:
-    """Corpus (that the run was measured on), Dataset (as the study calls it) and Split of a
-    run's place: the first to measure on.
+def publish_cards(
+    given: argparse.Namespace,
+    key: Callable[[Mapping], tuple | None],
+    read: Callable[[Items], tuple],
+    caption: str,
+) -> None:
+    """Write the cards of a study. key: of runs_by_place(). read: of the items of a place what the
+    study calls its dataset, rows, slices and systems (Place).
     """
-    measured = resources.sources[facts["source"]].get("measured_on", facts["source"])
-    entry = resources.sources[measured]
-    note = resources.notes.get((facts["source"], facts["dataset"]), "")
-    return {
-        "Corpus": entry.get("title", measured) + note,
-        "Dataset": dataset,
-        "Split": entry["evaluate"][0],
-    }
+    sources, models = load(given.sources), load(given.models)
+    metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
+    notes, places = notes_by_dataset(metrics), []
+    for runs in runs_by_place(given.train, given.runs, key):
+        source, dataset = (runs[0].facts[name] for name in ("source", "dataset"))
+        measured = sources[source].get("measured_on", source)
+        split = sources[measured]["evaluate"][0]
+        file = given.build / source / dataset / f"{split}.parquet"
+        name, *parts = read(Items(runs, split, file, given, sources, models))
+        corpus = source_title(measured, sources) + notes.get((source, dataset), "")
+        places.append(Place({"Corpus": corpus, "Dataset": name, "Split": split}, *parts))
+    write_cards(places, caption, given.output)

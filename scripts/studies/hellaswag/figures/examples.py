@@ -1,26 +1,15 @@
-"""Items of HellaSwag to read as cards: every ending with the rank and the score
-that each system gives it.
-
-An ending is judged wrong where it is first and not the right one, or the reverse.
-scripts/publish/cards.py says which items are chosen, and what the table holds.
+"""Items of HellaSwag to read as cards: every ending with the rank and the score that each system
+gives it. An ending is judged wrong where it is first and not the right one, or the reverse.
 """
 
 import argparse
+from collections.abc import Mapping
 
 import pandas as pd
 
-from scripts.measure.experiment import Run
-from scripts.studies.hellaswag.evaluate import read_endings, scores_of
 from scripts.publish.arguments import run_program
-from scripts.publish.cards import (
-    Place,
-    Resources,
-    about_of,
-    ranked,
-    resources_of,
-    runs_by_place,
-    write_cards,
-)
+from scripts.publish.cards import Items, publish_cards
+from scripts.studies.hellaswag.evaluate import read_endings, scores_of
 
 CAPTION = (
     "Items with every ending and whether it is right (gold). Before a score stands its rank; a "
@@ -30,21 +19,13 @@ CAPTION = (
 )
 
 
-def place_of(facts: dict) -> tuple:
-    """The corpus, and which of its items."""
+def key(facts: Mapping) -> tuple:
     return facts["source"], facts["data_options"]["domain"]
 
 
-def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
-    """The items of a dataset, with what these runs said of their endings."""
-    facts = runs[0].facts
-    about = about_of(facts, f"{facts['data_options']['domain']} items", resources)
-    file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
-    endings = read_endings(file)
-    systems = [
-        ranked(run.facts, resources.models, endings, scores_of(run, about["Split"], endings))
-        for run in runs
-    ]
+def read(items: Items) -> tuple:
+    """The items of a dataset, with what the runs said of their endings."""
+    endings = read_endings(items.file)
     rows = pd.DataFrame(
         {
             "Item": endings["instance_id"],
@@ -54,15 +35,13 @@ def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> P
         }
     )
     domains = endings.drop_duplicates("instance")["domain"].to_numpy()
-    return Place(
-        about, rows, {f"domain={name}": domains == name for name in sorted(set(domains))}, systems
-    )
+    slices = {f"domain={name}": domains == name for name in sorted(set(domains))}
+    systems = items.ranked(endings, lambda run: scores_of(run, items.split, endings))
+    return f"{items.options['domain']} items", rows, slices, systems
 
 
 def main(given: argparse.Namespace) -> None:
-    resources = resources_of(given)
-    runs = runs_by_place(given.train, given.runs, place_of)
-    write_cards([place(each, given, resources) for each in runs], CAPTION, given.output)
+    publish_cards(given, key, read, CAPTION)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,20 @@
-"""Pairs of temporal-expression NLI to read as cards: for each source and challenge set,
-on the first evaluation split.
+"""Pairs of temporal-expression NLI to read as cards: for each source and challenge set, on the
+first evaluation split of the dataset that holds out whole templates alone.
 
-Read are datasets that hold out whole templates alone. A model that was not shown the premise counts
-as a control, and one that knows two labels is wrong where it takes entailment for not_entailment,
-or the other way round. scripts/publish/cards.py says which pairs are chosen, and what the table
-holds.
+A model that was not shown the premise counts as a control. One that knows two labels is wrong where
+it takes entailment for not_entailment, or the other way round.
 """
 
 import argparse
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from scripts.studies.temporal_nli.parts import TEMPLATE
 from scripts.data.tables import read_table
-from scripts.measure.experiment import Run, read_scores
 from scripts.publish.arguments import run_program
-from scripts.publish.cards import (
-    Place,
-    Resources,
-    about_of,
-    labelled,
-    resources_of,
-    runs_by_place,
-    write_cards,
-)
+from scripts.publish.cards import Items, publish_cards
 from scripts.publish.names import details_of
 from scripts.studies.temporal_nli.evaluate import LABELS
 from scripts.studies.temporal_nli.figures.metrics import SETS, value_name
@@ -41,32 +31,19 @@ CAPTION = (
 )
 
 
-def place_of(facts: dict) -> tuple | None:
+def key(facts: Mapping) -> tuple | None:
     """Source and challenge set of a dataset that holds out templates alone."""
     options = facts["data_options"]
-    return (
-        (facts["source"], list(SETS).index(options["challenge_set"]))
-        if options["held_out"] == TEMPLATE
-        else None
-    )
+    place = facts["source"], list(SETS).index(options["challenge_set"])
+    return place if options["held_out"] == TEMPLATE else None
 
 
-def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
-    """The pairs of a dataset, with what these runs said of them."""
-    facts = runs[0].facts
-    name = facts["data_options"]["challenge_set"]
-    about = about_of(facts, SETS[name] + details_of(facts["dataset"], ["limit"]), resources)
-    file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
-    pairs = read_table(file, ["example_id", "text_a", "text_b", "label", *PARTS[name]]).to_pandas()
+def read(items: Items) -> tuple:
+    """The pairs of a dataset, with what the runs said of them."""
+    name = items.options["challenge_set"]
+    columns = ["example_id", "text_a", "text_b", "label", *PARTS[name]]
+    pairs = read_table(items.file, columns).to_pandas()
     gold = pairs["label"].to_numpy()
-    systems = []
-    for run in runs:
-        names = [label.replace("_", " ") for label in run.facts["labels"]]
-        scores, _ = read_scores(run, about["Split"], pairs["example_id"], "pairs")
-        # Of two labels the second is what is not entailment.
-        systems.append(
-            labelled(run.facts, resources.models, scores, names, np.minimum(gold, len(names) - 1))
-        )
     rows = pd.DataFrame(
         {
             "Item": pairs["example_id"],
@@ -82,13 +59,12 @@ def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> P
         for column in PARTS[name]
         for value in pairs[column].dropna().unique()
     }
-    return Place(about, rows, slices, systems)
+    title = SETS[name] + details_of(items.facts["dataset"], ["limit"])
+    return title, rows, slices, items.labelled(pairs["example_id"], "pairs", gold)
 
 
 def main(given: argparse.Namespace) -> None:
-    resources = resources_of(given)
-    runs = runs_by_place(given.train, given.runs, place_of)
-    write_cards([place(each, given, resources) for each in runs], CAPTION, given.output)
+    publish_cards(given, key, read, CAPTION)
 
 
 if __name__ == "__main__":
