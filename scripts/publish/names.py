@@ -1,6 +1,7 @@
 """The names under which corpora, models and series stand in figures, tables and the page."""
 
 import re
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -75,6 +76,11 @@ def method_title(name: str) -> str:
     return METHODS.get(name, name.replace("_", " "))
 
 
+def method_note(method: str, plain: Collection[str]) -> str:
+    """`, mask filling`: how a model was asked; nothing of a plain method."""
+    return "" if method in plain else f", {method_title(method)}"
+
+
 def split_title(name: str) -> str:
     """A split's name in figures and tables: `validation 1` of val_1."""
     kind, _, number = name.rpartition("_") if name[-1:].isdigit() else (name, "", "")
@@ -102,6 +108,11 @@ def model_title(name: str, models: dict) -> str:
     entry = models.get(name, {})
     scratch = ", from scratch" if "init" in entry else ""
     return f"{entry.get('title', name.replace('_', '-'))}{scratch}"
+
+
+def titles_of(metrics: pd.DataFrame, models: dict, others: Mapping[str, str]) -> pd.Series:
+    """model_title() of each row; others: what is no model."""
+    return metrics["model"].map(lambda name: others.get(name) or model_title(name, models))
 
 
 def source_title(name: str, sources: dict) -> str:
@@ -166,3 +177,15 @@ def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
         .where(metrics["model"].isin(ambiguous), "")
         .map(lambda name: name and f" ({name})")
     )
+
+
+def in_order(rows: pd.DataFrame, by: Collection[str], **orders: Iterable) -> pd.DataFrame:
+    """The rows sorted by these columns; orders: of a column its values in their order, which all
+    others follow.
+    """
+
+    def place(column: pd.Series) -> pd.Series:
+        known = {value: at for at, value in enumerate(orders.get(str(column.name), ()))}
+        return column.map(known).fillna(len(known)) if known else column
+
+    return rows.sort_values([*by], kind="stable", key=place, ignore_index=True)

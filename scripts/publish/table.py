@@ -34,6 +34,20 @@ def interval(row: Mapping, decimals: int = 1) -> str:
     )
 
 
+def number_cells(name: str, row: Mapping) -> dict[str, str]:
+    """The value, sd and interval of a row, under this name."""
+    return {
+        f"{name} (%)": percent(row["value"]),
+        f"{name} sd": percent(row["sd"]),
+        f"{name} 95 % interval": interval(row),
+    }
+
+
+def by_metric(rows: pd.DataFrame, column: str = "metric") -> dict[str, pd.Series]:
+    """Each row by its metric, or by another column."""
+    return {row[column]: row for _, row in rows.iterrows()}
+
+
 def signed(difference: float) -> str:
     """A difference of shares in points with its sign: `+2.1`, `−0.3`, `0.0`."""
     told = f"{difference * 100:+.1f}"

@@ -8,9 +8,9 @@ import pandas as pd
 
 from scripts.data.csv_files import read_csv
 from scripts.publish.arguments import run_program
-from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
-from scripts.publish.names import load, source_title
+from scripts.publish.names import load, source_title, study_metrics
 from scripts.publish.table import publish_table
+from scripts.studies.hellaswag.evaluate import SCHEMA
 
 CAPTION = (
     "What HellaSwag's items were parted by. Items of videos whose captions are learnt from in "
@@ -28,9 +28,9 @@ COLUMNS = {
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics, sources = hellaswag_metrics(given.metrics, load(given.models)), load(given.sources)
+    metrics, sources = study_metrics(given.metrics, "hellaswag", SCHEMA), load(given.sources)
     parts = []
-    for source, rows in metrics.groupby("source", sort=False):
+    for source, rows in metrics.sort_values(["source", "dataset"]).groupby("source"):
         leakage = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
         parts.append(leakage.assign(corpus=source_title(source, sources)))
     table = pd.concat(parts)[list(COLUMNS)].astype(str).rename(columns=COLUMNS)

@@ -5,10 +5,10 @@ import argparse
 import pandas as pd
 
 from scripts.publish.arguments import run_program
-from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title
-from scripts.publish.table import above_cells, filled, interval, percent, publish_table
+from scripts.publish.table import above_cells, by_metric, filled, number_cells, publish_table
+from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 
 WORDS = ["Corpus", "Dataset", "Split", "System"]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
@@ -18,20 +18,14 @@ CAPTION = (
 )
 
 
-def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
-    """A row of text for each dataset, split and system,
-    from a table made by hellaswag_metrics().
-    """
-    rows = []
+def main(given: argparse.Namespace) -> None:
+    models, sources, rows = load(given.models), load(given.sources), []
+    metrics = hellaswag_metrics(given.metrics, models)
     for (source, dataset, split, system), of_system in metrics.groupby(
         ["source", "dataset", "split", "system"], sort=False
     ):
-        over_seeds = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
-        by = {
-            row["slice"]: row
-            for _, row in over_seeds[over_seeds["metric"] == "accuracy"].iterrows()
-        }
-        above = {row["metric"]: row for _, row in over_seeds.iterrows()}
+        means = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
+        by = by_metric(means[means["metric"] == "accuracy"], "slice")
         cells = {
             "Corpus": source_title(source, sources) + note_of(by["all"]),
             "Dataset": dataset.replace("_", " "),
@@ -40,21 +34,10 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
             **replicate_counts(of_system),
             "Items": f"{by['all']['n']:,}",
         }
-        for name, title in SLICES.items():
-            if name in by:
-                cells |= {
-                    f"{title} (%)": percent(by[name]["value"]),
-                    f"{title} sd": percent(by[name]["sd"]),
-                    f"{title} 95 % interval": interval(by[name]),
-                }
-        rows.append(cells | above_cells(above, "accuracy", models))
-    return filled(pd.DataFrame(rows).fillna(""), WORDS)
-
-
-def main(given: argparse.Namespace) -> None:
-    models = load(given.models)
-    metrics = hellaswag_metrics(given.metrics, models)
-    table = tabulate(metrics, load(given.sources), models)
+        for name in [name for name in SLICES if name in by]:
+            cells |= number_cells(SLICES[name], by[name])
+        rows.append(cells | above_cells(by_metric(means), "accuracy", models))
+    table = filled(pd.DataFrame(rows).fillna(""), WORDS)
     publish_table(given, table, caption_of(CAPTION, metrics, "made-up items, not a corpus"), WORDS)
 
 
