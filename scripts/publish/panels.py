@@ -40,6 +40,14 @@ Name = TypeVar("Name")  # of a series: a text, or a number of its own
 # ---- points
 
 
+def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
+    """Which rows have a like among the others, by these columns."""
+    likes = others[list(keys)].drop_duplicates()
+    return (
+        rows[list(keys)].merge(likes, how="left", indicator=True)["_merge"] == "both"
+    ).to_numpy()
+
+
 def with_best_control(
     points: pd.DataFrame,
     place: Sequence[str],
@@ -54,9 +62,8 @@ def with_best_control(
     is_control, keys = points["method"] == "control", [*place, *system]
     counted = points[is_control if judged is None else is_control & judged]
     reached = counted.groupby(keys, dropna=False, as_index=False)["value"].mean()
-    best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax(), keys]
-    found = points[keys].merge(best, how="left", indicator=True)["_merge"] == "both"
-    return points[~is_control | found.to_numpy()]
+    best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax()]
+    return points[~is_control | among(points, best, keys)]
 
 
 def same_place(
@@ -171,6 +178,21 @@ def draw_marks(
     settings = {"elinewidth": 0.9, "capsize": 2, "markeredgewidth": 1, "zorder": 4}
     x, y = (values, places) if flat else (places, values)
     axes.errorbar(x, y, **bars, **(settings | look.settings() | more))
+
+
+def draw_series(
+    axes: Axes,
+    points: pd.DataFrame,
+    known: Mapping[Name, Look],
+    series: str,
+    along: str,
+    shifts: Mapping[Name, float] | None = None,
+    **more: object,
+) -> None:
+    """draw_marks() of each known series, by the column `series`."""
+    for name, look in known.items():
+        shift = shifts[name] if shifts else 0
+        draw_marks(axes, points[points[series] == name], look, along, shift=shift, **more)
 
 
 def dodges(names: Iterable[Name], most: float = 0.5) -> dict[Name, float]:

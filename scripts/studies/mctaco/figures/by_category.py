@@ -1,24 +1,24 @@
 """Draw exact match by category of MC-TACO, a panel for each corpus and split
 (Zhou et al. 2019, figure 2).
 
-Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over
-sentences and seeds; random as a bar behind them, at the expected value of a fair coin for each
-candidate; in grey the control with the highest exact match over all questions (the others are in
-the CSV). Light diamonds: the paper's BERT with unit normalization, from its released predictions,
-on the corpus of the paper only, where these are no system themselves.
+Each model as learnt from its largest training set; random as a bar behind them; of the controls the
+one with the highest exact match over all questions (the others are in the CSV). Light diamonds: the
+paper's BERT with unit normalization, from its released predictions, where these are no system.
 """
 
 import argparse
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from scripts.publish import style
 from scripts.publish.arguments import run_program
+from scripts.publish.names import load
+from scripts.publish.panels import Look, Panel, dodges, draw_marks, figure_of, publish, same_place
 from scripts.studies.mctaco.figures.looks import (
     by_place,
     metrics_to_draw,
@@ -32,8 +32,6 @@ from scripts.studies.mctaco.figures.metrics import (
     system_means,
     with_published,
 )
-from scripts.publish.names import load
-from scripts.publish.panels import Look, Panel, dodges, draw_marks, figure_of, publish, same_place
 
 BAND = 0.78  # of the distance between two categories, for all systems
 PAPER = "the paper's BERT + unit normalization"
@@ -45,25 +43,10 @@ def of_categories(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[(rows["metric"] == "exact_match") & rows["slice"].isin(SLICES)]
 
 
-def by_category(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Exact match of every model, control and of random in each category."""
-    rows = of_categories(system_means(metrics)).assign(origin="here")
-    return rows[~rows["model"].isin(set(BASELINES) - {"random"})]
-
-
-def paper_points(points: pd.DataFrame, sources: Path) -> pd.DataFrame:
-    """The paper's numbers on the corpora of the points, unless its predictions are a system
-    there.
-    """
-    published = of_categories(published_beside(sources))
-    released = points.loc[points["method"] == "released", "source"]
-    return published[published["source"].isin(set(points["source"]) - set(released))]
-
-
 def draw_panel(
     axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: pd.DataFrame
 ) -> None:
-    """One corpus and split; paper: of paper_points()."""
+    """One corpus and split."""
     paper = same_place(paper, points, ["source"])
     points = pd.concat([points, paper.assign(system=PAPER)] if len(paper) else [points])
     points["place"] = points["slice"].map(list(SLICES).index)
@@ -74,13 +57,11 @@ def draw_panel(
         of_system = points[points["system"] == system]
         draw_marks(axes, of_system, known[system], "place", shift=shift, intervals=system != PAPER)
     counts = random.set_index("slice")["n"]
-    axes.set_xticks(
-        range(len(SLICES)),
-        [
-            title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
-            for name, title in SLICES.items()
-        ],
-    )
+    names = [
+        title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
+        for name, title in SLICES.items()
+    ]
+    axes.set_xticks(range(len(SLICES)), names)
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.55, len(SLICES) - 0.45)
     axes.set_ylim(bottom=0)
@@ -88,12 +69,9 @@ def draw_panel(
 
 
 def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by by_category(); paper: of paper_points()."""
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
-    others = [
-        Patch(color=style.BAR, label="random"),
-        *[PAPER_LOOK.handle(PAPER)] * bool(len(paper)),
-    ]
+    others: list[Artist] = [Patch(color=style.BAR, label="random")]
+    others += [PAPER_LOOK.handle(PAPER)] * bool(len(paper))
     draw_split = partial(draw_panel, known=known, paper=paper)
     lines = [
         [Panel(of_split, draw_split, source, split, height=2.1)]
@@ -103,11 +81,13 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    points, sources = by_category(metrics_to_draw(given)), load(given.sources)
-    paper = paper_points(points, given.sources)
-    publish(
-        given, with_published(points, paper), lambda: draw(points[points["drawn"]], paper, sources)
-    )
+    points = of_categories(system_means(metrics_to_draw(given))).assign(origin="here")
+    points = points[~points["model"].isin(set(BASELINES) - {"random"})]
+    paper, sources = of_categories(published_beside(given.sources)), load(given.sources)
+    released = points.loc[points["method"] == "released", "source"]
+    paper = paper[paper["source"].isin(set(points["source"]) - set(released))]
+    shown = points[points["drawn"]]
+    publish(given, with_published(points, paper), lambda: draw(shown, paper, sources))
 
 
 if __name__ == "__main__":

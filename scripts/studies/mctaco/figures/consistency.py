@@ -1,10 +1,8 @@
 """Draw consistency on MC-TACO: the share of questions whose accepted quantities form one range.
 
 Zhou et al. 2019 found that models accept "1 hour" and "9 hours" but not the hours between. Counted
-are questions of duration and of frequency with two different accepted quantities or more. The
-data's own labels are the most that a model can be expected to reach; accepting everything is
-consistent by construction, so the number means nothing without F1. A system with fewer than 10 such
-questions has no mark in the figure, but its n; all are in the CSV.
+are questions of duration and of frequency with two different accepted quantities or more. A system
+with fewer than 10 such questions has no mark in the figure, but its n; all are in the CSV.
 """
 
 import argparse
@@ -16,15 +14,6 @@ from matplotlib.figure import Figure
 
 from scripts.publish import style
 from scripts.publish.arguments import run_program
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
-from scripts.studies.mctaco.figures.metrics import (
-    BASELINES,
-    NORMALIZED,
-    PLACE,
-    POINTS,
-    SLICES,
-    system_means,
-)
 from scripts.publish.names import load
 from scripts.publish.panels import (
     LANE,
@@ -35,6 +24,15 @@ from scripts.publish.panels import (
     in_lines,
     publish,
     write_beside,
+)
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES,
+    NORMALIZED,
+    PLACE,
+    POINTS,
+    SLICES,
+    system_means,
 )
 
 RANGED = ["category=duration", "category=frequency"]
@@ -59,47 +57,32 @@ def with_names(points: pd.DataFrame) -> pd.DataFrame:
     """The points with the columns of Rows: what adds unit normalization to the row above is named
     by that.
     """
-    names = points["system"].mask(
-        points["method"] == "control", points["system"] + " (best control)"
-    )
-    rows = points.drop_duplicates("system")["system"]
+    system, is_control = points["system"], points["method"] == "control"
+    rows = system.drop_duplicates()
     added = rows[rows == rows.shift() + NORMALIZED]
-    names = names.mask(points["system"].isin(added), NORMALIZED.strip())
-    return points.assign(row=points["system"], series=points["system"], name=names)
+    names = system.mask(is_control, system + " (best control)")
+    names = names.mask(system.isin(added), NORMALIZED.strip())
+    return points.assign(row=system, series=system, name=names)
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look]) -> None:
     """One category on one corpus and split."""
     rows.draw(axes, points[points["n"] >= LEAST], known)
-    write_beside(
-        axes,
-        {
-            rows.places[row]: f"{n:,}" + ", too few" * (n < LEAST)
-            for row, n in zip(points["row"], points["n"])
-        },
-        "n",
-    )
+    counts = zip(points["row"].map(rows.places), points["n"])
+    write_beside(axes, {y: f"{n:,}" + ", too few" * (n < LEAST) for y, n in counts}, "n")
     axes.set_xlim(0, 100)
     axes.set_xlabel("questions whose accepted\nquantities form one range (%)")
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by consistencies()."""
     known = {system: REFERENCE for system in points["system"]} | system_looks(points, line="")
     lines = []
     for of_split, *titles in by_place(points, sources):
         table = with_names(of_split)
         rows = Rows(table, lane=2 * LANE)
-        draw_category = partial(draw_panel, rows=rows, known=known)
-        panels = [
-            Panel(
-                table[table["slice"] == part],
-                draw_category,
-                detail=SLICES[part],
-                height=rows.height,
-            )
-            for part in RANGED
-        ]
+        draw_part = partial(draw_panel, rows=rows, known=known)
+        parts = [(table[table["slice"] == part], SLICES[part]) for part in RANGED]
+        panels = [Panel(one, draw_part, detail=name, height=rows.height) for one, name in parts]
         lines += in_lines(panels, len(RANGED), ", ".join(titles))
     return figure_of(lines, share_y="line")
 
@@ -107,12 +90,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     points, sources = consistencies(metrics_to_draw(given)), load(given.sources)
     is_model = ~points["model"].isin(BASELINES) & (points["method"] != "control")
-    enough = (is_model & (points["n"] >= LEAST)).any()
-    publish(
-        given,
-        points[POINTS],
-        lambda: draw(points[points["drawn"]], sources) if enough else style.nothing(FEW),
-    )
+    enough, shown = (is_model & (points["n"] >= LEAST)).any(), points[points["drawn"]]
+    publish(given, points[POINTS], lambda: draw(shown, sources) if enough else style.nothing(FEW))
 
 
 if __name__ == "__main__":

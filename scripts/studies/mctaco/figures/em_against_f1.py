@@ -1,14 +1,10 @@
 """Draw exact match against F1 on MC-TACO, a panel for each corpus and split: models, baselines, and
-the best control.
-
-Models and the control are named in a legend; baselines, and what stands in the paper alone, beside
-their marks.
+the control with the highest exact match.
 
 F1 rewards each right candidate, exact match only a question without any mistake: how far a system
-lies below the diagonal tells how much of its F1 comes from single candidates rather than from whole
-questions. Means over the seeds with 95 % intervals over sentences and seeds; light open marks:
-table 2 of Zhou et al. 2019, on the corpus of the paper only, joined to the same system here by a
-thin line. Grey: the control with the highest exact match; the others are in the CSV.
+lies below the diagonal tells how much of its F1 comes from single candidates. Light open marks:
+table 2 of Zhou et al. 2019, joined to the same system here by a thin line. Models and the control
+are named in a legend; baselines, and what stands in the paper alone, beside their marks.
 """
 
 import argparse
@@ -22,9 +18,20 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from scripts.data.items import HUMAN
-from scripts.running.program import UserError
 from scripts.publish import style
 from scripts.publish.arguments import run_program
+from scripts.publish.names import load, people_points
+from scripts.publish.panels import (
+    CHANCE,
+    PEOPLE,
+    Look,
+    Panel,
+    draw_marks,
+    figure_of,
+    publish,
+    same_place,
+)
+from scripts.running.program import UserError
 from scripts.studies.mctaco.figures.looks import (
     by_place,
     metrics_to_draw,
@@ -40,17 +47,6 @@ from scripts.studies.mctaco.figures.metrics import (
     table_2,
     with_published,
 )
-from scripts.publish.names import load, people_points
-from scripts.publish.panels import (
-    CHANCE,
-    PEOPLE,
-    Look,
-    Panel,
-    draw_marks,
-    figure_of,
-    publish,
-    same_place,
-)
 
 METRICS = ["f1", "exact_match"]
 BASELINE = Look(style.INK, "X", "", size=5.5)
@@ -59,21 +55,12 @@ LABELS = [(ring, turn) for ring in (8, 14, 22, 32) for turn in (0, 180, 315, 45,
 SIDES, HEIGHTS = {1: "left", 0: "center", -1: "right"}, {1: "bottom", 0: "center", -1: "top"}
 
 
-def systems(metrics: pd.DataFrame) -> pd.DataFrame:
-    """F1 and exact match over the whole test split, of every system."""
-    rows = system_means(metrics)
-    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(METRICS) & (rows["model"] != "gold")]
-    return rows.assign(origin="here")
-
-
 def answers_of_people(metrics: Path) -> pd.DataFrame:
-    """What people reached, as rows of systems()."""
+    """What people reached, as points."""
     rows = pd.concat([people_points(metrics, "mctaco", metric) for metric in METRICS])
     rows = rows.drop_duplicates([*PLACE, "metric", "n"])  # of datasets that differ for models alone
-    return rows.assign(
-        metric=rows["metric"].str.removeprefix("human_"),
-        system=[f"people, n = {n:,}" for n in rows["n"]],
-    )
+    names = [f"people, n = {n:,}" for n in rows["n"]]
+    return rows.assign(metric=rows["metric"].str.removeprefix("human_"), system=names)
 
 
 def draw_panel(
@@ -82,25 +69,14 @@ def draw_panel(
     """The marks of one corpus and split; paper: table 2 on this corpus, in per cent."""
     f1, exact = (points[points["metric"] == metric].set_index("system") for metric in METRICS)
     for system in f1.index:
+        look = known[system]
         x, y = f1.at[system, "value"] * 100, exact.at[system, "value"] * 100
-        for table, flat in ((exact, False), (f1, True)):
-            draw_marks(
-                axes,
-                table.loc[[system]].assign(place=y if flat else x),
-                known[system],
-                "place",
-                flat=flat,
-                elinewidth=0.8,
-                capsize=0,
-            )
+        for table, flat, at in ((exact, False, x), (f1, True, y)):
+            row = table.loc[[system]].assign(place=at)
+            draw_marks(axes, row, look, "place", flat=flat, elinewidth=0.8, capsize=0)
         for _, row in paper[paper.index.isin([tuple(f1.loc[system, KEY])])].iterrows():
-            axes.plot(
-                [x, row["f1"]],
-                [y, row["exact_match"]],
-                color=known[system].colour,
-                linewidth=0.6,
-                zorder=2,
-            )
+            ends = [x, row["f1"]], [y, row["exact_match"]]
+            axes.plot(*ends, color=look.colour, linewidth=0.6, zorder=2)
     for _, row in paper.iterrows():
         axes.plot(row["f1"], row["exact_match"], zorder=5, **PAPER.settings())
     axes.margins(0.06, 0.08)
@@ -127,9 +103,8 @@ def write_label(axes: Axes, x: float, y: float, text: str, colour: str, taken: l
 
     def faults(place: tuple[int, int]) -> float:
         box = box_at(place)
-        return box.count_overlaps(taken) + 9 * (
-            not frame.contains(*box.min) or not frame.contains(*box.max)
-        )
+        is_inside = frame.contains(*box.min) and frame.contains(*box.max)
+        return box.count_overlaps(taken) + 9 * (not is_inside)
 
     taken.append(box_at(min(LABELS, key=faults)))
 
@@ -144,11 +119,11 @@ def write_labels(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame) -> None:
     ]
     axes.autoscale(False)
     axes.plot([0, 100], [0, 100], zorder=1, **CHANCE.settings())
-    f1, exact = (
-        points[points["metric"] == metric].set_index("system")["value"] * 100 for metric in METRICS
-    )
-    for system in points.loc[points["model"].isin([*BASELINES, HUMAN]), "system"].unique():
-        write_label(axes, f1[system], exact[system], system, style.INK, taken)
+    named = points[points["model"].isin([*BASELINES, HUMAN])]
+    at = named.pivot(index="system", columns="metric", values="value") * 100
+    for system in named["system"].unique():
+        x, y = at.loc[system, METRICS]
+        write_label(axes, x, y, system, style.INK, taken)
     for _, row in paper[~paper.index.isin(pd.MultiIndex.from_frame(points[KEY]))].iterrows():
         write_label(axes, row["f1"], row["exact_match"], f"{row['row']} (paper)", style.GREY, taken)
 
@@ -156,10 +131,10 @@ def write_labels(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame) -> None:
 def draw(
     points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame
 ) -> Figure:
-    """The figure of a table made by systems(); people: of answers_of_people()."""
+    """The figure of F1 and exact match; people: of answers_of_people()."""
     known = dict.fromkeys(points["system"], BASELINE) | system_looks(points, line="")
     known |= dict.fromkeys(people["system"], PEOPLE)
-    panels, in_paper = [], False
+    lines, in_paper = [], False
     for of_split, source, split in by_place(points, sources):
         paper = table_2(published, of_split["source"].iloc[0]).dropna()
         paper[METRICS] *= 100
@@ -167,35 +142,27 @@ def draw(
         answered = same_place(people, of_split)
         detail = f"{split}, {of_split['n'].max():,} questions"
         of_split = pd.concat([of_split, answered]) if len(answered) else of_split
-        panels.append(
-            Panel(
-                of_split,
-                partial(draw_panel, known=known, paper=paper),
-                source,
-                detail,
-                height=3.8,
-                finish=partial(write_labels, paper=paper),
-            )
-        )
-    handles = [
-        Look(marker="o", line="").handle("here, with 95 % intervals"),
-        CHANCE.handle("exact match = F1"),
-    ]
+        draw_split = partial(draw_panel, known=known, paper=paper)
+        finish = partial(write_labels, paper=paper)
+        lines.append([Panel(of_split, draw_split, source, detail, height=3.8, finish=finish)])
+    here = Look(marker="o", line="").handle("here, with 95 % intervals")
+    handles = [here, CHANCE.handle("exact match = F1")]
     handles += [PAPER.handle("in the paper, joined to the same system here")] * in_paper
-    return figure_of([[panel] for panel in panels], system_legend(points, *handles))
+    return figure_of(lines, system_legend(points, *handles))
 
 
 def main(given: argparse.Namespace) -> None:
-    points, sources = systems(metrics_to_draw(given)), load(given.sources)
+    rows, sources = system_means(metrics_to_draw(given)), load(given.sources)
+    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(METRICS) & (rows["model"] != "gold")]
+    points = rows.assign(origin="here")
     if points["model"].isin(BASELINES).all():
         raise UserError(
             f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with "
             "a model"
         )
     published, people = published_beside(given.sources), answers_of_people(given.metrics)
-    printed = published[
-        published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])
-    ]
+    is_printed = published["table"].str.startswith("Table 2")
+    printed = published[is_printed & published["source"].isin(points["source"])]
     shown = points[points["drawn"]]
     publish(given, with_published(points, printed), lambda: draw(shown, published, sources, people))
 

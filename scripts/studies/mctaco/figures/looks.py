@@ -11,22 +11,27 @@ from matplotlib.artist import Artist
 
 from scripts.publish import style
 from scripts.publish.names import load_systems, source_title, split_title
-from scripts.publish.panels import Look, legend_of, looks, with_best_control
-from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, mctaco_metrics, system_means
+from scripts.publish.panels import Look, among, legend_of, looks, with_best_control
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES,
+    PLACE,
+    SYSTEM,
+    mctaco_metrics,
+    system_means,
+)
 
 OPEN = Look(marker="o", line="", face=style.PAPER)
 LABELLED = 12  # systems: of more, the legend names unit normalization only once
 
 
 def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
-    """mctaco_metrics() with `drawn`: of the controls of a corpus and split,
-    only the one with the highest exact match.
+    """mctaco_metrics() with `drawn`: of the controls of a corpus and split only the one with the
+    highest exact match.
     """
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
     means = system_means(metrics)
     exact = means[(means["slice"] == "all") & (means["metric"] == "exact_match")]
-    best = pd.MultiIndex.from_frame(with_best_control(exact, PLACE)[[*PLACE, "system"]])
-    is_best = pd.MultiIndex.from_frame(metrics[[*PLACE, "system"]]).isin(best)
+    is_best = among(metrics, with_best_control(exact, PLACE), SYSTEM)
     return metrics.assign(drawn=is_best | (metrics["method"] != "control"))
 
 
@@ -50,8 +55,6 @@ def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list
     known = system_looks(points, line="")
     if len(known) > LABELLED:
         known = system_looks(points, "kind", "")
-        others = (
-            *[OPEN.handle("open: + unit normalization")] * bool(points["unit_normalization"].any()),
-            *others,
-        )
+        if points["unit_normalization"].any():
+            others = OPEN.handle("open: + unit normalization"), *others
     return legend_of(known, *others, controls=style.BEST_CONTROL)

@@ -10,22 +10,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
-from scripts.studies.mctaco.evaluate import SCHEMA
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import experiment_if_needed, method_title, model_title, without_people
+from scripts.publish.names import (
+    experiment_if_needed,
+    in_order,
+    method_note,
+    titles_of,
+    without_people,
+)
 from scripts.publish.published import claims_beside, with_shares
+from scripts.running.program import UserError
+from scripts.studies.mctaco.evaluate import SCHEMA
 
-CATEGORIES = {
-    "duration": "duration",
-    "ordering": "ordering",
-    "typical_time": "typical time",
-    "frequency": "frequency",
-    "stationarity": "stationarity",
-}
-SLICES = {f"category={name}": title for name, title in CATEGORIES.items()}
+CATEGORIES = "duration", "ordering", "typical_time", "frequency", "stationarity"
+SLICES = {f"category={name}": name.replace("_", " ") for name in CATEGORIES}
 PLACE = ["source", "split"]
+SYSTEM = [*PLACE, "system"]
 KEY = ["paper_model", "unit_normalization"]  # by which a system has a row of table 2
 BASELINES = {
     "random": "random",
@@ -38,29 +39,10 @@ NORMALIZED = " + unit normalization"
 LEARNT = ["train", "untrained"]
 # methods that need not be told beside the model
 PLAIN = [*LEARNT, "control", "baseline", "released"]
-POINTS = [
-    "origin",
-    "source",
-    "split",
-    "system",
-    "model",
-    "unit_normalization",
-    "experiment",
-    "train_questions",
-    "train_pairs",
-    "draw",
-    "seed",
-    "wording",
-    "slice",
-    "metric",
-    "value",
-    "sd",
-    "ci_low",
-    "ci_high",
-    "n",
-    "sample",
-    "limit",
-]
+POINTS = (
+    "origin source split system model unit_normalization experiment train_questions train_pairs "
+    "draw seed wording slice metric value sd ci_low ci_high n sample limit"
+).split()
 
 
 def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
@@ -70,12 +52,11 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     kind is the system without unit normalization; paper_model the model as whose system the paper
     prints numbers: of released judgements the one that made them.
 
-    What two experiments share stands once; where they measured the same setting differently (other
-    training settings, other seeds), the system carries the experiment's name. Baselines stand once,
-    since no training set changes them, and so do released judgements, with the least of their
-    distances to a control: an experiment may have few controls, or none. `seed` is missing in rows
-    over all seeds, `train_questions` where all questions were learnt from. draws: whether the rows
-    keep their draws over sentences.
+    What two experiments share stands once; where they measured the same setting differently, the
+    system carries the experiment's name. Baselines stand once, since no training set changes them,
+    and so do released judgements, with the least of their distances to a control: an experiment may
+    have few controls, or none. `train_questions` is missing where all questions were learnt from.
+    draws: whether the rows keep their draws over sentences.
     """
     metrics = read_metrics(path, SCHEMA, draws).to_pandas()
     metrics = metrics[(metrics["study"] == "mctaco") & metrics["contrast"].isna()]
@@ -87,9 +68,8 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     # As float, so that a column with nothing in it can be joined with one that has numbers.
     numbers = ["train_questions", "train_pairs", "draw", "limit", "seed", "sd"]
     metrics = metrics.astype({"unit_normalization": bool} | dict.fromkeys(numbers, float))
-    how = metrics["method"].map(lambda name: "" if name in PLAIN else f", {method_title(name)}")
-    titles = metrics["model"].map(lambda name: BASELINES.get(name) or model_title(name, models))
-    metrics["kind"] = titles + limit_if_several(metrics) + how
+    how = metrics["method"].map(lambda name: method_note(name, PLAIN))
+    metrics["kind"] = titles_of(metrics, models, BASELINES) + limit_if_several(metrics) + how
     baseline, released = metrics["model"].isin(BASELINES), metrics["method"] == "released"
     fixed = metrics[baseline].assign(
         unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0.0
@@ -99,43 +79,23 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     trained = metrics[~baseline & ~released].drop_duplicates(settings)
     least = metrics[released].sort_values("value", kind="stable").drop_duplicates(alike)
     trained = pd.concat([trained, least])
-    point = [
-        *PLACE,
-        "kind",
-        "model",
-        "unit_normalization",
-        "train_questions",
-        "draw",
-        "slice",
-        "metric",
-        "seed",
-    ]
+    of_system = "unit_normalization train_questions draw slice metric seed".split()
+    point = [*PLACE, "kind", "model", *of_system]
     trained["kind"] += experiment_if_needed(trained, point)
     rows = pd.concat([fixed.drop_duplicates(alike), trained], ignore_index=True)
     rows["system"] = rows["kind"] + rows["unit_normalization"].map({True: NORMALIZED, False: ""})
-    rows["paper_model"] = (
-        rows["model"]
-        .map(lambda name: models.get(name, {}).get("of", name))
-        .where(rows["method"].isin(PLAIN), "")
-    )
-    place = {name: number for number, name in enumerate([*BASELINES, *models])}
-    return rows.sort_values(
-        [*PLACE, "model", "kind", *point[4:]],
-        ignore_index=True,
-        key=lambda column: (
-            column.map(place).fillna(len(place)) if column.name == "model" else column
-        ),
-    )
+    of = rows["model"].map(lambda name: models.get(name, {}).get("of", name))
+    rows["paper_model"] = of.where(rows["method"].isin(PLAIN), "")
+    return in_order(rows, [*PLACE, "model", "kind", *of_system], model=[*BASELINES, *models])
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows of each system's largest training set; of its first draw, where there are
     several.
     """
-    system = [*PLACE, "system"]
     size = metrics["train_questions"].fillna(np.inf)
-    most = metrics[size == size.groupby([metrics[name] for name in system]).transform("max")]
-    return most[most["draw"] == most.groupby(system)["draw"].transform("min")]
+    most = metrics[size == size.groupby([metrics[name] for name in SYSTEM]).transform("max")]
+    return most[most["draw"] == most.groupby(SYSTEM)["draw"].transform("min")]
 
 
 def system_means(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -152,32 +112,23 @@ def published_beside(sources: Path) -> pd.DataFrame:
     of the released predictions (slices by category).
     """
     claims = claims_beside(sources, "mctaco", ["source", "slice", "unit_normalization"])
-    claims = claims[
-        claims["metric"].isin(["f1", "exact_match"])
-        & claims["table"].str.startswith(("Table 2", "Released predictions"))
-    ]
-    return (
-        with_shares(claims, sources)
-        .assign(
-            unit_normalization=claims["unit_normalization"] == "True",
-            slice=claims["slice"].fillna("all"),
-        )
-        .reset_index(drop=True)
-    )
+    tables = claims["table"].str.startswith(("Table 2", "Released predictions"))
+    claims = with_shares(claims[tables & claims["metric"].isin(["f1", "exact_match"])], sources)
+    is_normalized = claims["unit_normalization"] == "True"
+    claims = claims.assign(unit_normalization=is_normalized, slice=claims["slice"].fillna("all"))
+    return claims.reset_index(drop=True)
 
 
 def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
     """The systems of table 2 on a corpus: row, f1, exact_match, by model and unit_normalization."""
     rows = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
-    wide = rows.pivot_table(
-        index=["row", "model", "unit_normalization"], columns="metric", values="value", sort=False
-    )
+    key = ["row", "model", "unit_normalization"]
+    wide = rows.pivot_table(index=key, columns="metric", values="value", sort=False)
     return wide.reindex(columns=["f1", "exact_match"]).reset_index("row")
 
 
 def with_published(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The points of a figure as they stand in its CSV: measured here, then published."""
     published = published.assign(origin="published", system=published["row"], sample=False)
-    return pd.concat(
-        [points[POINTS], published.reindex(columns=POINTS)] if len(published) else [points[POINTS]]
-    )
+    parts = [points, published] if len(published) else [points]
+    return pd.concat([part.reindex(columns=POINTS) for part in parts])

@@ -4,11 +4,8 @@ exact match.
 Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", and the gap may be
 "evidence that they only associate surface forms". Open marks: each candidate judged for itself;
 filled ones: the quantities of a question of duration or frequency judged by the one interval that
-the same scores make likeliest. Left of a line of panels: all questions; in the middle those with
-two different quantities or more, where a range can tell something; right: the gap, on all
-questions. Means over the seeds with 95 % intervals over sentences and seeds; what one range adds is
-paired by question. The data's own labels show the most that one range can reach. Grey: the control
-with the highest exact match; the others are in the CSV.
+the same scores make likeliest. What one range adds is paired by question. The data's own labels
+show the most that one range can reach.
 """
 
 import argparse
@@ -19,11 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.measure.intervals import difference
-from scripts.running.program import UserError
 from scripts.publish import style
 from scripts.publish.arguments import run_program
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw
-from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, system_means
 from scripts.publish.names import load
 from scripts.publish.panels import (
     LANE,
@@ -36,7 +30,11 @@ from scripts.publish.panels import (
     publish,
     write_beside,
 )
+from scripts.publish.selection import with_interval
 from scripts.publish.table import signed
+from scripts.running.program import UserError
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw
+from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, SYSTEM, system_means
 
 # Of each panel: the slice, what it is of, the metric, what its axis says.
 PANELS = [
@@ -56,21 +54,13 @@ def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
 
     metrics: with draws.
     """
-    rows, system = system_means(metrics), [*PLACE, "system"]
+    rows = system_means(metrics)
     rows = rows[rows["metric"].isin(SHOWN) & rows["slice"].isin([name for name, *_ in PANELS])]
     rows = rows[~rows["model"].isin(set(BASELINES) - {"gold"})]
-    ranged = rows.loc[rows["metric"] == f"exact_match{RANGE}", system].drop_duplicates()
-    rows = rows.merge(ranged, on=system)
-    rows = rows.assign(origin="here", last=rows["model"] == "gold")
+    ranged = rows.loc[rows["metric"] == f"exact_match{RANGE}", SYSTEM].drop_duplicates()
+    rows = rows.merge(ranged, on=SYSTEM).assign(origin="here")
+    rows["last"] = rows["model"] == "gold"
     return rows.sort_values([*PLACE, "last"], kind="stable", ignore_index=True)
-
-
-def gain(single: pd.Series, ranged: pd.Series) -> str:
-    """What one range adds to exact match, in points with its interval."""
-    found = difference(ranged.to_dict(), single.to_dict())
-    if found.ci_low is None or found.ci_high is None:
-        return signed(found.value)
-    return f"{signed(found.value)} ({signed(found.ci_low)} to {signed(found.ci_high)})"
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label: str) -> None:
@@ -84,30 +74,28 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label:
         axes.hlines(low.index, low, high, colors=colour, linewidth=1, alpha=0.6, zorder=3)
         draw_marks(axes, single, SINGLE._replace(colour=colour), "y", flat=True, intervals=False)
         draw_marks(axes, ranged, RANGED._replace(colour=colour, line=""), "y", flat=True, zorder=5)
-    if metric == "exact_match" and (points["slice"] == "all").all():
-        by = points.set_index(["metric", "y"])
-        write_beside(
-            axes,
-            {y: gain(by.loc[metric, y], by.loc[metric + RANGE, y]) for y in rows.names},
-            "one range adds",
-        )
     if metric == "exact_match":
         axes.set_xlim(0, 100)
     else:
         axes.set_xlim(left=min(0, points["value"].min() * 100 - 2))
+    if metric == "exact_match" and (points["slice"] == "all").all():
+        by = points.set_index(["metric", "y"])
+        gains = {
+            y: difference(*(by.loc[metric + end, y] for end in (RANGE, ""))) for y in rows.names
+        }
+        told = {y: with_interval(gain, signed) for y, gain in gains.items()}
+        write_beside(axes, told, "one range adds")
     axes.set_xlabel(label)
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by decoded()."""
     points = points.assign(row=points["system"], series="", name=points["system"].str.wrap(WRAP))
     lines = []
     for of_split, *titles in by_place(points, sources):
         rows, panels = Rows(of_split, lane=2 * LANE), []
         for part, questions, metric, label in PANELS:
-            table = of_split[
-                (of_split["slice"] == part) & of_split["metric"].isin([metric, metric + RANGE])
-            ]
+            of_metric = of_split["metric"].isin([metric, metric + RANGE])
+            table = of_split[of_metric & (of_split["slice"] == part)]
             draw_metric = partial(draw_panel, rows=rows, metric=metric, label=label)
             if len(table):  # of few questions none may have several quantities
                 detail = f"{questions}\nn = {table['n'].max():,}"

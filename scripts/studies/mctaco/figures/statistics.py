@@ -1,8 +1,5 @@
-"""Tabulate what MC-TACO holds beside what the paper prints of it (Zhou et al. 2019, table 1).
-
-Questions (one with its sentence: the authors group by both), question and answer pairs, words of a
-sentence, question and answer (split at white space, a pair each counted), and by category the
-questions and the candidates of each; of all splits together, as in the paper, and of each.
+"""Tabulate what MC-TACO holds beside what the paper prints of it (Zhou et al. 2019, table 1): of
+all splits together, as in the paper, and of each.
 """
 
 import argparse
@@ -12,10 +9,10 @@ import pandas as pd
 
 from scripts.data.tables import QUESTIONS, read_table
 from scripts.publish.arguments import run_program
-from scripts.studies.mctaco.figures.metrics import SLICES, mctaco_metrics
 from scripts.publish.names import load, load_systems, source_title
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
 from scripts.publish.table import filled, publish_table
+from scripts.studies.mctaco.figures.metrics import SLICES, mctaco_metrics
 
 NAMES = {
     "questions": "questions",
@@ -38,9 +35,8 @@ SAMPLE = " SAMPLE DATA where marked: made-up questions, not a corpus."
 
 def statistics(answers: pd.DataFrame) -> pd.Series:
     """The numbers of NAMES by slice and metric, of a table of the schema questions."""
-    rows = answers.assign(
-        **{name: answers[name.removesuffix("_words")].str.split().str.len() for name in WORDS}
-    )
+    words = {name: answers[name.removesuffix("_words")].str.split().str.len() for name in WORDS}
+    rows = answers.assign(**words)
     parts = pd.concat([rows.assign(slice="all"), rows.assign(slice="category=" + rows["category"])])
     table = parts.groupby("slice").agg(
         questions=("question_id", "nunique"),
@@ -48,9 +44,8 @@ def statistics(answers: pd.DataFrame) -> pd.Series:
         likely=("label", "mean"),
         **{name: (name, "mean") for name in WORDS},
     )
-    table = table.assign(
-        candidates=table["pairs"] / table["questions"], likely=table["likely"] * 100
-    )
+    table["candidates"] = table["pairs"] / table["questions"]
+    table["likely"] *= 100
     table[WORDS] = table[WORDS].where(table.index.to_series() == "all", axis=0)
     return table.reindex(list(PARTS))[list(NAMES)].rename_axis(columns="metric").stack().dropna()
 
@@ -59,13 +54,11 @@ def tabulate(cleaned: Path, claims: pd.DataFrame, title: str) -> pd.DataFrame:
     """A row of text for each number of one corpus; cleaned: its folder; claims: of claims_beside(),
     about it.
     """
-    splits = {
-        file.stem: read_table(file, QUESTIONS.names).to_pandas()
-        for file in sorted(cleaned.glob("*.parquet"))
-    }
-    every = statistics(pd.concat(splits.values(), ignore_index=True))
-    values = {"All": every} | {split: statistics(rows) for split, rows in splits.items()}
-    values = pd.DataFrame(values).reindex(every.index)
+    files = sorted(cleaned.glob("*.parquet"))
+    splits = {file.stem: read_table(file, QUESTIONS.names).to_pandas() for file in files}
+    parts = {"All": pd.concat(splits.values(), ignore_index=True)} | splits
+    values = pd.DataFrame({name: statistics(rows) for name, rows in parts.items()})
+    values = values.reindex(statistics(parts["All"]).index)
     slices, metrics = (values.index.get_level_values(level) for level in values.index.names)
     table = statistics_table(values, ["questions", "pairs"], claims).reset_index(drop=True)
     names = {"Corpus": title, "Of": slices.map(PARTS), "Number": metrics.map(NAMES)}
@@ -77,20 +70,14 @@ def main(given: argparse.Namespace) -> None:
     claims = claims_beside(given.sources, "mctaco", ["source", "slice"])
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
-    samples = metrics.groupby("source")["sample"].any()
-    table = pd.concat(
-        [
-            tabulate(
-                given.cleaned / source,
-                claims[claims["source"] == source],
-                source_title(source, sources) + " [sample data]" * sample,
-            )
-            for source, sample in samples.items()
-        ],
-        ignore_index=True,
-    ).fillna("")
+    samples, tables = metrics.groupby("source")["sample"].any(), []
+    for source, sample in samples.items():
+        title = source_title(source, sources) + " [sample data]" * sample
+        about = claims[claims["source"] == source]
+        tables.append(tabulate(given.cleaned / source, about, title))
+    table = filled(pd.concat(tables, ignore_index=True).fillna(""), [])
     caption = CAPTION + SAMPLE * bool(samples.any())
-    publish_table(given, filled(table, []), caption, ["Corpus", "Of", "Number"])
+    publish_table(given, table, caption, ["Corpus", "Of", "Number"])
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 (Zhou et al. 2019, table 2).
 
 Each model as learnt from the largest training set that was run (all questions, where a run learnt
-from all). Means over the seeds, their sd over the seeds, 95 % intervals over sentences and seeds.
-Released predictions are scored as they came. What the paper measured and this study did not run
-stands below, on the corpus of the paper only.
+from all). What the paper measured and this study did not run stands below, on the corpus of the
+paper only.
 """
 
 import argparse
@@ -13,6 +12,15 @@ import pandas as pd
 
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.table import (
+    above_cells,
+    by_metric,
+    filled,
+    number_cells,
+    percent,
+    publish_table,
+)
 from scripts.studies.mctaco.figures.metrics import (
     KEY,
     PLACE,
@@ -21,8 +29,6 @@ from scripts.studies.mctaco.figures.metrics import (
     table_2,
     trained_most,
 )
-from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.table import above_cells, filled, interval, percent, publish_table
 
 WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
@@ -34,74 +40,49 @@ CAPTION = (
 )
 
 
-def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
-    """A row of text for each system of one corpus and split; paper: the systems of table 2 on that
-    corpus.
+def rows_of(rows: pd.DataFrame, paper: pd.DataFrame, place: dict, models: dict) -> list[dict]:
+    """A row of text for each system of one corpus and split, and below them for each that was not
+    run; paper: the systems of table 2 on that corpus; place: the first cells.
     """
-    table_rows = []
+
+    def in_paper(name: str, row: pd.Series) -> dict[str, str]:
+        return {f"{name} in the paper": percent(row[METRICS[name]])}
+
+    table = []
     for system, of_system in rows.groupby("system", sort=False):
-        by = {row["metric"]: row for _, row in of_system[of_system["seed"].isna()].iterrows()}
+        by = by_metric(of_system[of_system["seed"].isna()])
         first = by["f1"]
-        same = paper[paper.index.isin([tuple(first[KEY])])]
-        cells = {
-            "Corpus": source_title(first["source"], sources) + note_of(first),
-            "Split": split_title(first["split"]),
+        pairs = first["train_pairs"]
+        cells = place | {
+            "Corpus": place["Corpus"] + note_of(first),
             "Questions": f"{first['n']:,}",
             "System": system,
-            "Training pairs": ""
-            if pd.isna(first["train_pairs"])
-            else f"{first['train_pairs']:,.0f}",
+            "Training pairs": "" if pd.isna(pairs) else f"{pairs:,.0f}",
             **replicate_counts(of_system),
         }
+        same = paper[~paper.index.duplicated()].reindex([tuple(first[KEY])]).iloc[0]
         for name, metric in METRICS.items():
-            cells |= {
-                f"{name} (%)": percent(by[metric]["value"]),
-                f"{name} sd": percent(by[metric]["sd"]),
-                f"{name} 95 % interval": interval(by[metric]),
-                f"{name} in the paper": percent(same[metric].iloc[0]) if len(same) else "",
-            }
-        table_rows.append(cells | above_cells(by, "exact_match", models))
-    return table_rows
-
-
-def not_run(rows: pd.DataFrame, paper: pd.DataFrame, like: dict) -> list[dict]:
-    """A row of text for each system of table 2 that was not run; like: a row of the same corpus and
-    split.
-    """
-    missing = paper[~paper.index.isin(pd.MultiIndex.from_frame(rows[KEY]))]
-    return [
-        {
-            "Corpus": like["Corpus"],
-            "Split": like["Split"],
-            "System": f"{row['row']} (in the paper only)",
-        }
-        | {f"{name} in the paper": percent(row[metric]) for name, metric in METRICS.items()}
-        for _, row in missing.iterrows()
-    ]
-
-
-def tabulate(
-    metrics: pd.DataFrame, published: pd.DataFrame, sources: dict, models: dict
-) -> pd.DataFrame:
-    """A row of text for each corpus, split and system, from a table made by mctaco_metrics()."""
-    rows = trained_most(metrics)
-    above = [f"exact_match_above_{what}" for what in ("control", "same_view", "blind")]
-    shown = [*METRICS.values(), *above]
-    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(shown) & (rows["model"] != "gold")]
-    table_rows = []
-    for (source, _), of_split in rows.groupby(PLACE, sort=False):
-        paper = table_2(published, source)
-        cells = measured(of_split, paper, sources, models)
-        table_rows += cells + not_run(of_split, paper, cells[0])
-    return filled(pd.DataFrame(table_rows).fillna(""), WORDS)
+            cells |= number_cells(name, by[metric]) | in_paper(name, same)
+        table.append(cells | above_cells(by, "exact_match", models))
+    for _, row in paper[~paper.index.isin(pd.MultiIndex.from_frame(rows[KEY]))].iterrows():
+        name = {"Corpus": table[0]["Corpus"], "System": f"{row['row']} (in the paper only)"}
+        table.append(place | name | in_paper("F1", row) | in_paper("EM", row))
+    return table
 
 
 def main(given: argparse.Namespace) -> None:
-    models = load_systems(given.models, given.sources)
-    metrics = mctaco_metrics(given.metrics, models)
-    table = tabulate(metrics, published_beside(given.sources), load(given.sources), models)
+    models, sources = load_systems(given.models, given.sources), load(given.sources)
+    metrics, published = mctaco_metrics(given.metrics, models), published_beside(given.sources)
+    rows, table = trained_most(metrics), []
+    above = [f"exact_match_above_{what}" for what in ("control", "same_view", "blind")]
+    shown = rows["metric"].isin([*METRICS.values(), *above])
+    rows = rows[shown & (rows["slice"] == "all") & (rows["model"] != "gold")]
+    for (source, split), of_split in rows.groupby(PLACE, sort=False):
+        place = {"Corpus": source_title(source, sources), "Split": split_title(split)}
+        table += rows_of(of_split, table_2(published, source), place, models)
+    text = filled(pd.DataFrame(table).fillna(""), WORDS)
     publish_table(
-        given, table, caption_of(CAPTION, metrics, "made-up questions, not a corpus"), WORDS
+        given, text, caption_of(CAPTION, metrics, "made-up questions, not a corpus"), WORDS
     )
 
 

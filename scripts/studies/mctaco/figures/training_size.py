@@ -2,10 +2,9 @@
 (Zhou et al. 2019, figure 3).
 
 Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of
-a size, from no training data on where the model was measured untrained (method untrained), with the
-95 % interval over sentences and draws. Dotted: random. Dashed: where the paper says that the curve
-goes flat, on the corpus of the paper only. Drawn are the systems that were run with more than one
-size; all of them, where none was.
+a size, from no training data on where the model was measured untrained. Dashed: where the paper
+says that the curve goes flat. Drawn are the systems that were run with more than one size; all of
+them, where none was.
 """
 
 import argparse
@@ -20,12 +19,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from scripts.measure.intervals import mean_of
-from scripts.running.program import UserError
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import replicate_name
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
-from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS
 from scripts.publish.names import load
 from scripts.publish.panels import (
     CHANCE,
@@ -41,18 +37,16 @@ from scripts.publish.panels import (
     same_place,
 )
 from scripts.publish.published import claims_beside
+from scripts.running.program import UserError
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
+from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, SYSTEM
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
 PLATEAU = Look(line=DASHED, width=0.7)
-SYSTEM = [*PLACE, "system"]
-ONE: dict[str, Any] = {
-    "linestyle": "",
-    "markersize": 2.4,
-    "markeredgewidth": 0.6,
-    "alpha": 0.8,
-    "zorder": 5,
-}  # of one draw
+# of one draw
+ONE: dict[str, Any] = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6}
+ONE |= {"alpha": 0.8, "zorder": 5}
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -67,13 +61,11 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     )
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
     is_line = (rows["model"] == "random") | (rows["method"] == "control") & rows["drawn"]
-    return pd.concat(
-        [rows[is_line & rows["source"].isin(chosen["source"])], chosen], ignore_index=True
-    )
+    lines = rows[is_line & rows["source"].isin(chosen["source"])]
+    return pd.concat([lines, chosen], ignore_index=True)
 
 
 def of_models(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of models."""
     return rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")]
 
 
@@ -82,20 +74,11 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     train_pairs, draws.
     """
     trained = of_models(rows[rows["seed"].isna()])
-    key = [
-        *SYSTEM,
-        "kind",
-        "model",
-        "unit_normalization",
-        "experiment",
-        "train_questions",
-        "slice",
-        "metric",
-    ]
+    key = "kind model unit_normalization experiment train_questions slice metric".split()
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not
     # part them.
     trained = trained.assign(experiment=trained.groupby(SYSTEM)["experiment"].transform("first"))
-    by_size = trained.groupby(key, dropna=False, sort=False)
+    by_size = trained.groupby([*SYSTEM, *key], dropna=False, sort=False)
     points = by_size.agg(
         train_pairs=("train_pairs", "mean"),
         sd=("value", "std"),
@@ -122,10 +105,8 @@ def draw_panel(
 ) -> None:
     """One metric on one corpus and split; points: of means(); flat: of plateau()."""
     mean = same_place(points, rows, [*PLACE, "metric"])
-    for is_line, look in (
-        (rows["model"] == "random", CHANCE),
-        (rows["method"] == "control", CONTROL),
-    ):
+    is_random, is_control = rows["model"] == "random", rows["method"] == "control"
+    for is_line, look in ((is_random, CHANCE), (is_control, CONTROL)):
         for value in rows.loc[is_line & rows["seed"].isna(), "value"].head(1):
             draw_line(axes, value * 100, look=look)
     span = max(mean["train_pairs"].max(), 1)
@@ -133,9 +114,8 @@ def draw_panel(
         look, single = known[system], rows[rows["system"] == system]
         single = single[single["seed"].notna()] if single["seed"].notna().any() else single
         shift *= 0.12 * span  # within the limits of the axis
-        draw_marks(
-            axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False, **ONE
-        )
+        beside: dict[str, Any] = {"shift": shift + span * 0.014, "intervals": False}
+        draw_marks(axes, single, look, "train_pairs", **beside, **ONE)
         draw_marks(axes, mean[mean["system"] == system], look, "train_pairs", shift=shift)
     for place in same_place(flat, rows, ["source"])["train_pairs"]:
         draw_line(axes, place, upright=True, look=PLATEAU)
@@ -147,23 +127,6 @@ def draw_panel(
     axes.set_xlabel("training pairs (question and candidate)")
 
 
-def legend(
-    rows: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame
-) -> list[tuple[str, list]]:
-    """The systems, and what the lines and small marks mean."""
-    controls = rows.loc[rows["method"] == "control", "system"].unique()
-    lines = [
-        CHANCE.handle("random"),
-        Look(marker="o", line="", size=2).handle(f"one draw, {replicate_name(rows)}"),
-    ]
-    lines += [
-        PLATEAU.handle(f"the paper: flat from about {place:,.0f}")
-        for place in flat["train_pairs"].unique()
-    ]
-    best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
-    return [*legend_of(known), ("", lines), ("", best)]
-
-
 def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by sized(); flat: of plateau()."""
     points, known = means(rows), system_looks(of_models(rows))
@@ -172,13 +135,15 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     draw_metric = partial(draw_panel, points=points, known=known, flat=flat)
     for mean, source, split in by_place(points, sources):
         here, detail = same_place(rows, mean), f"{split}, {mean['n'].max():,} questions"
-        lines.append(
-            [
-                Panel(here[here["metric"] == metric], draw_metric, source, detail, height=2.2)
-                for metric in METRICS
-            ]
-        )
-    return figure_of(lines, legend(rows, known, flat))
+        parts = [here[here["metric"] == metric] for metric in METRICS]
+        lines.append([Panel(part, draw_metric, source, detail, height=2.2) for part in parts])
+    one = f"one draw, {replicate_name(rows)}"
+    marks = [CHANCE.handle("random"), Look(marker="o", line="", size=2).handle(one)]
+    for place in flat["train_pairs"].unique():
+        marks.append(PLATEAU.handle(f"the paper: flat from about {place:,.0f}"))
+    controls = rows.loc[rows["method"] == "control", "system"].unique()
+    best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
+    return figure_of(lines, [*legend_of(known), ("", marks), ("", best)])
 
 
 def main(given: argparse.Namespace) -> None:
