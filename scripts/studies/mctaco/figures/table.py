@@ -40,7 +40,9 @@ CAPTION = (
 )
 
 
-def rows_of(rows: pd.DataFrame, paper: pd.DataFrame, place: dict, models: dict) -> list[dict]:
+def rows_of(
+    rows: pd.DataFrame, paper: pd.DataFrame, place: dict[str, str], models: dict
+) -> list[dict]:
     """A row of text for each system of one corpus and split, and below them for each that was not
     run; paper: the systems of table 2 on that corpus; place: the first cells.
     """
@@ -65,8 +67,8 @@ def rows_of(rows: pd.DataFrame, paper: pd.DataFrame, place: dict, models: dict) 
             cells |= number_cells(name, by[metric]) | in_paper(name, same)
         table.append(cells | above_cells(by, "exact_match", models))
     for _, row in paper[~paper.index.isin(pd.MultiIndex.from_frame(rows[KEY]))].iterrows():
-        name = {"Corpus": table[0]["Corpus"], "System": f"{row['row']} (in the paper only)"}
-        table.append(place | name | in_paper("F1", row) | in_paper("EM", row))
+        only = {"Corpus": table[0]["Corpus"], "System": f"{row['row']} (in the paper only)"}
+        table.append(place | only | in_paper("F1", row) | in_paper("EM", row))
     return table
 
 

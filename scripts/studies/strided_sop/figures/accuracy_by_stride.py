@@ -1,22 +1,19 @@
-"""Draw accuracy against stride, a panel for each corpus
-and evaluation split (Jain et al. 2020, figure 3).
+"""Draw accuracy against stride, a panel for each corpus and evaluation split
+(Jain et al. 2020, figure 3).
 
-Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held
-out), with the 95 % interval over videos and seeds; dots are single seeds.
-Grey: each corpus's best control, which cannot understand time (of those that were measured in
-several ways, the best in each); the table has the others. Light: the best epoch on the evaluation
-split itself, as the paper reports. Human answers where there are any. Windows of captions, whose
-strides are others, are left out where single captions of the corpus were measured
-(scripts/studies/strided_sop/figures/windows.py draws them).
+Bold: the epoch that is reported; dots are single seeds. Grey: each corpus's best control (of those
+that were measured in several ways, the best in each). Light: the best epoch on the evaluation split
+itself, as the paper reports. Windows of captions, whose strides are others, are left out where
+single captions of the corpus were measured (scripts/studies/strided_sop/figures/windows.py).
 """
 
 import argparse
 from functools import partial
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from scripts.publish import style
 from scripts.publish.arguments import run_program
@@ -43,34 +40,16 @@ from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, panels
 
 LETTER = 0.058  # inches, of a count
 HUMAN = PEOPLE._replace(line=DOTTED, width=1)
-COLUMNS = [
-    "source",
-    "split",
-    "series",
-    "model",
-    "experiment",
-    "stride",
-    *VARIANT,
-    "limit",
-    "seed",
-    "wording",
-    "metric",
-    *NUMBERS,
-]
+COLUMNS = "source split series model experiment stride".split()
+COLUMNS += [*VARIANT, "limit", "seed", "wording", "metric", *NUMBERS]
 
 
-def of_captions(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows on single captions; of a corpus of which only windows of them were measured,
-    those.
+def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows on single captions (of a corpus of which only windows were measured, those); of each
+    corpus's controls the best over all strides, in each way in which they were measured.
     """
     single = metrics["context"].isna()
-    return metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
-
-
-def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows to draw: of each corpus's controls the best over all strides, in each way, such as
-    size-matched, in which they were measured.
-    """
+    metrics = metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
     ways = ["source", *(name for name in VARIANT if name != "method")]
     return with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
 
@@ -83,30 +62,22 @@ def series_looks(metrics: pd.DataFrame) -> dict[str, Look]:
     return looks(systems, kind="kind", opened="matched")
 
 
-def short(count: int) -> str:
-    """A count that fits under a tick: 2,882, and 1.98 M from a million on."""
-    return f"{count:,}" if count < 1_000_000 else f"{count / 1e6:.3g} M"
-
-
-def between(low: int, high: int) -> str:
-    """A range of counts that fits under a tick: 296–838, and 1.6–2.9 k from a thousand on."""
+def in_short(low: int, high: int) -> str:
+    """A range of counts that fits under a tick: 2,882, 296–838, 1.6–2.9 k, 1.60–2.86 M."""
+    if low == high:
+        return f"{low:,}" if low < 1e6 else f"{low / 1e6:.3g} M"
     if high < 1000:
         return f"{low}–{high}"
-    return (
-        f"{low / 1000:.1f}–{high / 1000:.1f} k"
-        if high < 1_000_000
-        else f"{low / 1e6:.2f}–{high / 1e6:.2f} M"
-    )
+    if high < 1e6:
+        return f"{low / 1000:.1f}–{high / 1000:.1f} k"
+    return f"{low / 1e6:.2f}–{high / 1e6:.2f} M"
 
 
 def counts_of(points: pd.DataFrame) -> dict[float, list[str]]:
     """By stride the pairs and the videos behind its points, as text."""
     ends = points[points["model"] != "human"].groupby("stride")[["n", "groups"]].agg(["min", "max"])
     return {
-        stride: [
-            short(low) if low == high else between(low, high)
-            for low, high in (row["n"], row["groups"])
-        ]
+        stride: [in_short(*row[name]) for name in ("n", "groups")]
         for stride, row in ends.iterrows()
     }
 
@@ -115,38 +86,14 @@ def draw_series(axes: Axes, points: pd.DataFrame, look: Look, shift: float) -> N
     """One system: its peak (light), its seeds (dots), its accuracy (bold); of a control a line."""
     mean, accuracy = points["seed"].isna(), points["metric"] == "accuracy"
     peak = points[mean & (points["metric"] == "peak_accuracy")]
-    draw_marks(
-        axes,
-        peak,
-        look,
-        "stride",
-        shift=shift,
-        intervals=False,
-        linewidth=0.9,
-        alpha=0.45,
-        marker="_",
-        markersize=6,
-        zorder=2,
-    )
+    light = look._replace(marker="_", size=6, width=0.9)
+    draw_marks(axes, peak, light, "stride", shift=shift, intervals=False, alpha=0.45, zorder=2)
     seeds = points[~mean & accuracy]
     if len(seeds.drop_duplicates(["seed", "wording"])) > 1:
-        axes.scatter(
-            seeds["stride"] + shift + 0.07,
-            seeds["value"] * 100,
-            s=4.5,
-            color=look.colour,
-            alpha=0.7,
-            linewidths=0,
-            zorder=5,
-        )
-    draw_marks(
-        axes,
-        points[mean & accuracy],
-        look,
-        "stride",
-        shift=shift,
-        intervals=look.colour != style.CONTROL,
-    )
+        x, y = seeds["stride"] + shift + 0.07, seeds["value"] * 100
+        axes.scatter(x, y, s=4.5, color=look.colour, alpha=0.7, linewidths=0, zorder=5)
+    is_model = look.colour != style.CONTROL
+    draw_marks(axes, points[mean & accuracy], look, "stride", shift=shift, intervals=is_model)
 
 
 def draw_panel(
@@ -158,17 +105,9 @@ def draw_panel(
     shifts = dodges(series for series, look in known.items() if look.colour != style.CONTROL)
     for series, look in known.items():
         draw_series(axes, points[points["series"] == series], look, shifts.get(series, 0))
-    draw_marks(
-        axes,
-        points[points["metric"] == "human_accuracy"],
-        HUMAN,
-        "stride",
-        shift=-0.3,
-        ecolor=style.CONTROL,
-        elinewidth=0.7,
-        capsize=1.5,
-        zorder=3,
-    )
+    human = points[points["metric"] == "human_accuracy"]
+    thin: dict[str, Any] = {"ecolor": style.CONTROL, "elinewidth": 0.7, "capsize": 1.5}
+    draw_marks(axes, human, HUMAN, "stride", shift=-0.3, zorder=3, **thin)
     axes.set_xticks(strides)
     axes.set_xlim(strides[0] - 0.45, strides[-1] + 0.45)
     place = axes.get_subplotspec()
@@ -185,17 +124,10 @@ def legend(metrics: pd.DataFrame, known: dict[str, Look]) -> list[tuple[str, lis
     interval = "the epoch that is reported, " * learns + "95 % interval"
     marks = [Look(marker="|", size=9).handle(interval)]
     if learns:
-        marks.append(
-            Line2D(
-                [],
-                [],
-                color=style.GREY,
-                alpha=0.6,
-                marker="_",
-                linewidth=0.9,
-                label="best epoch on this split, as in the paper",
-            )
-        )
+        label = "best epoch on this split, as in the paper"
+        light = Look(marker="_", width=0.9, size=6).handle(label)
+        light.set_alpha(0.6)
+        marks.append(light)
     if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:
         marks.append(Look(marker="o", line="", size=2.5).handle(replicate_name(metrics)))
     return [*legend_of(known, *human, CHANCE.handle("chance, 50 %")), ("", marks)]
@@ -204,28 +136,25 @@ def legend(metrics: pd.DataFrame, known: dict[str, Look]) -> list[tuple[str, lis
 def panels_across(panels: list[Panel], strides: list[int]) -> int:
     """How many panels stand side by side: so few that the counts under their ticks do not touch."""
     wanted = 2 if len(panels) == 4 else min(3, len(panels))
-    texts = [
-        text for panel in panels for lines in counts_of(panel.points).values() for text in lines
-    ]
-    wide = (LETTER * max(map(len, texts), default=1) + 0.05) * len(strides)
-    fitting = [
-        across for across in range(1, wanted + 1) if (style.WIDTH - 0.7) / across - 0.2 > wide
-    ]
-    return max([1, *fitting])
+    counts = [lines for panel in panels for lines in counts_of(panel.points).values()]
+    longest = max((len(text) for lines in counts for text in lines), default=1)
+    wide = (LETTER * longest + 0.05) * len(strides)
+    fitting = (
+        across for across in range(wanted, 1, -1) if (style.WIDTH - 0.7) / across - 0.2 > wide
+    )
+    return next(fitting, 1)
 
 
 def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by strided_metrics()."""
     known, strides = series_looks(metrics), sorted(set(metrics["stride"]))
     panels = panels_of(metrics, partial(draw_panel, known=known, strides=strides), sources)
-    return figure_of(
-        in_lines(panels, panels_across(panels, strides)), legend(metrics, known), share_y="figure"
-    )
+    lines = in_lines(panels, panels_across(panels, strides))
+    return figure_of(lines, legend(metrics, known), share_y="figure")
 
 
 def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
-    shown, sources = with_few_controls(of_captions(metrics)), load(given.sources)
+    shown, sources = drawn(metrics), load(given.sources)
     is_drawn = metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"])
     publish(given, metrics.loc[is_drawn, COLUMNS], lambda: draw(shown, sources))
 

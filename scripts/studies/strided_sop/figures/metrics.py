@@ -1,73 +1,73 @@
-"""The rows of strided sentence order prediction in the metrics, their names,
-and the panels that show them.
-
-Not a program.
+"""The rows of strided sentence order prediction in the metrics, their names, and the panels that
+show them. Not a program.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from scripts.studies.strided_sop.strides import UP_TO
-from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
     experiment_if_needed,
-    method_title,
+    in_order,
+    method_note,
     model_title,
     source_title,
     split_title,
     study_metrics,
+    titles_of,
     without_people,
 )
 from scripts.publish.panels import Panel
+from scripts.studies.strided_sop.evaluate import SCHEMA
+from scripts.studies.strided_sop.strides import UP_TO
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
-VARIANT = [
-    "size_matched",
-    "same_videos",
-    "hard",
-    "context",
-    "train_stride",
-    "learn_from",
-    "train_labels",
-    "objectives",
-    "method",
-]  # what sets series of one model apart
-NUMBERS = ["value", "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+# what sets series of one model apart
+VARIANT = "size_matched same_videos hard context train_stride learn_from train_labels".split()
+VARIANT += ["objectives", "method"]
+NUMBERS = "value sd ci_low ci_high n groups sample".split()
 
 
 def strides_in_words(stride: str) -> str:
     """`stride 2`, `strides 0 to 4`: what was learnt from, as the option train_stride says it."""
-    return (
-        f"strides 0 to {stride.removeprefix(UP_TO)}"
-        if stride.startswith(UP_TO)
-        else f"stride {stride}"
-    )
+    several = stride.startswith(UP_TO)
+    return f"strides 0 to {stride.removeprefix(UP_TO)}" if several else f"stride {stride}"
 
 
-def learnt_title(facts: dict | pd.Series) -> str:
-    """`, learnt from stride 2, learnt from hirest`: what was learnt from,
-    where that is not what is measured.
+def told(facts: Mapping, name: str, text: Callable[[Any], str]) -> str:
+    """`, ` and what a fact says in words; nothing where it is missing."""
+    return f", {text(facts[name])}" if pd.notna(facts.get(name)) else ""
+
+
+def learnt_title(facts: Mapping) -> str:
+    """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is
+    measured.
     """
-    stride: Any = facts.get("train_stride")
-    corpus: Any = facts.get("learn_from")
-    return (f", learnt from {strides_in_words(stride)}" if pd.notna(stride) else "") + (
-        f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else ""
-    )
+    stride = told(facts, "train_stride", lambda stride: f"learnt from {strides_in_words(stride)}")
+    corpus = told(facts, "learn_from", lambda name: f"learnt from {name.replace('_', ' ')}")
+    return stride + corpus
 
 
-def objectives_title(facts: dict | pd.Series) -> str:
-    """`, beside masked words (weight 0.5)`: the second objective of a run;
-    nothing where it learnt its own alone.
+def variant_title(facts: Mapping) -> str:
+    """`, size-matched`: how a model was trained and measured, where not plainly;
+    facts: the columns VARIANT.
     """
-    objectives: Any = facts.get("objectives")
+
+    def weight(objectives: str) -> str:
+        return f"beside masked words (weight {objectives.rpartition(' ')[2]})"
+
     return (
-        f", beside masked words (weight {objectives.rpartition(' ')[2]})"
-        if pd.notna(objectives)
-        else ""
+        method_note(facts["method"], PLAIN)
+        + told(facts, "same_videos", lambda _: "same videos")
+        + told(facts, "size_matched", lambda _: "size-matched")
+        + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
+        + told(facts, "context", lambda context: f"windows of {context}")
+        + learnt_title(facts)
+        + told(facts, "train_labels", lambda _: "learnt from coins")
+        + told(facts, "objectives", weight)
     )
 
 
@@ -103,40 +103,18 @@ def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
     all pairs of stride k; other rows of a mixture are left out, and so is what tells the stride or
     orders spans and, unless crossed, what learnt from another stride or corpus.
     """
-    stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0]
-    mixed = metrics["stride"].isna()
-    same = metrics["train_stride"].isna() | mixed & metrics["train_stride"].str.startswith(
-        UP_TO, na=False
-    )
+    stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0].astype(float)
+    mixed, learnt = metrics["stride"].isna(), metrics["train_stride"]
+    same = learnt.isna() | mixed & learnt.str.startswith(UP_TO, na=False)
     is_plain = metrics["learn_from"].isna() & same | crossed
+    is_plain &= metrics["predict"].isna() & metrics["span"].isna()
     metrics = metrics.assign(
-        stride=metrics["stride"].where(~mixed, stride.astype(float)),
-        slice=metrics["slice"].where(~mixed, "all"),
+        stride=metrics["stride"].where(~mixed, stride), slice=metrics["slice"].where(~mixed, "all")
     )
-    return metrics[
-        metrics["predict"].isna() & metrics["span"].isna() & metrics["stride"].notna() & is_plain
-    ]
+    return metrics[is_plain & metrics["stride"].notna()]
 
 
-def variant_title(facts: dict | pd.Series) -> str:
-    """`, size-matched`: how a model was trained and measured, where not plainly;
-    facts: the columns VARIANT.
-    """
-    method = facts["method"]
-    method_text = "" if method in PLAIN else f", {method_title(method)}"
-    return (
-        method_text
-        + ", same videos" * pd.notna(facts["same_videos"])
-        + ", size-matched" * pd.notna(facts["size_matched"])
-        + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
-        + (f", windows of {facts['context']}" if pd.notna(facts.get("context")) else "")
-        + learnt_title(facts)
-        + ", learnt from coins" * pd.notna(facts.get("train_labels"))
-        + objectives_title(facts)
-    )
-
-
-def titles_of(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
+def system_titles(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
     """By row the model's title, and how it was trained and measured;
     changed: facts that its title does not tell.
     """
@@ -152,34 +130,23 @@ def strided_metrics(
     """The strided_sop rows of a metrics table, with a column `series`: the model,
     and how it was trained and measured.
 
-    Rows on all pairs only; slices: those on slices, too; crossed: those of what learnt from another
-    stride or corpus, too.
-
-    What two experiments share stands once; where they measured the same setting differently (other
-    training settings, other seeds), the series carries the experiment's name. `seed` is missing in
-    rows over all seeds.
+    slices: those on slices, too; crossed: those of what learnt from another stride or corpus, too.
+    What two experiments share stands once; where they measured the same
+    setting differently, the series carries the experiment's name.
     """
     metrics = of_one_stride(sop_metrics(path), crossed)
     metrics = metrics[slices | (metrics["slice"] == "all")]
-    metrics = pd.concat(
-        [
-            without_people(metrics),
-            metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")],
-        ]
-    )
+    human = metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")]
+    metrics = pd.concat([without_people(metrics), human])
     metrics["stride"] = metrics["stride"].astype(int)
     point = ["source", "split", "slice", "model", *VARIANT, "stride", "limit", "metric", "seed"]
     variants = metrics[VARIANT].drop_duplicates()
     titles = variants.assign(title=[variant_title(row) for row in variants.to_dict("records")])
     metrics["series"] = (
-        metrics["model"].map(lambda name: model_title(name, models))
+        titles_of(metrics, models, {})
         + metrics.merge(titles, on=VARIANT, how="left")["title"].to_numpy()
         + limit_if_several(metrics)
         + experiment_if_needed(metrics, point)
     )
-    # controls first, as in every study
-    order = ["source", "split", "is_model", "series", "metric", "stride", "seed", "slice"]
-    metrics = metrics.assign(is_model=metrics["method"] != "control").sort_values(
-        order, ignore_index=True, kind="stable"
-    )
-    return metrics.drop(columns="is_model")
+    metrics["is_model"] = metrics["method"] != "control"  # controls first, as in every study
+    return in_order(metrics, "source split is_model series metric stride seed slice".split())

@@ -1,12 +1,11 @@
-"""Draw accuracy by slice against stride: is it order that is learnt,
-or what else tells two sentences apart?
+"""Draw accuracy by slice against stride: is it order that is learnt, or what else tells two texts
+apart?
 
 A block for each corpus, on its first evaluation split: a row for each slice
-(scripts/studies/strided_sop/slices.py says which), a column for each stride, a mark for each system
-with its 95 % interval, the best control (over all pairs of the block) in grey, and n, the pairs, at
-the right. The dotted line is chance. Left out of the figure, not of the CSV: slices with fewer than
-10 pairs, or of nearly all pairs; pairs chosen otherwise (same videos, hard, windows) where the
-corpus has all of them; the other controls and splits.
+(scripts/studies/strided_sop/slices.py), a column for each stride, the best control (over all pairs
+of the block) in grey, and n, the pairs, at the right. Left out of the figure, not of the CSV:
+slices with fewer than 10 pairs, or of nearly all pairs; pairs chosen otherwise (same videos, hard,
+windows) where the corpus has all of them; the other controls and splits.
 """
 
 import argparse
@@ -45,20 +44,8 @@ from scripts.studies.strided_sop.figures.metrics import (
     strided_metrics,
 )
 
-COLUMNS = [
-    "source",
-    "split",
-    "series",
-    "model",
-    "experiment",
-    "stride",
-    *VARIANT,
-    "limit",
-    "slice",
-    "seed",
-    "metric",
-    *NUMBERS,
-]
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT]
+COLUMNS += ["limit", "slice", "seed", "metric", *NUMBERS]
 LEAST = 10  # pairs
 NEARLY_ALL = 0.97  # of the pairs of every stride: such a slice says what they all say
 HEADS = {
@@ -90,32 +77,31 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
     a block is made of, and the `system`, which is the series without that.
     """
     points = accuracies(metrics)
-    points = points.assign(
-        pairs=np.where(points["same_videos"].notna(), ", same videos", "")
+    pairs = (
+        np.where(points["same_videos"].notna(), ", same videos", "")
         + np.where(points["hard"].eq(True), ", hard pairs", "")
         + (", windows of " + points["context"]).fillna("")
     )
-    points["system"] = [
-        series.replace(pairs, "") if pairs else series
-        for series, pairs in zip(points["series"], points["pairs"])
-    ]
     names = points["slice"].str.partition("=")
     shown = names[2].replace(NAMES).map(partial(textwrap.shorten, width=26, placeholder="…"))
-    shown = shown.where(names[0] != "all", "all pairs")
-    places = {
-        part: number
-        for number, part in enumerate(part for of_panel in PARTS.values() for part in of_panel)
-    }
+    parts = [part for of_panel in PARTS.values() for part in of_panel]
     points = points.assign(
+        pairs=pairs,
+        system=[
+            series.replace(chosen, "") if chosen else series
+            for series, chosen in zip(points["series"], pairs)
+        ],
         panel=names[0],
         part=names[2],
-        panel_place=names[0].map({name: at for at, name in enumerate(HEADS)}),
         row=points["slice"],
-        part_place=names[2].map(places).fillna(len(places)),
-        name=shown,
+        name=shown.where(names[0] != "all", "all pairs"),
         head=names[0].map(HEADS),
     )
-    return points.sort_values(["panel_place", "part_place", "part"], kind="stable")
+    order = points.assign(  # the places of rows
+        panel=names[0].map(list(HEADS).index),
+        known=names[2].map({part: at for at, part in enumerate(parts)}).fillna(len(parts)),
+    )
+    return points.loc[order.sort_values(["panel", "known", "part"], kind="stable").index]
 
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
@@ -127,25 +113,6 @@ def limits_of(points: pd.DataFrame) -> tuple[float, float]:
         max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
         min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3),
     )
-
-
-def draw_column(
-    axes: Axes,
-    points: pd.DataFrame,
-    rows: Rows,
-    known: dict[str, Look],
-    limits: tuple[float, float],
-) -> None:
-    """One stride: the marks of every system, and n."""
-    draw_line(axes, upright=True)
-    rows.draw(axes, points, known)
-    counts = points.groupby("slice")["n"].max()
-    write_beside(
-        axes, {rows.places[name]: f"{count:,}" for name, count in counts.items()}, "n", fontsize=6
-    )
-    axes.set_xlim(*limits)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
-    axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
 
 
 def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
@@ -163,15 +130,10 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
     """
     blocks = []
     has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
-    for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(
-        ["source", "pairs"]
-    ):
-        measured = [
-            name
-            for name in sources.get(source, {}).get("evaluate", [])
-            if name in set(of_source["split"])
-        ]
-        split = measured[0] if measured else of_source["split"].iloc[0]
+    points = points[~has_all | (points["pairs"] == "")]
+    for (source, pairs), of_source in points.groupby(["source", "pairs"]):
+        known, there = sources.get(source, {}).get("evaluate", []), set(of_source["split"])
+        split = next((name for name in known if name in there), of_source["split"].iloc[0])
         of_split = of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]
         is_whole = of_split["slice"] == "all"
         shown = without_nearly_all(with_best_control(of_split, ["source"], judged=is_whole))
@@ -183,17 +145,23 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
 
 
 def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Panel | None]:
-    """The panels of a block, one for each stride."""
+    """The panels of a block, one for each stride: the marks of every system, and n."""
     here = set(points["system"])
     known = {name: look._replace(size=3.2) for name, look in known.items() if name in here}
     rows, limits = Rows(points, "source", series="system"), limits_of(points)
+
+    def draw_column(axes: Axes, points: pd.DataFrame) -> None:
+        draw_line(axes, upright=True)
+        rows.draw(axes, points, known)
+        counts = points.groupby("slice")["n"].max()
+        texts = {rows.places[name]: f"{count:,}" for name, count in counts.items()}
+        write_beside(axes, texts, "n", fontsize=6)
+        axes.set_xlim(*limits)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
+        axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
+
     panels = [
-        Panel(
-            of_stride,
-            partial(draw_column, rows=rows, known=known, limits=limits),
-            detail=f"stride {stride}",
-            height=rows.height,
-        )
+        Panel(of_stride, draw_column, "", f"stride {stride}", height=rows.height)
         for stride, of_stride in points.groupby("stride")
     ]
     return [*in_lines(panels, ACROSS, title)[0], *[None] * (LEAST_ACROSS - len(panels))]

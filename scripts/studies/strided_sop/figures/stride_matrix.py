@@ -2,9 +2,9 @@
 evaluation split and system.
 
 Rows: the stride that was learnt from, or several mixed; of another corpus where it is named.
-Columns: the stride that was measured. Numbers are accuracies in per cent, means over the seeds; a
-cell has more colour the further it lies above 50 %. Framed: learnt and measured are of the same
-corpus and stride. Of the controls the best is shown, by its mean over its matrix.
+Columns: the stride that was measured. A cell has more colour the further its accuracy lies above
+50 %. Framed: learnt and measured are of the same corpus and stride. Of the controls the best is
+shown, by its mean over its matrix.
 """
 
 import argparse
@@ -38,24 +38,11 @@ from scripts.studies.strided_sop.figures.metrics import (
     strides_in_words,
 )
 
-COLUMNS = [
-    "source",
-    "split",
-    "system",
-    "learnt_corpus",
-    "learnt_stride",
-    "stride",
-    "series",
-    "model",
-    "experiment",
-    *VARIANT,
-    "limit",
-    *NUMBERS,
-]
-CELL, WIDE, ROW = 0.36, 0.5, 0.27  # inches: of a cell at least and at most, and its height
-LEFT = 1.55  # inches: of the names of rows and of the air between matrices
 PLACE = ["source", "split", "system"]
 LEARNT = ["learnt_corpus", "learnt_stride"]
+COLUMNS = [*PLACE, *LEARNT, "stride", "series", "model", "experiment", *VARIANT, "limit", *NUMBERS]
+CELL, WIDE, ROW = 0.36, 0.5, 0.27  # inches: of a cell at least and at most, and its height
+LEFT = 1.55  # inches: of the names of rows and of the air between matrices
 
 
 def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -64,47 +51,30 @@ def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
     corpus and split.
     """
     points = accuracies(metrics)
+    learnt = [learnt_title(row) for row in points.to_dict("records")]
     points = points.assign(
-        system=[
-            series.replace(learnt_title(row), "")
-            for series, row in zip(points["series"], points.to_dict("records"))
-        ],
+        system=[series.replace(end, "") for series, end in zip(points["series"], learnt)],
         learnt_corpus=points["learn_from"].fillna(points["source"]),
         learnt_stride=points["train_stride"].fillna(points["stride"].astype(str)),
     )
     crossed = points["train_stride"].notna() | points["learn_from"].notna()
     points = points[crossed.groupby([points[name] for name in PLACE]).transform("any")]
-    shown_rows = with_best_control(points, PLACE[:2])
-    mixed = shown_rows["learnt_stride"].str.startswith(UP_TO)
-    shown_rows = shown_rows.assign(
-        is_elsewhere=shown_rows["learnt_corpus"] != shown_rows["source"],
-        is_mixed=mixed,
-        number=shown_rows["learnt_stride"].str.removeprefix(UP_TO).astype(int),
-        is_control=shown_rows["method"] == "control",
+    points = with_best_control(points, PLACE[:2])
+    points = points.assign(
+        is_elsewhere=points["learnt_corpus"] != points["source"],
+        is_mixed=points["learnt_stride"].str.startswith(UP_TO),
+        number=points["learnt_stride"].str.removeprefix(UP_TO).astype(int),
+        is_control=points["method"] == "control",
     )
-    return shown_rows.sort_values(
-        [
-            "source",
-            "split",
-            "is_control",
-            "system",
-            "is_elsewhere",
-            "learnt_corpus",
-            "is_mixed",
-            "number",
-            "stride",
-        ],
-        kind="stable",
-        ignore_index=True,
-    )
+    order = "source split is_control system is_elsewhere learnt_corpus is_mixed number stride"
+    return points.sort_values(order.split(), kind="stable", ignore_index=True)
 
 
 def row_title(row: pd.Series, sources: dict) -> str:
     """What a row of a matrix learnt from."""
     title = source_title(row["learnt_corpus"], sources)
-    corpus = "\n".join(
-        textwrap.wrap(title if len(title) < 30 else row["learnt_corpus"].replace("_", " "), 18)[:2]
-    )
+    short = title if len(title) < 30 else row["learnt_corpus"].replace("_", " ")
+    corpus = "\n".join(textwrap.wrap(short, 18)[:2])
     return strides_in_words(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
 
 
@@ -122,16 +92,9 @@ def draw_panel(
         for column, stride in enumerate(strides):
             same = not row["is_elsewhere"] and row["learnt_stride"] == str(stride)
             if same and pd.notna(values.iloc[place, column]):
-                axes.add_patch(
-                    Rectangle(
-                        (column + 0.04, place + 0.04),
-                        0.92,
-                        0.92,
-                        fill=False,
-                        edgecolor=style.INK,
-                        zorder=3,
-                    )
-                )
+                corner, ink = (column + 0.04, place + 0.04), style.INK
+                frame = Rectangle(corner, 0.92, 0.92, fill=False, edgecolor=ink, zorder=3)
+                axes.add_patch(frame)
     axes.set_xlabel("stride measured", fontsize=7, labelpad=1)
     axes.set_ylabel("learnt from", fontsize=7)
 
@@ -144,30 +107,19 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     for (source, split), of_place in points.groupby(PLACE[:2], sort=False):
         rows = of_place[[*LEARNT, "is_elsewhere"]].drop_duplicates(ignore_index=True)
         draw_one = partial(draw_panel, rows=rows, strides=strides, sources=sources)
-        panels = [
-            Panel(
-                cells,
-                draw_one,
-                height=ROW * len(rows),
-                detail=system + " (control)" * bool(cells["is_control"].any()),
-            )
-            for system, cells in of_place.groupby("system", sort=False)
-        ]
+        panels = []
+        for system, cells in of_place.groupby("system", sort=False):
+            detail = system + " (control)" * bool(cells["is_control"].any())
+            panels.append(Panel(cells, draw_one, "", detail, height=ROW * len(rows)))
         lines += in_lines(panels, across, place_title(source, split, sources))
     return figure_of(lines, share_y="line", widest=WIDE * len(strides), size=6.5)
 
 
 def main(given: argparse.Namespace) -> None:
-    points, sources = (
-        by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True)),
-        load(given.sources),
-    )
-    publish(
-        given,
-        points[COLUMNS],
-        lambda: draw(points, sources),
-        "nothing was learnt from another stride or corpus than it was measured on",
-    )
+    points = by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True))
+    sources = load(given.sources)
+    none = "nothing was learnt from another stride or corpus than it was measured on"
+    publish(given, points[COLUMNS], lambda: draw(points, sources), none)
 
 
 if __name__ == "__main__":

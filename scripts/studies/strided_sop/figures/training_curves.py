@@ -1,11 +1,10 @@
 """Draw loss and accuracy per epoch: a column for each stride, two rows for each corpus and model, a
-line a seed.
-
-A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the
-last where none are held out.
+line a seed. A dot marks the epoch that is reported: the one that each seed's held-out training
+videos chose, the last where none are held out.
 """
 
 import argparse
+import itertools
 import json
 import textwrap
 from functools import partial
@@ -35,35 +34,29 @@ LINES = ["-", (0, (1.2, 1)), (0, (5, 1, 1, 1))]
 
 def read_history(file: Path) -> pd.DataFrame:
     """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as
-    columns.
-
-    summed: whether its training loss is that of two objectives.
+    columns. summed: whether its training loss is that of two objectives.
     """
     settings = settings_of(file)
-    variant = {"method": settings["method"]} | settings["data"] | settings["training"]
-    variant |= {"begins with": settings.get("made_by")}
+    data, training = settings["data"], settings["training"]
+    variant = {"method": settings["method"]} | data | training
+    variant["begins with"] = settings.get("made_by")
     stride = variant.pop("stride")
-    return (
-        read_table(file)
-        .to_pandas()
-        .assign(
-            **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
-            stride=stride,
-            limit=settings["data"].get("limit"),
-            summed=bool(settings["training"].get("objectives")),
-            variant=json.dumps(variant, sort_keys=True),
-        )
+    history = read_table(file).to_pandas()
+    return history.assign(
+        **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
+        stride=stride,
+        limit=data.get("limit"),
+        summed=bool(training.get("objectives")),
+        variant=json.dumps(variant, sort_keys=True),
     )
 
 
 def split_looks(splits: list[str]) -> dict[str, Look]:
     """The line of each split: grey for what is learnt from, colours for what is measured."""
     measured = [name for name in splits if name not in LEARNT]
-    looks = LEARNT | {
-        name: Look(style.COLOURS[place % 3], line=LINES[place % 3], width=1)
-        for place, name in enumerate(measured)
-    }
-    return {name: looks[name] for name in splits}
+    colours = zip(measured, itertools.cycle(zip(style.COLOURS, LINES)))
+    known = LEARNT | {name: Look(of[0], line=of[1], width=1) for name, of in colours}
+    return {name: known[name] for name in splits}
 
 
 def chosen(lines: pd.DataFrame) -> int:
@@ -85,12 +78,8 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, known: dict[str, L
         for split, line in seed.sort_values("epoch").groupby("split"):
             axes.plot(line["epoch"], line["value"], alpha=0.85, **known[split].settings())
             if split != "train":
-                at = line[line["epoch"] == epoch]
-                axes.plot(
-                    at["epoch"],
-                    at["value"],
-                    **CHOSEN._replace(colour=known[split].colour).settings(),
-                )
+                at, dot = line[line["epoch"] == epoch], CHOSEN._replace(colour=known[split].colour)
+                axes.plot(at["epoch"], at["value"], **dot.settings())
     if measure == "accuracy":
         draw_line(axes)
         axes.set_xlabel("epoch")
@@ -144,24 +133,17 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
-    history = pd.concat(
-        [read_history(given.train / name / "history.parquet") for name in given.runs]
-    )
-    history = history.sort_values(
-        [*ROW, "stride", "seed", "split", "epoch"],
-        ignore_index=True,
-        key=lambda column: column.astype(str) if column.name == "stride" else column,
-    )
+    files = [given.train / name / "history.parquet" for name in given.runs]
+    history = pd.concat(map(read_history, files))
+    order = history.assign(stride=history["stride"].astype(str)).reset_index(drop=True)
+    order = order.sort_values([*ROW, "stride", "seed", "split", "epoch"]).index
+    history = history.iloc[order].reset_index(drop=True)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
     # what is only asked has no curve
     history = history[history.groupby("run")["epoch"].transform("max") > 0]
     sources, models = load(given.sources), load(given.models)
-    publish(
-        given,
-        history.drop(columns="variant"),
-        lambda: draw(history, sources, models),
-        "no model was trained in this run",
-    )
+    shown, none = history.drop(columns="variant"), "no model was trained in this run"
+    publish(given, shown, lambda: draw(history, sources, models), none)
 
 
 if __name__ == "__main__":

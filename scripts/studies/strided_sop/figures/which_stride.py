@@ -17,25 +17,13 @@ from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
-from scripts.studies.strided_sop.figures.metrics import sop_metrics, titles_of
+from scripts.studies.strided_sop.figures.metrics import sop_metrics, system_titles
 
 TASKS = {"stride": "stride alone", "order_and_stride": "stride with order"}
 PLACE = ["source", "split", "predict"]
 SYSTEM_METRICS = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
-COLUMNS = [
-    *PLACE,
-    "system",
-    "model",
-    "method",
-    "experiment",
-    "true",
-    "predicted",
-    "value",
-    "n",
-    *SYSTEM_METRICS,
-    "sample",
-    "limit",
-]
+COLUMNS = [*PLACE, *"system model method experiment true predicted value n".split()]
+COLUMNS += [*SYSTEM_METRICS, "sample", "limit"]
 CELL, WIDTH = 0.27, 1.4  # inches: of a cell, of a matrix at most
 ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 
@@ -46,27 +34,20 @@ def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """
     rows = metrics[metrics["predict"].notna() & metrics["seed"].isna()]
     # the mixture is that of the measured pairs
-    rows = rows.assign(system=titles_of(rows, models, train_stride=None))
+    rows = rows.assign(system=system_titles(rows, models, train_stride=None))
     keys = [*PLACE, "system", "experiment"]
-    numbers = (
-        rows[(rows["slice"] == "all") & rows["metric"].isin(SYSTEM_METRICS)]
-        .pivot_table(index=keys, columns="metric", values="value")
-        .reindex(columns=SYSTEM_METRICS)
-    )
-    cells = rows[rows["metric"] == "confusion"].merge(numbers.reset_index(), on=keys)
-    cells[["true", "predicted"]] = (
-        cells["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int).to_numpy()
-    )
+    whole = rows[(rows["slice"] == "all") & rows["metric"].isin(SYSTEM_METRICS)]
+    numbers = whole.pivot_table(index=keys, columns="metric", values="value")
+    numbers = numbers.reindex(columns=SYSTEM_METRICS).reset_index()
+    cells = rows[rows["metric"] == "confusion"].merge(numbers, on=keys)
+    ends = cells["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int)
     is_control = cells["method"] == "control"
+    cells = cells.assign(true=ends[0], predicted=ends[1], is_control=is_control)
     best = cells[is_control].groupby(PLACE)["stride_accuracy"].transform("max")
-    shown_cells = cells[
-        ~is_control | (cells["stride_accuracy"] == best.reindex(cells.index))
-    ].drop_duplicates([*PLACE, "system", "true", "predicted"])
-    return shown_cells.assign(is_control=shown_cells["method"] == "control").sort_values(
-        ["source", "split", "predict", "is_control", "system", "true", "predicted"],
-        kind="stable",
-        ignore_index=True,
-    )
+    cells = cells[~is_control | (cells["stride_accuracy"] == best.reindex(cells.index))]
+    order = [*PLACE, "is_control", "system", "true", "predicted"]
+    cells = cells.drop_duplicates([*PLACE, "system", "true", "predicted"])
+    return cells.sort_values(order, kind="stable", ignore_index=True)
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
@@ -79,20 +60,14 @@ def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
 def panel_of(cells: pd.DataFrame, heading: str) -> Panel:
     """The panel of a system, with its numbers over it."""
     first, strides = cells.iloc[0], cells["true"].nunique()
-    error = f"error {first['stride_error'] * cells['true'].max():.2f}"
     order = first["order_accuracy"]
-    numbers = [
+    detail = [
+        first["system"] + " (control)" * bool(first["is_control"]),
         f"{first['stride_accuracy'] * 100:.1f} % (chance {100 / strides:.0f} %)",
-        error + (f", order {order * 100:.1f} %" if pd.notna(order) else ""),
+        f"error {first['stride_error'] * cells['true'].max():.2f}"
+        + (f", order {order * 100:.1f} %" if pd.notna(order) else ""),
     ]
-    system = first["system"] + " (control)" * bool(first["is_control"])
-    return Panel(
-        cells,
-        draw_panel,
-        detail="\n".join([system, *numbers]),
-        heading=heading,
-        height=CELL * strides,
-    )
+    return Panel(cells, draw_panel, "", "\n".join(detail), heading, CELL * strides)
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
@@ -100,12 +75,10 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     groups = []
     for (source, split, predict), of_place in cells.groupby(PLACE, sort=False):
         title = textwrap.shorten(source_title(source, sources), LETTERS, placeholder="…")
-        headings = [
-            f"{title}\n{split_title(split)}, {TASKS[predict]}",
-            *[""] * of_place["system"].nunique(),
-        ]
+        heading = f"{title}\n{split_title(split)}, {TASKS[predict]}"
         matrices = [matrix for _, matrix in of_place.groupby("system", sort=False)]
-        groups.append([panel_of(matrix, heading) for matrix, heading in zip(matrices, headings)])
+        headings = [heading, *[""] * len(matrices)]
+        groups.append([panel_of(*panel) for panel in zip(matrices, headings)])
     return figure_of(style.lines_of(groups, ACROSS), widest=WIDTH, size=6.2)
 
 
