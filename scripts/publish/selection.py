@@ -3,7 +3,7 @@
 What tables and claims of a paper are compared by. Not a program.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -95,6 +95,12 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
                 )
             ]
     return table
+
+
+def rank(values: Iterable, order: Iterable) -> list[int]:
+    """The place of each value in an order; what is not in it comes last."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    return [places.get(value, len(places)) for value in values]
 
 
 def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:

@@ -26,10 +26,10 @@ from scripts.publish.scorecard.cells import (
     networks_of,
     people,
     published,
-    rank,
     read_scores,
     way_of,
 )
+from scripts.publish.selection import rank
 from scripts.publish.table import interval
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"

@@ -12,7 +12,6 @@ study.yaml) has the cell, for every kind of model the same, and not the best: th
 on the test. A method's own control (`<method>_blind`) stands in its cell.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +23,7 @@ from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
 from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import method_title
-from scripts.publish.selection import as_text
+from scripts.publish.selection import as_text, rank
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PROBE = ["study", "corpus", "option", "limit"]
@@ -159,12 +158,6 @@ def keys(rows: pd.DataFrame) -> pd.Series:
     return pd.util.hash_pandas_object(
         rows[SYSTEM].astype(object).fillna("").astype(str), index=False
     )
-
-
-def rank(values: Iterable, order: Iterable) -> list[int]:
-    """The place of each value in an order; what is not in it comes last."""
-    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
-    return [places.get(value, len(places)) for value in values]
 
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:

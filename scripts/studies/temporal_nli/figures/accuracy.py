@@ -1,18 +1,14 @@
 """Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text
 of section 5).
 
-A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 %
-interval over templates and seeds; grey ticks: the majority baseline on the same pairs; crosses: the
-control that is best over all pairs. Scoring is ternary, binary for models of two labels.
-Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen,
-set III by units; all by the distance of the two times, set III by the size of the hypothesis's
-duration as well.
-
-The last part of --output says which set is drawn: temporal_nli_temp_order,
+A panel for each source, model and method. Grey ticks: the majority baseline on the same pairs;
+crosses: the control that is best over all pairs. Scoring is ternary, binary for models of two
+labels. The last part of --output says which set is drawn: temporal_nli_temp_order,
 temporal_nli_temp_duration or temporal_nli_cross_unit.
 """
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,6 +21,7 @@ from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.comparison import parts_of
 from scripts.publish.names import load, people_points
+from scripts.publish.selection import rank
 from scripts.publish.panels import (
     PEOPLE,
     Look,
@@ -32,6 +29,7 @@ from scripts.publish.panels import (
     Rows,
     draw_marks,
     figure_of,
+    in_lines,
     publish,
     same_place,
     with_best_control,
@@ -51,24 +49,9 @@ from scripts.studies.temporal_nli.figures.metrics import (
     value_name,
 )
 
-COLUMNS = [
-    *ABOUT,
-    "section",
-    "row",
-    "series_name",
-    "slice",
-    "metric",
-    "value",
-    "sd",
-    "ci_low",
-    "ci_high",
-    "n",
-    "groups",
-    "majority",
-    "control",
-    "sample",
-    "limit",
-]
+COLUMNS = [*ABOUT, *"section row series_name slice metric value sd ci_low ci_high n groups".split()]
+COLUMNS += ["majority", "control", "sample", "limit"]
+PLACED = "slice section_place section row dot series_name row_place dot_place".split()
 ALL = "all"
 # Of a dot, by what it stands for; in the order of the dots of a row.
 LOOKS = {
@@ -132,112 +115,68 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
     """Where a slice with these parts stands in a section: its row, its dot, and their order;
     None where it does not.
     """
-    row = [column for column in parts if column in section.rows]
+    at = [part for part in parts.items() if part[0] in section.rows]
     rest = [column for column in parts if column not in section.rows]
-    if len(row) > 1 or rest != [section.dots] * (section.dots is not None):
+    dot = parts.get(section.dots or "", "")
+    if (
+        len(at) > 1
+        or rest != [section.dots] * (section.dots is not None)
+        or (section.only and dot not in section.only)
+    ):
         return None
-    column = row[0] if row else None
-    dot = parts[section.dots] if section.dots else ""
-    if section.only and dot not in section.only:
-        return None
-    known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
-    at = (column, parts[column]) if column else None
-    dots = list(section.only or VALUES.get(section.dots or "", {"": ""}))
+    rows = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
+    dots = section.only or VALUES.get(section.dots or "", {"": ""})
     return {
         "section": section.title,
-        "row": value_name(*at) if at else ALL,
+        "row": value_name(*at[0]) if at else ALL,
         "dot": dot,
         "series_name": value_name(section.dots, dot) if section.dots else ALL,
-        "row_place": -1 if at is None else known.index(at) if at in known else len(known),
-        "dot_place": dots.index(dot) if dot in dots else len(dots),
+        "row_place": rank(at, rows)[0] if at else -1,
+        "dot_place": rank([dot], dots)[0],
     }
 
 
-def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
+def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
     """Where each slice stands, in the first section that has a row for it;
     a slice without one is left out.
     """
     found = []
     for name in slices:
         parts = {} if name == ALL else parts_of(name, "=")
-        at = [
-            {"slice": name, "section_place": number} | where
-            for number, section in enumerate(sections)
-            if (where := place(section, parts))
-        ]
-        found += at[:1]
-    return pd.DataFrame(
-        found,
-        columns=[
-            "slice",
-            "section_place",
-            "section",
-            "row",
-            "dot",
-            "series_name",
-            "row_place",
-            "dot_place",
-        ],
-    )
+        there = [place(section, parts) for section in sections]
+        found += [
+            {"slice": name, "section_place": at} | where for at, where in enumerate(there) if where
+        ][:1]
+    return pd.DataFrame(found, columns=PLACED)
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     """The points to draw, from a table made by nli_metrics(): a row each, with `majority`,
     `control` (the control that is best over all pairs of the dataset) and its place (places).
     """
-    wanted = metrics[
-        (metrics["challenge_set"] == challenge_set)
-        & (metrics["metric"] == "accuracy")
-        & metrics["seed"].isna()
-    ]
-    where = places(list(wanted["slice"].unique()), SECTIONS[challenge_set])
+    is_mean = (metrics["metric"] == "accuracy") & metrics["seed"].isna()
+    wanted = metrics[is_mean & (metrics["challenge_set"] == challenge_set)]
+    where = places(wanted["slice"].unique(), SECTIONS[challenge_set])
     # there the name of a control, here its value
     points = wanted.drop(columns="control").merge(where, on="slice")
     same = [*PLACE, "scoring", "slice", "section_place"]
     shown = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
-    baselines = pd.DataFrame(
-        {
-            name: shown[shown["method"] == name].drop_duplicates(same).set_index(same)["value"]
-            for name in ("majority", "control")
-        }
-    )
-    drawn = points[~points["method"].isin([*baselines, "baseline"])]
-    return finest(drawn).join(baselines, on=same)
-
-
-def draw_panel(
-    axes: Axes,
-    points: pd.DataFrame,
-    rows: Rows,
-    known: dict[str, Look],
-    people: pd.DataFrame,
-    counts: dict[float, str],
-) -> None:
-    """The dots of one model and method, the baseline, the best control; counts: beside the rows."""
-    rows.draw(axes, points, known)
-    panel_points = rows.placed(points, known)
-    for look, column in ((MAJORITY, "majority"), (CONTROL, "control")):
-        axes.plot(panel_points[column] * 100, panel_points["y"], **look.settings(), zorder=3)
-    here = same_place(people, points, [*PLACE, "scoring"])
-    for y in panel_points.loc[panel_points["slice"] == ALL, "y"] if len(here) else ():
-        draw_marks(axes, here.assign(y=y), PEOPLE, "y", flat=True, capsize=0, zorder=5)
-    axes.set_xlim(0, 100)
-    axes.set_xticks([0, 25, 50, 75, 100], ["0", "", "50", "", "100"])
-    axes.set_xlabel("accuracy (%)")
-    if counts:
-        write_beside(axes, counts, "pairs")
+    drawn = finest(points[~points["method"].isin(["majority", "control", "baseline"])])
+    for name in ("majority", "control"):
+        beside = shown[shown["method"] == name].drop_duplicates(same).set_index(same)["value"]
+        drawn = drawn.join(beside.rename(name), on=same)
+    return drawn
 
 
 def counts_of(points: pd.DataFrame, rows: Rows) -> dict[float, str]:
     """By the place of a row the pairs that its dots are measured on: `2 × 170`, `800 + 1,600`."""
     dots = points.drop_duplicates(["row", "dot"]).sort_values("dot_place")
-    dots = dots.groupby("row")["n"].agg(list)
-    return {
-        rows.places[row]: f"{len(of)} × {of[0]:,}"
-        if len(of) > 1 and len(set(of)) == 1
-        else " + ".join(f"{n:,}" for n in of)
-        for row, of in dots.items()
-    }
+    found = {}
+    for row, of in dots.groupby("row")["n"].agg(list).items():
+        is_same = len(of) > 1 and len(set(of)) == 1
+        told = f"{len(of)} × {of[0]:,}" if is_same else " + ".join(f"{n:,}" for n in of)
+        found[rows.places[row]] = told
+    return found
 
 
 def legend(points: pd.DataFrame, known: dict[str, Look], people: pd.DataFrame) -> list:
@@ -251,9 +190,8 @@ def legend(points: pd.DataFrame, known: dict[str, Look], people: pd.DataFrame) -
     if points["control"].notna().any():
         handles.append(CONTROL.handle(style.BEST_CONTROL))
     if len(people):
-        counts = " to ".join(
-            dict.fromkeys(f"{count:,}" for count in (people["n"].min(), people["n"].max()))
-        )
+        ends = dict.fromkeys(f"{count:,}" for count in (people["n"].min(), people["n"].max()))
+        counts = " to ".join(ends)
         handles.append(PEOPLE.handle(f"people, on {counts} of all pairs"))
     return [("", handles)]
 
@@ -262,12 +200,10 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
     """Of each dataset its points, and its panels in lines; those of one model stand together."""
     found = []
     for _, of_dataset in points.groupby(PLACE, sort=False):
-        panels = list(of_dataset.groupby(SYSTEM, sort=False))
-        models = [
-            [panel for panel in panels if panel[0][0] == series]
-            for series in of_dataset["series"].unique()
-        ]
-        found.append((of_dataset, models))
+        models: dict[str, list] = {name: [] for name in of_dataset["series"].unique()}
+        for panel in of_dataset.groupby(SYSTEM, sort=False):
+            models[panel[0][0]].append(panel)
+        found.append((of_dataset, list(models.values())))
     most = max(len(panels) for _, models in found for panels in models)
     across = min(3, most if most > 1 else max(len(models) for _, models in found))
     return [(of_dataset, style.lines_of(models, across)) for of_dataset, models in found]
@@ -275,28 +211,46 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
 
 def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
     """The figure of points_of() one set; people: of people_points(), on it."""
-    points = points.assign(
-        head=points["section"],
-        name=points["row"],
-        row=points["section_place"].astype(str) + points["row"],
-    )
+    row = points["section_place"].astype(str) + points["row"]
+    points = points.assign(head=points["section"], name=points["row"], row=row)
     in_order = points.sort_values(["section_place", "row_place", "name"])
     rows = Rows(in_order, "section_place", LANE, "dot")
     known = LOOKS | {dot: LOOKS[""] for dot in points["dot"].unique() if dot not in LOOKS}
     lines: list[list[Panel]] = []
+
+    def draw_panel(axes: Axes, points: pd.DataFrame, counts: dict[float, str]) -> None:
+        """The dots of one model and method, the baseline, the best control; counts: beside rows."""
+        rows.draw(axes, points, known)
+        placed = rows.placed(points, known)
+        for look, column in ((MAJORITY, "majority"), (CONTROL, "control")):
+            axes.plot(placed[column] * 100, placed["y"], **look.settings(), zorder=3)
+        here = same_place(people, points, [*PLACE, "scoring"])
+        for y in placed.loc[placed["slice"] == ALL, "y"] if len(here) else ():
+            draw_marks(axes, here.assign(y=y), PEOPLE, "y", flat=True, capsize=0, zorder=5)
+        axes.set_xlim(0, 100)
+        axes.set_xticks([0, 25, 50, 75, 100], ["0", "", "50", "", "100"])
+        axes.set_xlabel("accuracy (%)")
+        if counts:
+            write_beside(axes, counts, "pairs")
+
     for block, panels_of in blocks_of(points):
         first, counts = block.iloc[0], counts_of(block, rows)
         title = data_title(first["source"], first["dataset"], sources)
         heading = f"{SETS[first['challenge_set']]} · {title}"
         for line in panels_of:
-            lines.append([])
-            for (series, method, scoring), panel in line:
-                beside = counts if len(lines[-1]) == len(line) - 1 else {}
-                draw_one = partial(draw_panel, rows=rows, known=known, people=people, counts=beside)
-                lines[-1].append(
-                    Panel(panel, draw_one, series, detail_of(method, scoring), heading, rows.height)
+            panels = [
+                Panel(
+                    panel,
+                    partial(draw_panel, counts={}),
+                    series,
+                    detail_of(method, scoring),
+                    height=rows.height,
                 )
-                heading = ""
+                for (series, method, scoring), panel in line
+            ]
+            panels[-1] = panels[-1]._replace(draw=partial(draw_panel, counts=counts))
+            lines += in_lines(panels, len(panels), heading)
+            heading = ""
     return figure_of(lines, legend(points, known, people), share_x="figure", share_y="figure")
 
 

@@ -6,12 +6,10 @@ logistic regression for entailment, of words without order, crossed with the two
 fitted here on the training pairs, in seconds. A panel is a list of times, in pairs with a premise
 at a fixed time and `before` in the hypothesis: In May, … / Before July, …
 
-Each time has two marks: its weight in the hypothesis, and its weight in the premise. The second one
-is drawn with its sign reversed, and has the model's constant. So the model says entailment for
-those pairs whose hypothesis's mark is higher than the premise's mark; the distance is the log-odds.
-
-A line of panels is a training set: of whole templates, without weekdays, or without the last third
-of each list. Shaded: times that no training sentence has.
+Each time has two marks: its weight in the hypothesis, and its weight in the premise, with its sign
+reversed and the model's constant. So the model says entailment for those pairs whose hypothesis's
+mark is higher than the premise's mark; the distance is the log-odds. In the CSV, in_order is the
+share of all pairs of different times of the list that the model puts in the right order.
 """
 
 import argparse
@@ -32,7 +30,7 @@ from scripts.data.tables import read_metrics, read_table
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load
-from scripts.publish.panels import DASHED, Look, Panel, figure_of, publish
+from scripts.publish.panels import DASHED, Look, Panel, figure_of, in_lines, publish
 from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.figures.metrics import VALUES, data_title
 from scripts.studies.temporal_nli.times import LISTS
@@ -76,24 +74,14 @@ def weights_of(odds: Callable[[pd.DataFrame], np.ndarray], name: str) -> pd.Data
     """
     _, size, (times, _), preposition = LISTS[name]
     first, second = [BLANK, *times, *[BLANK] * size], [BLANK, *[BLANK] * size, *times]
-    found = odds(
-        pd.DataFrame(
-            {
-                "first": [f"It ended {preposition} {time}." for time in first],
-                "second": [f"It ended before {time}." for time in second],
-            }
-        )
-    )
-    constant, of_premise, of_hypothesis = np.split(found, [1, size + 1])
+    texts = {
+        "first": [f"It ended {preposition} {time}." for time in first],
+        "second": [f"It ended before {time}." for time in second],
+    }
+    constant, of_premise, of_hypothesis = np.split(odds(pd.DataFrame(texts)), [1, size + 1])
     middle = of_hypothesis.mean()
-    return pd.DataFrame(
-        {
-            "place": range(size),
-            "time": times,
-            "hypothesis": of_hypothesis - middle,
-            "premise": constant - of_premise - middle,
-        }
-    )
+    weights = {"hypothesis": of_hypothesis - middle, "premise": constant - of_premise - middle}
+    return pd.DataFrame({"place": range(size), "time": times} | weights)
 
 
 def in_order(weights: pd.DataFrame) -> float:
@@ -113,13 +101,9 @@ def points_of(train: pd.DataFrame) -> pd.DataFrame:
     for name in SHOWN:
         weights = weights_of(odds, name)
         known = [re.search(rf"\b{time}\b", text) is not None for time in weights["time"]]
-        parts.append(
-            weights.assign(list=name, in_training=known, in_order=in_order(weights)).melt(
-                ["list", "place", "time", "in_training", "in_order"],
-                var_name="sentence",
-                value_name="weight",
-            )
-        )
+        weights = weights.assign(list=name, in_training=known, in_order=in_order(weights))
+        same = ["list", "place", "time", "in_training", "in_order"]
+        parts.append(weights.melt(same, var_name="sentence", value_name="weight"))
     return pd.concat(parts)
 
 
@@ -150,19 +134,13 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     most = 1.05 * points["weight"].abs().groupby(points["list"]).max().clip(lower=1)
     for (source, dataset), block in points.groupby(["source", "dataset"], sort=False):
         heading = data_title(source, dataset, sources) + HELD_OUT[block["held_out"].iloc[0]]
-        lines.append(
-            [
-                Panel(
-                    panel,
-                    partial(draw_panel, most=most[name], is_first=name == SHOWN[0]),
-                    VALUES["choice"][name],
-                    f"{100 * panel['in_order'].iloc[0]:.0f} % in order",
-                    heading if name == SHOWN[0] else "",
-                    HEIGHT,
-                )
-                for name, panel in block.groupby("list", sort=False)
-            ]
-        )
+        panels = []
+        for name, panel in block.groupby("list", sort=False):
+            draw_list = partial(draw_panel, most=most[name], is_first=name == SHOWN[0])
+            detail = f"{100 * panel['in_order'].iloc[0]:.0f} % in order"
+            title = VALUES["choice"][name]
+            panels.append(Panel(panel, draw_list, title, detail, height=HEIGHT))
+        lines += in_lines(panels, len(SHOWN), heading)
     marks = [
         HYPOTHESIS.handle("in the hypothesis (before July)"),
         PREMISE.handle("in the premise (in May), sign reversed"),
@@ -176,35 +154,30 @@ def trained_on(given: argparse.Namespace) -> dict[tuple[str, str, str], pd.DataF
     Datasets that differ in what is measured alone stand once.
     """
     found: dict[tuple[str, str, str], pd.DataFrame] = {}
-    facts_of_runs = [facts_of(given.train / name / "run.json") for name in given.runs]
-    places = {
-        (facts["source"], facts["dataset"], facts["data_options"]["held_out"], facts["splits"][0])
-        for facts in facts_of_runs
-        if facts["data_options"]["challenge_set"] == "temp_order"
-    }
-    for source, dataset, held_out, split in sorted(places):
-        file = given.build / source / dataset / f"{split}.parquet"
+    places = set()
+    for facts in (facts_of(given.train / name / "run.json") for name in given.runs):
+        options = facts["data_options"]
+        if options["challenge_set"] == "temp_order" and options["held_out"] in HELD_OUT:
+            place = facts["source"], facts["dataset"], options["held_out"]
+            places.add((*place, facts["splits"][0]))
+    for *key, split in sorted(places):
+        file = given.build.joinpath(*key[:2], f"{split}.parquet")
         table = read_table(file, ["text_a", "text_b", "label"]).to_pandas()
         table = table.set_axis(["first", "second", "label"], axis=1)
-        if held_out in HELD_OUT and not any(table.equals(other) for other in found.values()):
-            found[source, dataset, held_out] = table
+        if not any(table.equals(other) for other in found.values()):
+            found[tuple(key)] = table
     return found
 
 
 def main(given: argparse.Namespace) -> None:
     metrics, sources = read_metrics(given.metrics).to_pandas(), load(given.sources)
     sampled = metrics.groupby(["source", "dataset"])["sample"].any()
-    parts = [
-        points_of(train).assign(
-            source=source,
-            dataset=dataset,
-            held_out=held_out,
-            sample=bool(sampled.get((source, dataset), False)),
-            limit=None,
-        )
-        for (source, dataset, held_out), train in trained_on(given).items()
-    ]
-    points = pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)[COLUMNS]
+    parts = [pd.DataFrame(columns=COLUMNS)]
+    for (source, dataset, held_out), train in trained_on(given).items():
+        sample = bool(sampled.get((source, dataset), False))
+        told = {"source": source, "dataset": dataset, "held_out": held_out, "sample": sample}
+        parts.append(points_of(train).assign(**told, limit=None))
+    points = pd.concat(parts[1:] or parts, ignore_index=True)[COLUMNS]
     publish(given, points, lambda: draw(points, sources), "no run learnt from set I")
 
 

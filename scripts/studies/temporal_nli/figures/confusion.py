@@ -1,9 +1,8 @@
-"""Draw what models of temporal-expression NLI take for what: a confusion matrix for each set,
-model and method.
+"""Draw what models of temporal-expression NLI take for what: a confusion matrix for each set, model
+and method.
 
-Rows: the label; columns: the prediction. A cell's colour and number: its share of the row, in per
-cent, mean over the seeds. Left of a row: how many pairs have the label. Models that know two labels
-have matrices of two.
+Rows: the label, and how many pairs have it; columns: the prediction. A cell's colour and number:
+its share of the row. Models that know two labels have matrices of two.
 """
 
 import argparse
@@ -55,13 +54,8 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
     labels = NAMES[cells["scoring"].iloc[0]]
     shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
     shares = shares.reindex(index=labels, columns=labels)
-    pairs = (
-        (cells.groupby("label")["value"].sum() * cells["n"].iloc[0])
-        .round()
-        .reindex(labels)
-        .fillna(0)
-    )
-    names = [f"{pairs[label]:,.0f}  {LETTERS[label]}" for label in labels]
+    pairs = (cells.groupby("label")["value"].sum() * cells["n"].iloc[0]).round()
+    names = [f"{pairs.get(label, 0):,.0f}  {LETTERS[label]}" for label in labels]
     draw_matrix(axes, shares.set_axis(names).rename(columns=LETTERS))
     axes.tick_params(labelleft=labelled)
     axes.set_xlabel("predicted", fontsize=6.5, labelpad=1, color=style.GREY)
@@ -69,27 +63,18 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of(); the matrices of one set stand beside one another."""
-    titles = [
-        data_title(source, dataset, sources)
-        for source, dataset in zip(cells["source"], cells["dataset"])
-    ]
+    titles = [data_title(*place, sources) for place in zip(cells["source"], cells["dataset"])]
     lines: list[list[Panel]] = []
+    of_set = ["challenge_set", "dataset", "split", "scoring"]
     for title, block in cells.assign(title=titles).groupby("title", sort=False):
         groups = []
-        for (name, *_), group in block.groupby(
-            ["challenge_set", "dataset", "split", "scoring"], sort=False
-        ):
-            panels = [
-                Panel(
-                    matrix,
-                    partial(draw_panel, labelled=False),
-                    detail=f"{series}\n{method_title(method)}",
-                    height=TALL,
-                )
-                for (series, method), matrix in group.groupby(SYSTEM[:2], sort=False)
-            ]
-            first = panels[0]._replace(draw=partial(draw_panel, labelled=True), title=SETS[name])
-            groups.append([first, *panels[1:]])
+        for (name, *_), group in block.groupby(of_set, sort=False):
+            panels: list[Panel] = []
+            for (series, method), matrix in group.groupby(SYSTEM[:2], sort=False):
+                draw_one = partial(draw_panel, labelled=not panels)
+                detail = f"{series}\n{method_title(method)}"
+                panels.append(Panel(matrix, draw_one, "", detail, height=TALL))
+            groups.append([panels[0]._replace(title=SETS[name]), *panels[1:]])
         (first, *others), *more = style.lines_of(groups, ACROSS)
         lines += [[first._replace(heading=title), *others], *more]
     return figure_of(lines, widest=WIDE, size=6.5, note=NOTE)
@@ -97,9 +82,8 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     cells, sources = cells_of(nli_metrics(given.metrics, load(given.models))), load(given.sources)
-    publish(
-        given, cells[COLUMNS], lambda: draw(cells, sources), "no model was measured in this run"
-    )
+    none = "no model was measured in this run"
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources), none)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,10 @@
-"""Draw whether accuracy on temporal-expression NLI is a rule or memory:
-what was held out against seen and unseen pairs.
+"""Draw whether accuracy on temporal-expression NLI is a rule or memory: what was held out against
+seen and unseen pairs; a matrix for each source, set, model and method.
 
-A matrix for each source, set, model and method. A row is what training lacked: whole templates
-always, and besides a list of times, a spelling, a unit, the last third of each list or a form of
-sentence (scripts/studies/temporal_nli/parts.py). Columns, all of templates that are new: seen, the
-test pairs without it; unseen, those that have it; learnt, the same unseen pairs for the model that
-learnt from everything (held out: template), where that was run. A rule holds in the middle column;
-memory falls there, and not in the last one. A cell has the accuracy, mean over the seeds, and its
-95 % bootstrap interval over templates.
+A row is what training lacked besides whole templates: a list of times, a spelling, a unit, …
+Columns, all of templates that are new: seen, the test pairs without it; unseen, those that have it;
+learnt, the same unseen pairs for the model that learnt from everything, where that was run. A rule
+holds in the middle column; memory falls there, and not in the last one.
 """
 
 import argparse
@@ -29,6 +26,7 @@ from scripts.publish.panels import (
     publish,
     with_best_control,
 )
+from scripts.publish.table import interval, percent
 from scripts.studies.temporal_nli.figures.metrics import (
     ABOUT,
     CHANGED,
@@ -54,20 +52,7 @@ OF_SET = {
     ("temp_duration", "form"): "form: two clauses",
     ("cross_unit", "range"): "range: T1 from 8 to 10",
 }
-COLUMNS = [
-    *ABOUT,
-    "held_out",
-    "part",
-    "slice",
-    "value",
-    "sd",
-    "ci_low",
-    "ci_high",
-    "n",
-    "groups",
-    "sample",
-    "limit",
-]
+COLUMNS = [*ABOUT, *"held_out part slice value sd ci_low ci_high n groups sample limit".split()]
 PLACE = ["source", "challenge_set", "whole", "split"]  # of the matrices of one dataset
 ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
@@ -87,40 +72,32 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     datasets of a set.
     """
     rows = finest(metrics[~metrics["method"].isin(["majority", "baseline"])])
-    rows = rows.assign(
-        whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])]
-    )
+    whole = [without(*place) for place in zip(rows["dataset"], rows["held_out"])]
+    rows = rows.assign(whole=whole)
     rows = with_best_control(rows, PLACE, ["model"], rows["slice"] == "all")
-    part_rows = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
-    part_rows = part_rows.assign(part=part_rows["slice"].str.removeprefix("part="))
-    learnt = rows[rows["slice"].str.startswith("withheld=") & (rows["held_out"] == TEMPLATE)]
-    learnt = learnt.assign(part="learnt", held_out=learnt["slice"].str.removeprefix("withheld="))
+    name, value = (rows["slice"].str.split("=").str[place] for place in (0, 1))
+    parts = rows[name == "part"].assign(part=value)
+    learnt = rows[(name == "withheld") & (rows["held_out"] == TEMPLATE)]
+    learnt = learnt.assign(part="learnt", held_out=value)
     system = [*PLACE, *SYSTEM[:2]]
-    wanted = part_rows.loc[
-        part_rows["held_out"] != TEMPLATE, [*system, "held_out"]
-    ].drop_duplicates()
+    wanted = parts.loc[parts["held_out"] != TEMPLATE, [*system, "held_out"]].drop_duplicates()
     learnt = learnt.merge(wanted, on=[*system, "held_out"])
-    part_rows = part_rows.merge(wanted[system].drop_duplicates(), on=system)
-    return pd.concat([part_rows, learnt], ignore_index=True)
+    parts = parts.merge(wanted[system].drop_duplicates(), on=system)
+    return pd.concat([parts, learnt], ignore_index=True)
 
 
 def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
     """What was held out, and how many of the test pairs have it."""
     counts = cells[cells["held_out"] == kind].drop_duplicates("part").set_index("part")["n"]
     whole = counts.get("seen", 0) + counts.get("unseen", 0)
-    return (
-        f"{OF_SET.get((challenge_set, kind), NAMES[kind])}\n"
-        f"{counts.get('unseen', 0):,} of {whole:,} pairs"
-    )
+    name = OF_SET.get((challenge_set, kind), NAMES[kind])
+    return f"{name}\n{counts.get('unseen', 0):,} of {whole:,} pairs"
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
     """The matrix of one model and method; names: of the rows, by what was held out."""
-    intervals = [
-        f"{low * 100:.0f}–{high * 100:.0f}" if pd.notna(low) else "one group"
-        for low, high in zip(cells["ci_low"], cells["ci_high"])
-    ]
-    cells = cells.assign(text=(cells["value"] * 100).map("{:.1f}\n".format) + intervals)
+    intervals = [interval(row, 0) for row in cells.to_dict("records")]
+    cells = cells.assign(text=cells["value"].map(percent) + "\n" + intervals)
     cells = cells.pivot(index="held_out", columns="part").reindex(index=list(names))
     values, texts = (cells[name].reindex(columns=PARTS) for name in ("value", "text"))
     draw_matrix(axes, values.set_axis(list(names.values())) / 1.15, texts, size=6.5)
@@ -136,15 +113,10 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
             for kind in (TEMPLATE, *KINDS)
             if (block["held_out"] == kind).any()
         }
+        draw_one, height = partial(draw_panel, names=names), ROW * len(names)
         panels = [
-            Panel(
-                panel,
-                partial(draw_panel, names=names),
-                series,
-                detail_of(method, scoring),
-                height=ROW * len(names),
-            )
-            for (series, method, scoring), panel in block.groupby(SYSTEM, sort=False)
+            Panel(panel, draw_one, series, detail_of(*how), height=height)
+            for (series, *how), panel in block.groupby(SYSTEM, sort=False)
         ]
         heading = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
         lines += in_lines(panels, ACROSS, heading)

@@ -1,18 +1,16 @@
-"""Tabulate who is right on pairs of times that stand in the training pairs,
-and on those that do not: a rule, or memory?
+"""Tabulate who is right on pairs of times that stand in the training pairs, and on those that do
+not: a rule, or memory?
 
 The test templates are new, but times come from short lists, so a pair of times ("before March" and
 "before May") often stands in the training pairs of another template, with its label. Who has learnt
-these by heart is right on them, and guesses elsewhere: the row `by heart`, which is no model. Who
-knows the rule is as good on the rest. Of a sentence counts what it says of time, with its
-prepositions:
+these by heart is right on them, and guesses elsewhere: the row `by heart`, which is no model. Of a
+sentence counts what it says of time, with its prepositions:
 
   pair learnt    both sentences say what the two of one training pair say
   times learnt   each says what some training sentence says, but no training pair says both
   a time is new  no training sentence says what one of them says
 
-Read are datasets that hold out whole templates alone. Accuracies are means over the runs of a
-system, with 95 % intervals over templates and seeds, of three labels where a system knows three.
+Read are datasets that hold out whole templates alone.
 """
 
 import argparse
@@ -23,6 +21,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from scripts.studies.temporal_nli.parts import TEMPLATE
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.times import MONTHS, NAMES, SHORT_MONTHS, WEEKDAYS
 from scripts.data.tables import read_metrics, read_table
 from scripts.measure.bootstrap import resampling
@@ -87,12 +86,8 @@ def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
     """(n,) the label that a pair of times has most often in training, and of one that is not
     there the most frequent label.
     """
-    known = (
-        train.groupby(["both", "label"])
-        .size()
-        .reset_index(name="n")
-        .sort_values(["n", "label"], ascending=[False, True])
-    )
+    known = train.groupby(["both", "label"]).size().reset_index(name="n")
+    known = known.sort_values(["n", "label"], ascending=[False, True])
     label = known.drop_duplicates("both").set_index("both")["label"]
     return test["both"].map(label).fillna(train["label"].mode()[0]).to_numpy(int)
 
@@ -126,22 +121,14 @@ def cells_of(
         )
         for part, inside in parts.items()
     ]
-    means = {
-        row["slice"]: row
-        for row in metric_rows(tallies, replicates, resampling(groups, resamples))
-        if pd.isna(row["seed"])
-    }
-    cells = {
-        "Model": name,
-        "Pairs": f"{len(group):,}",
-        "Accuracy (%)": percent(means[ALL]["value"]),
-    }
+    rows = metric_rows(tallies, replicates, resampling(groups, resamples))
+    means = {row["slice"]: row for row in rows if pd.isna(row["seed"])}
+    cells = {"Model": name, "Pairs": f"{len(group):,}"}
+    cells["Accuracy (%)"] = percent(means[ALL]["value"])
     for part in [part for part in PARTS if part in means]:
-        values = (
-            percent(parts[part].mean()),
-            f"{percent(means[part]['value'])} ({interval(means[part])})",
-        )
-        cells |= dict(zip((f"{part}: {what}" for what in WHAT), values))
+        mean = means[part]
+        cells[f"{part}: {WHAT[0]}"] = percent(parts[part].mean())
+        cells[f"{part}: {WHAT[1]}"] = f"{percent(mean['value'])} ({interval(mean)})"
     return cells
 
 
@@ -151,13 +138,9 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
     """
     facts = runs[0].facts
     learnt, split = facts["splits"][:2]
+    folder, columns = build / facts["source"] / facts["dataset"], list(NLI.names[:5])
     train, test = (
-        with_times(
-            read_table(
-                build / facts["source"] / facts["dataset"] / f"{name}.parquet",
-                ["example_id", "group_id", "text_a", "text_b", "label"],
-            ).to_pandas()
-        )
+        with_times(read_table(folder / f"{name}.parquet", columns).to_pandas())
         for name in (learnt, split)
     )
     found: list[tuple[str, list[np.ndarray], list[Replicate]]] = [
@@ -172,34 +155,22 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
     ]
 
 
-def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int) -> pd.DataFrame:
-    """A row of text for each dataset that holds out templates alone, and each system; notes: of
-    notes_by_dataset(); resamples: behind an interval.
-    """
-    models, sources, rows = load(given.models), load(given.sources), []
-    for (source, dataset), runs in runs_of_datasets(given.train, given.runs).items():
-        options = runs[0].facts["data_options"]
-        if options["held_out"] == TEMPLATE:
-            place = {
-                "Source": data_title(source, dataset, sources) + notes.get((source, dataset), ""),
-                "Challenge set": SETS[options["challenge_set"]],
-            }
-            rows += [place | row for row in rows_of(runs, given.build, models, resamples)]
-    table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
-    return table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
-
-
 def main(given: argparse.Namespace) -> None:
     measured = read_metrics(given.metrics, draws=True)
     metrics = measured.drop_columns("draws").to_pandas()
-    table = tabulate(
-        given,
-        notes_by_dataset(metrics),
-        resamples=pc.max(pc.list_value_length(measured["draws"])).as_py(),
-    )
-    publish_table(
-        given, table, caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), HEAD
-    )
+    resamples = pc.max(pc.list_value_length(measured["draws"])).as_py()  # behind an interval
+    notes, models, sources = notes_by_dataset(metrics), load(given.models), load(given.sources)
+    rows = []
+    for place, runs in runs_of_datasets(given.train, given.runs).items():
+        options = runs[0].facts["data_options"]
+        if options["held_out"] == TEMPLATE:
+            head = {"Source": data_title(*place, sources) + notes.get(place, "")}
+            head["Challenge set"] = SETS[options["challenge_set"]]
+            rows += [head | row for row in rows_of(runs, given.build, models, resamples)]
+    table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
+    table = table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
+    caption = caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates")
+    publish_table(given, table, caption, HEAD)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ from scripts.studies.temporal_nli.evaluate import NAMES, SCHEMA
 from scripts.publish.names import (
     details_of,
     experiment_if_needed,
+    in_order,
     method_title,
-    model_title,
     source_title,
     study_metrics,
+    titles_of,
     without_people,
 )
 
@@ -26,22 +27,14 @@ SETS = {
     "cross_unit": "Set III: Cross-Unit",
 }
 BASELINES = {"rule_reader": "rule-based reader"}  # the ceiling; titles of what is no model
-METHODS = [
-    "majority",
-    "baseline",
-    "direct",
-    "hypothesis_only",
-    "likelihood",
-    "likelihood_blind",
-    "likelihood_pmi",
-    "train",
-    "external",
-    "control",
-]  # in the paper's order
+METHODS = (
+    "majority baseline direct hypothesis_only likelihood likelihood_blind likelihood_pmi train "
+    "external control"
+).split()  # in the paper's order
 PLACE = ["source", "dataset", "split"]
 SYSTEM = ["series", "method", "scoring"]
 # of a point, in a figure's CSV
-ABOUT = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment"]
+ABOUT = "source dataset challenge_set split model method scoring experiment".split()
 
 # What the sets vary, in the order in which it is shown. The columns are those of the datasets;
 # slices name them.
@@ -140,45 +133,23 @@ def detail_of(method: str, scoring: str) -> str:
 
 
 def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
-    """The study's rows of a metrics table, in the order in which they are shown,
-    with a column `series`: the model.
+    """The study's rows of a metrics table, in the paper's order, with a column `series`: the model.
 
     held_out: the rows of datasets that hold out these; by default whole templates alone, as in the
     paper.
-
-    Sets and methods stand in the paper's order, models in that of models.yaml, the baseline first.
-    `seed` is missing in rows over all seeds.
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()
     point = [*PLACE, "model", "method", "scoring", "slice", "metric"]
-    titles = metrics["model"].map(lambda name: BASELINES.get(name) or model_title(name, models))
+    titles = titles_of(metrics, models, BASELINES)
     metrics["series"] = titles + experiment_if_needed(metrics, point)
-    order = {
-        "challenge_set": list(SETS),
-        "method": METHODS,
-        "scoring": list(NAMES),
-        "model": ["majority", *BASELINES, *models],
-    }
-    by = [
-        "source",
-        "challenge_set",
-        "dataset",
-        "split",
-        "model",
-        *SYSTEM,
-        "slice",
-        "metric",
-        "seed",
-    ]
-    return metrics.sort_values(
-        by,
-        ignore_index=True,
-        key=lambda column: (
-            column.map({value: place for place, value in enumerate(order[column.name])})
-            if column.name in order
-            else column
-        ),
+    return in_order(
+        metrics,
+        ["source", "challenge_set", *PLACE[1:], "model", *SYSTEM, "slice", "metric", "seed"],
+        challenge_set=SETS,
+        method=METHODS,
+        scoring=NAMES,
+        model=["majority", *BASELINES, *models],
     )
 
 

@@ -1,9 +1,5 @@
-"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021,
-with the published numbers beside ours.
-
-A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ±
-sd over the seeds, with the 95 % interval over templates and seeds. Published numbers stand where
-the paper has that row; a row of the paper that no run measured is left out.
+"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, with the published
+numbers beside ours. A row of the paper that no run measured is left out.
 """
 
 import argparse
@@ -14,7 +10,15 @@ from scripts.publish.arguments import run_program
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, method_title
-from scripts.publish.table import ABOVE_BLIND, above_cells, interval, percent, publish_table
+from scripts.publish.table import (
+    ABOVE_BLIND,
+    above_cells,
+    by_metric,
+    filled,
+    interval,
+    percent,
+    publish_table,
+)
 from scripts.studies.temporal_nli.figures.metrics import (
     PLACE,
     SETS,
@@ -41,17 +45,14 @@ CAPTION = (
 
 def printed(claims: pd.DataFrame) -> dict[tuple, str]:
     """The paper's tables: by model, challenge set, method, scoring and metric."""
+    is_own = (claims["study"] == STUDY) & (claims["unit"] == "%")
+    is_table = is_own & claims["metric"].isin(NAMES) & claims["table"].str.startswith("Table")
     numbers = {}
-    claims = claims[
-        (claims["study"] == STUDY) & claims["metric"].isin(NAMES) & (claims["unit"] == "%")
-    ]
-    for _, claim in claims.iterrows():
+    for _, claim in claims[is_table].iterrows():
         settings = settings_of(claim["setting"])
-        if settings.get("slice") == "all" and claim["table"].startswith("Table"):
-            for model in paper_of(claim)["model"]:
-                numbers[model, *(settings[name] for name in KEY[1:]), claim["metric"]] = claim[
-                    "value"
-                ]
+        for model in paper_of(claim)["model"] if settings.get("slice") == "all" else ():
+            place = model, *(settings[name] for name in KEY[1:]), claim["metric"]
+            numbers[place] = claim["value"]
     return numbers
 
 
@@ -60,21 +61,16 @@ def spread(row: pd.Series) -> str:
     return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
 
 
-def tabulate(
-    metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict
-) -> pd.DataFrame:
-    """A row of text for each source, set, model, method and scoring,
-    from a table made by nli_metrics().
-    """
-    numbers, rows = printed(claims), []
-    overall = metrics[
-        (metrics["slice"] == "all")
-        & metrics["metric"].isin([*NAMES, *JOINT, "accuracy_above_control", "accuracy_above_blind"])
-    ]
+def main(given: argparse.Namespace) -> None:
+    models, sources = load(given.models), load(given.sources)
+    metrics, rows = nli_metrics(given.metrics, models), []
+    numbers = printed(published_claims(given.sources.with_name("published.csv")))
+    shown = [*NAMES, *JOINT, "accuracy_above_control", "accuracy_above_blind"]
+    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(shown)]
     for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
-        means = point[point["seed"].isna()].set_index("metric")
-        one = means.loc["accuracy"]
-        is_changed = not one[["balanced", "contrast"]].isna().all()
+        by = by_metric(point[point["seed"].isna()])
+        one = by["accuracy"]
+        is_changed = one[["balanced", "contrast"]].notna().any()
         row = {
             "Source": data_title(one["source"], one["dataset"], sources) + note_of(one),
             "Challenge set": SETS[one["challenge_set"]],
@@ -84,42 +80,22 @@ def tabulate(
             "Pairs": f"{one['n']:,}",
             "Templates": f"{one['groups']:,.0f}",
             **replicate_counts(point),
-            **above_cells(dict(means.iterrows()), "accuracy", models),
+            **above_cells(by, "accuracy", models),
         }
         for metric, name in NAMES.items():
-            ours = means.loc[metric]
+            in_paper = "" if is_changed else numbers.get((*one[KEY], metric), "")
             row |= {
-                f"{name} (%)": spread(ours),
-                f"{name}, 95 % interval": interval(ours, 2),
-                f"{name}, published (%)": ""
-                if is_changed
-                else numbers.get((*one[KEY], metric), ""),
+                f"{name} (%)": spread(by[metric]),
+                f"{name}, 95 % interval": interval(by[metric], 2),
+                f"{name}, published (%)": in_paper,
             }
-        row |= {
-            name: spread(means.loc[metric])
-            for metric, name in JOINT.items()
-            if metric in means.index
-        }
-        rows.append(row)
+        rows.append(
+            row | {name: spread(by[metric]) for metric, name in JOINT.items() if metric in by}
+        )
     table = pd.DataFrame(rows).fillna("")
-    return table.drop(
-        columns=[name for name in ("Wordings", ABOVE_BLIND) if not (table[name] != "").any()]
-    )
-
-
-def main(given: argparse.Namespace) -> None:
-    models = load(given.models)
-    metrics = nli_metrics(given.metrics, models)
-    table = tabulate(
-        metrics,
-        published_claims(given.sources.with_name("published.csv")),
-        load(given.sources),
-        models,
-    )
-    caption = caption_of(
-        CAPTION, metrics, "sets cut down to few templates, for trying the workflow"
-    )
-    publish_table(given, table, caption, WORDS)
+    table = filled(table, set(table) - {"Wordings", ABOVE_BLIND})
+    sample = "sets cut down to few templates, for trying the workflow"
+    publish_table(given, table, caption_of(CAPTION, metrics, sample), WORDS)
 
 
 if __name__ == "__main__":
