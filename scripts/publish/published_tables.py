@@ -30,7 +30,7 @@ from scripts.publish.comparison import (
 )
 from scripts.publish.names import load
 from scripts.publish.selection import as_published
-from scripts.publish.table import write
+from scripts.publish.table import with_commas, write
 
 CAPTION = (
     "What the paper prints, row by row, and what was found here. Differences are in points, ours "
@@ -38,11 +38,6 @@ CAPTION = (
     "this study has no such run."
 )
 NONE = "no such run"
-
-
-def with_commas(text: str) -> str:
-    """Whole numbers from a thousand on as 1,104; any other text as it is."""
-    return f"{int(text):,}" if text.isdigit() and len(text) > 3 else text
 
 
 def words_of(metric: str) -> str:

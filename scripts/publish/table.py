@@ -25,6 +25,11 @@ def percent(share: float | None, decimals: int = 1) -> str:
     return "" if share is None or pd.isna(share) else f"{share * 100:.{decimals}f}"
 
 
+def with_commas(text: str) -> str:
+    """Whole numbers from a thousand on as 1,104; any other text as it is."""
+    return f"{int(text):,}" if text.isdigit() and len(text) > 3 else text
+
+
 def interval(row: Mapping, decimals: int = 1) -> str:
     """`52.0–56.1` for a row with ci_low and ci_high; says so where one group allows none."""
     return (

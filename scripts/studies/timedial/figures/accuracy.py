@@ -1,10 +1,7 @@
-"""Draw 2-best accuracy of every system on TimeDial, with 95 % intervals, beside the published
-numbers and people.
-
-A row for each system under its paradigm, with the most context it was measured with. Means over the
-seeds; 95 % intervals over dialogs and seeds. Diamonds are table 5 of Qin et al. 2021, on the
-paper's challenge only; the line at the left is chance (two right options of four: 1/6), the one at
-the right what people reach.
+"""Draw 2-best accuracy of every system on TimeDial beside the published numbers (table 5 of Qin et
+al. 2021, on the paper's challenge only) and people: a row for each system under its paradigm, with
+the most context it was measured with. The line at the left is chance (two right options of four:
+1/6), the one at the right what people reach.
 """
 
 import argparse
@@ -50,24 +47,13 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFram
     """The systems of one challenge; people: value, ci_low, ci_high."""
     draw_systems(axes, points, rows)
     draw_line(axes, points.loc[points["model"] == "random", "value"].iloc[0] * 100, upright=True)
-    for row in people.to_dict("records"):
-        draw_line(axes, row["value"] * 100, upright=True, look=PEOPLE)
-        axes.axvspan(
-            row["ci_low"] * 100,
-            row["ci_high"] * 100,
-            color=style.GREY,
-            alpha=0.12,
-            linewidth=0,
-            zorder=0.4,
-        )
+    for value, low, high in (people[["value", "ci_low", "ci_high"]] * 100).to_numpy():
+        draw_line(axes, value, upright=True, look=PEOPLE)
+        axes.axvspan(low, high, color=style.GREY, alpha=0.12, linewidth=0, zorder=0.4)
     for right, head, origin in ((8, "here", "here"), (38, "paper", "published")):
         of_origin = points[points["origin"] == origin]
-        write_beside(
-            axes,
-            dict(zip(of_origin["row"].map(rows.places), of_origin["value"].map(percent))),
-            head * bool(len(of_origin)),
-            right,
-        )
+        texts = zip(of_origin["row"].map(rows.places), of_origin["value"].map(percent))
+        write_beside(axes, dict(texts), head * bool(len(of_origin)), right)
     axes.set_xlabel("2-best accuracy (% of instances)")
 
 
@@ -87,23 +73,13 @@ def draw(
             for by, value in zip(answered["by"], answered["value"])
         ]
         table, first = in_rows(challenge, paper), challenge.iloc[0]
-        detail = (
-            f"{split_title(first['split'])}, {first['n']:,} instances, "
-            f"{context_in_words(challenge)}"
-        )
+        context = context_in_words(challenge)
+        detail = f"{split_title(first['split'])}, {first['n']:,} instances, {context}"
         rows = Rows(table)
+        draw_one = partial(draw_panel, rows=rows, people=answered)
         tables.append(table)
-        lines.append(
-            [
-                Panel(
-                    table,
-                    partial(draw_panel, rows=rows, people=answered),
-                    source_title(name, sources),
-                    detail,
-                    height=rows.height,
-                )
-            ]
-        )
+        title = source_title(name, sources)
+        lines.append([Panel(table, draw_one, title, detail, height=rows.height)])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 
 

@@ -1,14 +1,12 @@
-"""Draw 2-best accuracy on TimeDial by the kind of the masked span and by the length of the dialog.
+"""Draw 2-best accuracy on TimeDial by the kind of the masked span and by the length of the dialog:
+for each challenge two lines of panels, a row for each system.
 
-For each challenge two panels, a row for each system and a column for each kind (as the rules of
-scripts/text/temporal_spans.py tell it; other: spans that they do not find) or each number of
-turns. Means over the seeds with 95 % intervals over dialogs and seeds; n is the instances. The
-dotted line is chance; the control is the best over all instances. Kinds with fewer than 10
-instances and the other controls are left out of the figure, not of the CSV.
+Kinds are those of scripts/text/temporal_spans.py; other: spans that its rules do not find. The
+control is the best over all instances. Kinds with fewer than 10 instances and the other controls
+are left out of the figure, not of the CSV.
 """
 
 import argparse
-from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -33,13 +31,7 @@ from scripts.studies.timedial.figures.metrics import (
 )
 
 PANELS = {"kind": "by kind of the masked span", "turns": "by number of turns of the dialog"}
-NAMES = {
-    "date": "date",
-    "time": "time",
-    "duration": "duration",
-    "set": "set",
-    "age": "age",
-    "other": "other",
+NAMES = {kind: kind for kind in "date time duration set age other".split()} | {
     "1-6": "up to 6 turns",
     "7-10": "7 to 10 turns",
     "11-15": "11 to 15 turns",
@@ -49,15 +41,6 @@ LEAST = 10  # instances
 FEW = f"No kind of span and no length of dialog has {LEAST} instances."
 
 
-def draw_part(axes: Axes, points: pd.DataFrame, rows: Rows, chances: pd.Series) -> None:
-    """The systems of a challenge on one kind or number of turns;
-    chances: by challenge and slice.
-    """
-    draw_systems(axes, points, rows)
-    draw_line(axes, chances[tuple(points[["measured_on", "slice"]].iloc[0])] * 100, upright=True)
-    axes.set_xticks([0, 50, 100])
-
-
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of points with a panel and a part, all with enough instances; of the controls
     random is a line.
@@ -65,19 +48,21 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     is_chance, lines = points["model"] == "random", []
     chances = points[is_chance].groupby(["measured_on", "slice"])["value"].first()
     systems = points[~is_chance]
+
+    def draw_part(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
+        draw_systems(axes, points, rows)
+        chance = chances[tuple(points[["measured_on", "slice"]].iloc[0])]
+        draw_line(axes, chance * 100, upright=True)
+        axes.set_xticks([0, 50, 100])
+
+    def detail_of(part: pd.DataFrame) -> str:
+        return f"n = {part['n'].max():,}"
+
     for (name, panel), of_panel in systems.groupby(["measured_on", "panel"], sort=False):
         table = in_rows(of_panel, of_panel.iloc[:0])
-        heading = (
-            f"{source_title(name, sources)}, {split_title(table['split'].iloc[0])}\n{PANELS[panel]}"
-        )
-        lines += line_of(
-            table,
-            "part",
-            {part: part for part in [*NAMES, *table["part"]]} | NAMES,
-            heading,
-            lambda part: f"n = {part['n'].max():,}",
-            partial(draw_part, chances=chances),
-        )
+        place = f"{source_title(name, sources)}, {split_title(table['split'].iloc[0])}"
+        titles = {part: part for part in [*NAMES, *table["part"]]} | NAMES
+        lines += line_of(table, "part", titles, f"{place}\n{PANELS[panel]}", detail_of, draw_part)
     note = f"2-best accuracy (% of instances), {context_in_words(systems)}"
     legend = legend_of(in_rows(systems, systems.iloc[:0]), CHANCE.handle("chance"))
     return figure_of(lines, legend, share_y="line", note=note) if lines else style.nothing(FEW)

@@ -2,11 +2,10 @@
 (Qin et al. 2021, table 7).
 
 A row for each system with a mark for each context: the target turn alone, the local turns (the one
-before and the one after as well), the full dialog. Means over the seeds with 95 % intervals over
-dialogs and seeds. At the right the accuracies, and how many points they lie from that with the
-target turn (what table 7 prints); first ours, then the paper's. Systems measured with one context
-only, and controls that never see it, are left out; of the other controls the best is drawn (all are
-in the CSV).
+before and the one after as well), the full dialog. At the right the accuracies, and how many points
+they lie from that with the target turn; first ours, then the paper's. Systems measured with one
+context only, and controls that never see it, are left out; of the other controls the best is drawn
+(all are in the CSV).
 """
 
 import argparse
@@ -67,14 +66,10 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
         draw_marks(axes, part, look, "y", flat=True, capsize=0, intervals=origin == "here")
     for right, head, origin in ((8, "here", "here"), (74, "paper", "published")):
         of_origin = points[points["origin"] == origin]
-        for more, unit, texts in (
-            (0, "(%)", of_origin["value"].map(percent)),
-            (28, "(points)", changes(of_origin)),
-        ):
-            if len(of_origin):
-                write_beside(
-                    axes, dict(zip(of_origin["y"], texts)), f"{head}\n{unit}", right + more
-                )
+        shown = ("(%)", of_origin["value"].map(percent)), ("(points)", changes(of_origin))
+        for more, (unit, texts) in enumerate(shown if len(of_origin) else ()):
+            beside = dict(zip(of_origin["y"], texts))
+            write_beside(axes, beside, f"{head}\n{unit}", right + 28 * more)
     axes.set_xlim(0, 100)
     axes.set_xlabel("2-best accuracy (% of instances)")
 
@@ -88,17 +83,9 @@ def draw(points: pd.DataFrame, table_7: pd.DataFrame, sources: dict) -> Figure:
         table = in_rows(challenge, published_on(challenge, table_7)).assign(lanes="of all rows")
         rows = Rows(table, "lanes", LANE, "context_scope")
         detail = f"{split_title(challenge['split'].iloc[0])}, {challenge['n'].iloc[0]:,} instances"
-        lines.append(
-            [
-                Panel(
-                    rows.placed(table, SCOPES),
-                    partial(draw_panel, rows=rows),
-                    source_title(name, sources),
-                    detail,
-                    height=rows.height,
-                )
-            ]
-        )
+        placed, title = rows.placed(table, SCOPES), source_title(name, sources)
+        draw_one = partial(draw_panel, rows=rows)
+        lines.append([Panel(placed, draw_one, title, detail, height=rows.height)])
     shown = pd.concat([panel.points for [panel] in lines]) if lines else points
     here = set(shown.loc[shown["origin"] == "here", "context_scope"])
     handles = [LOOKS[scope].handle(title) for scope, title in TITLES.items() if scope in here]

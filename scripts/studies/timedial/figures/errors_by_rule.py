@@ -1,12 +1,9 @@
-"""Draw how often wrong options outrank a right one on TimeDial, by the rule that made them
-(Qin et al. 2021, figure 2).
+"""Draw how often wrong options outrank a right one on TimeDial, by the rule that made them (Qin et
+al. 2021, figure 2): a row for each system, a column for each rule.
 
-A row for each system, a column for each rule: phrase matching (a time that stands in the dialog),
-numeral matching (a number that stands there), open-ended. The share of the wrong options of the
-rule that score as high as a right option of their instance or higher, mean over the seeds, with 95
-% intervals over dialogs and seeds; n is the wrong options that it is a share of. Of the controls
-random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the
-numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
+The share of the wrong options of the rule that score as high as a right option of their instance or
+higher. Of the controls random and the one with the highest 2-best accuracy are drawn; all are in
+the CSV. Diamonds are the numbers behind the paper's figure, whose denominators are others.
 """
 
 import argparse
@@ -42,9 +39,8 @@ def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
     """wrong_above_right by rule of every system, with the most context it was measured with, on
     instances with two right.
     """
-    rows = over_seeds(metrics).merge(
-        accuracies(metrics)[["measured_on", "split"]].drop_duplicates()
-    )
+    places = accuracies(metrics)[["measured_on", "split"]].drop_duplicates()
+    rows = over_seeds(metrics).merge(places)
     return widest(rows[(rows["metric"] == "wrong_above_right") & rows["slice"].isin(SLICES)])
 
 
@@ -61,22 +57,14 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
     def detail_of(of_rule: pd.DataFrame) -> str:
         detail = f"% of n = {of_rule['n'].max():,.0f}"
         if (of_rule["origin"] == "published").any():
-            detail += (
-                f"\npaper: n = {int(counts[tuple(of_rule[['measured_on', 'slice']].iloc[0])]):,}"
-            )
+            count = counts[tuple(of_rule[["measured_on", "slice"]].iloc[0])]
+            detail += f"\npaper: n = {int(count):,}"
         return detail
 
-    tables = [
-        in_rows(challenge, published_on(challenge, figure_2))
-        for _, challenge in points.groupby("measured_on", sort=False)
-    ]
-    lines = [
-        line
-        for table in tables
-        for line in line_of(
-            table, "slice", SLICES, source_title(table["measured_on"].iloc[0], sources), detail_of
-        )
-    ]
+    tables, lines = [], []
+    for name, challenge in points.groupby("measured_on", sort=False):
+        tables.append(in_rows(challenge, published_on(challenge, figure_2)))
+        lines += line_of(tables[-1], "slice", SLICES, source_title(name, sources), detail_of)
     note = f"wrong options that score as high as a right one (%), {context_in_words(points)}"
     return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
 

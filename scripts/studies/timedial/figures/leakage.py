@@ -1,8 +1,6 @@
-"""Tabulate what left the training dialogs of TimeDial (Qin et al. 2021),
-and what was built from those that stayed.
-
-A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs
-kept, the candidates drawn); datasets that differ only in how much of a dialog is seen share one.
+"""Tabulate what left the training dialogs of TimeDial (Qin et al. 2021), and what was built from
+those that stayed: a row for each source of dialogs, split, and way in which its datasets differ
+here; datasets that differ only in how much of a dialog is seen share one.
 """
 
 import argparse
@@ -66,19 +64,13 @@ def tabulate(file: Path, sources: dict) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = study_metrics(given.metrics, "timedial", SCHEMA)
-    sources = load(given.sources)
+    metrics, sources = study_metrics(given.metrics, "timedial", SCHEMA), load(given.sources)
     datasets = metrics[["source", "dataset"]].drop_duplicates().sort_values(["source", "dataset"])
-    table = pd.concat(
-        [
-            tabulate(given.build / source / dataset / "leakage.csv", sources)
-            for source, dataset in datasets.itertuples(index=False)
-        ]
-    ).drop_duplicates()
+    files = [given.build.joinpath(*place, "leakage.csv") for place in datasets.to_numpy()]
+    table = pd.concat([tabulate(file, sources) for file in files]).drop_duplicates()
     table = table.sort_values(WORDS, kind="stable", ignore_index=True)
-    publish_corpora(
-        given, table, CAPTION, WORDS, "dialogs written by a program, for trying the workflow"
-    )
+    sample = "dialogs written by a program, for trying the workflow"
+    publish_corpora(given, table, CAPTION, WORDS, sample)
 
 
 if __name__ == "__main__":

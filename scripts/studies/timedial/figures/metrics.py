@@ -1,11 +1,10 @@
-"""What the figures and tables of timedial share: its metrics by system, what the paper prints,
-and how a row is drawn.
+"""What the figures and tables of timedial share: its metrics by system, what the paper prints, and
+how a row is drawn. Not a program.
 
 A system is a model of resources/models.yaml in one paradigm, which learnt in the domain of the
-challenge, out of it, or not at all (zero-shot), or a control. The published numbers are read from
-published.csv beside sources.yaml; one stands only beside the challenge that its `setting` names
-(measured_on). A figure has a row for each system under its paradigm, marks with intervals beside
-it.
+challenge, out of it, or not at all (zero-shot), or a control. A published number stands only beside
+the challenge that its `setting` names (measured_on). A figure has a row for each system under its
+paradigm, marks with intervals beside it.
 """
 
 import argparse
@@ -23,13 +22,14 @@ from scripts.publish.comparison import DIFFERENCE
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
     experiment_if_needed,
+    in_order,
     load,
-    model_title,
     source_title,
     study_metrics,
+    titles_of,
     without_people,
 )
-from scripts.publish.panels import Look, Panel, Rows, in_lines
+from scripts.publish.panels import Look, Panel, Rows, among, in_lines
 from scripts.publish.published import claims_beside, with_shares
 from scripts.publish.table import publish_table
 from scripts.studies.timedial.evaluate import SCHEMA
@@ -78,31 +78,10 @@ VARIANTS = {
     "unit": ", units exchanged",
 }
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
-POINTS = [
-    "origin",
-    "measured_on",
-    "split",
-    "paradigm",
-    "title",
-    "domain",
-    "model",
-    "source",
-    "context_scope",
-    "experiment",
-    "train_examples",
-    "seed",
-    "wording",
-    "slice",
-    "metric",
-    "value",
-    "sd",
-    "ci_low",
-    "ci_high",
-    "n",
-    "groups",
-    "sample",
-    "limit",
-]
+POINTS = (
+    "origin measured_on split paradigm title domain model source context_scope experiment "
+    "train_examples seed wording slice metric value sd ci_low ci_high n groups sample limit"
+).split()
 COLOURS = {
     "classify": style.COLOURS[0],
     "fill": style.COLOURS[1],
@@ -130,19 +109,19 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     what they learnt from.
     """
     texts = pd.Series("", index=trained.index)
+
+    def add(rows: pd.DataFrame, column: str, text: Callable) -> None:
+        texts[rows.index] += [f", {text(value)}" for value in rows[column]]
+
+    def setting(value: object, text: str) -> str:
+        return "all dialogs" if pd.isna(value) else text.format(value).replace("_", " ")
+
     for _, challenge in trained.groupby("measured_on"):
         for column, text in SETTINGS.items():
             if challenge[column].nunique(dropna=False) > 1:
-                texts[challenge.index] += [
-                    ", all dialogs"
-                    if pd.isna(value)
-                    else f", {text.format(value).replace('_', ' ')}"
-                    for value in challenge[column]
-                ]
+                add(challenge, column, partial(setting, text=text))
         if (challenge.groupby("domain")["source"].nunique() > 1).any():
-            texts[challenge.index] += [
-                f", {source_title(name, sources)}" for name in challenge["source"]
-            ]
+            add(challenge, "source", partial(source_title, sources=sources))
     return texts
 
 
@@ -155,34 +134,22 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     carries the experiment's name. What did not learn, and controls, stand once for each challenge
     and context: as measured beside the most dialogs to learn from.
     """
-    metrics = without_people(study_metrics(path, "timedial", SCHEMA)).astype(
-        {"seed": float, "limit": float}
-    )
-    titles = metrics["model"].map(lambda name: model_title(name, models))
+    metrics = without_people(study_metrics(path, "timedial", SCHEMA))
+    metrics = metrics.astype({"seed": float, "limit": float})
     choices, contrast = (
         metrics[name].map(VARIANTS).fillna("").astype(object) for name in ("choices", "contrast")
     )
     variant = choices + contrast
     metrics = metrics.assign(
         paradigm=metrics["method"].str.removesuffix("_zero_shot"),
-        title=titles + variant + limit_if_several(metrics),
+        title=titles_of(metrics, models, {}) + variant + limit_if_several(metrics),
         variant=variant,
         origin="here",
         blind=metrics["model"].isin(BLIND) | metrics["method"].str.endswith(METHOD_BLIND),
     )
-    point = [
-        "measured_on",
-        "split",
-        "paradigm",
-        "model",
-        "domain",
-        "context_scope",
-        "variant",
-        "limit",
-        "slice",
-        "metric",
-        "seed",
-    ]
+    place = ["measured_on", "split", "paradigm", "model"]
+    of_row = ["domain", "context_scope", "slice", "metric", "seed"]
+    point = [*place, *of_row, "variant", "limit"]
     learnt = ~metrics["domain"].isin(NOT_LEARNT) & (metrics["paradigm"] != "control")
     most_first = metrics[~learnt].sort_values(
         "max_dialogs", ascending=False, na_position="first", kind="stable"
@@ -190,32 +157,13 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     trained = metrics[learnt].copy()
     trained["title"] += details(trained, sources)
     trained["title"] += experiment_if_needed(trained, [*point, "source", *SETTINGS])
-    rows = pd.concat([most_first.drop_duplicates([*point, "wording"]), trained], ignore_index=True)
-    order = {"paradigm": PARADIGMS, "model": models, "domain": DOMAINS, "context_scope": SCOPES}
-
-    def place(column: pd.Series) -> pd.Series:
-        known = order.get(column.name)
-        return (
-            column if known is None else column.map({value: at for at, value in enumerate(known)})
-        )
-
-    return rows.sort_values(
-        [
-            "sample",
-            "measured_on",
-            "split",
-            "paradigm",
-            "model",
-            "title",
-            "domain",
-            "context_scope",
-            "slice",
-            "metric",
-            "seed",
-        ],
-        kind="stable",
-        key=place,
-        ignore_index=True,
+    return in_order(
+        pd.concat([most_first.drop_duplicates([*point, "wording"]), trained]),
+        ["sample", *place, "title", *of_row],
+        paradigm=PARADIGMS,
+        model=models,
+        domain=DOMAINS,
+        context_scope=SCOPES,
     )
 
 
@@ -242,8 +190,8 @@ def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFra
     """
     rows = widest(accuracies(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["domain"] != "contaminated")]
-    best = rows.loc[rows.groupby(["measured_on", "variant"])["value"].idxmax(), SYSTEM]
-    is_best = pd.MultiIndex.from_frame(points[SYSTEM]).isin(pd.MultiIndex.from_frame(best))
+    best = rows.loc[rows.groupby(["measured_on", "variant"])["value"].idxmax()]
+    is_best = among(points, best, SYSTEM)
     return points[(points["paradigm"] != "control") | is_best | (points["model"] == "random")]
 
 
@@ -252,11 +200,8 @@ def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFra
 
 def domain_title(row: Mapping) -> str:
     """The domain of a system in words; empty where it says nothing."""
-    return (
-        ""
-        if (row["paradigm"], row["domain"]) == ("control", "zero_shot")
-        else DOMAINS[row["domain"]]
-    )
+    says_nothing = (row["paradigm"], row["domain"]) == ("control", "zero_shot")
+    return "" if says_nothing else DOMAINS[row["domain"]]
 
 
 def context_in_words(points: pd.DataFrame) -> str:
@@ -301,18 +246,16 @@ def published_beside(sources: Path) -> pd.DataFrame:
     context_scope, slice, metric, value. The changes of table 7 are added to the value with the
     target context.
     """
-    claims = claims_beside(
-        sources, "timedial", ["measured_on", "method", "domain", "context_scope", "slice"]
+    parts = ["measured_on", "method", "domain", "context_scope", "slice"]
+    claims = claims_beside(sources, "timedial", parts)
+    claims = claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])]
+    claims = with_shares(claims, sources).fillna(
+        dict.fromkeys(parts, "") | {"context_scope": "full", "slice": "all"}
     )
-    claims = with_shares(
-        claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])], sources
-    )
-    claims = claims.fillna(
-        {"measured_on": "", "method": "", "domain": "", "context_scope": "full", "slice": "all"}
-    )
+    is_zero = claims["method"].str.endswith("_zero_shot")
     table = claims.assign(
         paradigm=claims["method"].str.removesuffix("_zero_shot"),
-        domain=claims["domain"].mask(claims["method"].str.endswith("_zero_shot"), "zero_shot"),
+        domain=claims["domain"].mask(is_zero, "zero_shot"),
         title=claims["row"].str.split(",").str[0],
         origin="published",
         sample=False,
@@ -345,18 +288,13 @@ def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """
     key = ["paradigm", "model", "domain"]
     points = points.assign(row=points["paradigm"] + "|" + points["title"] + "|" + points["domain"])
-    paper = published[published["paradigm"].isin(PARADIGMS)]
-    paper = paper.assign(order=paper["domain"].map(list(DOMAINS).index))
-    paper = paper.sort_values(["model", "order"], kind="stable")
+    paper = in_order(published[published["paradigm"].isin(PARADIGMS)], key[1:], domain=DOMAINS)
     same = points[points["variant"] == ""].drop_duplicates(key)
     paper = paper.merge(same[[*key, "row"]], how="left")
     alone = paper["paradigm"] + "|" + paper["model"] + "|" + paper["domain"] + " (paper only)"
     paper["row"] = paper["row"].fillna(alone)
-    both = pd.concat([points, paper], ignore_index=True) if len(paper) else points
-    names = list(dict.fromkeys([*PARADIGMS, *both["paradigm"]]))
-    return both.sort_values(
-        "paradigm", key=lambda column: column.map(names.index), kind="stable", ignore_index=True
-    )
+    both = pd.concat([points, paper]) if len(paper) else points
+    return in_order(both, ["paradigm"], paradigm=dict.fromkeys([*PARADIGMS, *both["paradigm"]]))
 
 
 # ---- figures
@@ -373,11 +311,9 @@ def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The points of a figure as they stand in its CSV: measured here, then published on the
     challenges that are no sample.
     """
-    published = published_on(points, published)
-    parts = [points, published] if len(published) else [points]
-    return pd.concat(
-        [part.reindex(columns=POINTS).astype(object) for part in parts], ignore_index=True
-    )
+    parts = [part for part in (points, published_on(points, published)) if len(part)] or [points]
+    parts = [part.reindex(columns=POINTS).astype(object) for part in parts]
+    return pd.concat(parts, ignore_index=True)
 
 
 def name_of(row: pd.Series) -> str:
@@ -408,17 +344,13 @@ def draw_systems(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
     """The systems of in_rows(): a colour for each paradigm, a marker for each domain;
     controls grey, the paper open.
     """
-    known = {}
-    for series, paradigm, domain in points.drop_duplicates("series")[
-        ["series", "paradigm", "domain"]
-    ].to_numpy():
+    known = {IN_PAPER: PAPER}
+    for row in points[points["series"] != IN_PAPER].to_dict("records"):
+        paradigm = row["paradigm"]
         is_control = paradigm == "control" or paradigm.endswith(METHOD_BLIND)
-        known[series] = (
-            Look(style.GREY, "X", "")
-            if is_control
-            else Look(COLOURS.get(paradigm, style.COLOURS[4]), MARKERS[domain], "")
-        )
-    rows.draw(axes, points, known | {IN_PAPER: PAPER})
+        colour = style.GREY if is_control else COLOURS.get(paradigm, style.COLOURS[4])
+        known[row["series"]] = Look(colour, "X" if is_control else MARKERS[row["domain"]], "")
+    rows.draw(axes, points, known)
     axes.set_xlim(0, 100)
 
 
@@ -433,19 +365,11 @@ def line_of(
     """A line of panels with the same rows, one for each value of a column that has a title;
     table: of in_rows().
     """
-    rows = Rows(table)
-    by_part = {part: points for part, points in table.groupby(column) if part in titles}
-    panels = [
-        Panel(
-            by_part[part],
-            partial(draw, rows=rows),
-            title,
-            detail(by_part[part]),
-            height=rows.height,
-        )
-        for part, title in titles.items()
-        if part in by_part
-    ]
+    rows, panels = Rows(table), []
+    by_part = dict(list(table.groupby(column)))
+    for part in [part for part in titles if part in by_part]:
+        points, draw_part = by_part[part], partial(draw, rows=rows)
+        panels.append(Panel(points, draw_part, titles[part], detail(points), height=rows.height))
     return in_lines(panels, len(panels), heading)
 
 
@@ -458,4 +382,5 @@ def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line
         for name, title in DOMAINS.items()
         if name in present
     ]
-    return [("", [*handles, *[PAPER.handle(IN_PAPER)] * bool(is_published.any()), *others])]
+    handles += [PAPER.handle(IN_PAPER)] * bool(is_published.any())
+    return [("", [*handles, *others])]

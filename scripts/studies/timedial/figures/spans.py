@@ -3,9 +3,8 @@ dialogs (Qin et al. 2021).
 
 Of each challenge the share of its masked spans that are found with exact bounds in the restored
 dialogs, in all, by kind, and up to 30 that are not. Of each corpus of dialogs how many temporal
-expressions there are, by kind, and how many dialogs (duplicates apart) are such as the paper makes
-a challenge of: more than three expressions, at least one with a numeral. Beside them what the paper
-counts in DailyDialog with SUTime (sections 3 and 4).
+expressions there are, by kind, and how many dialogs are such as the paper makes a challenge of.
+Beside them what the paper counts in DailyDialog with SUTime (sections 3 and 4).
 """
 
 import argparse
@@ -43,20 +42,14 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     messages.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")
-    spans = spans[["dialog_id", "turn", "start", "end", "kind", "text"]].rename(
-        columns={"text": "found"}
-    )
-    pairs = masked.merge(spans, on=["dialog_id", "turn"])
+    spans = spans[["dialog_id", "turn", "start", "end", "kind", "text"]]
+    pairs = masked.merge(spans.rename(columns={"text": "found"}), on=["dialog_id", "turn"])
     pairs = pairs[(pairs["start"] < pairs["mask_end"]) & (pairs["mask_start"] < pairs["end"])]
-    pairs = pairs.assign(
-        exact=(pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"])
-    )
-    by = pairs.groupby("dialog_id").agg({"exact": "any", "kind": "first", "found": " | ".join})
-    masked = (
-        masked.join(by, on="dialog_id")
-        .fillna({"exact": False, "kind": "", "found": "nothing"})
-        .astype({"exact": bool})
-    )
+    exact = (pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"])
+    by = pairs.assign(exact=exact).groupby("dialog_id")
+    by = by.agg({"exact": "any", "kind": "first", "found": " | ".join})
+    masked = masked.join(by, on="dialog_id")
+    masked = masked.fillna({"exact": False, "kind": "", "found": "nothing"})
     masked["shown"] = [
         f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
         f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → {found}"
@@ -64,15 +57,16 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
             ["text", "mask_start", "mask_end", "found"]
         ].to_numpy()
     ]
-    return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
+    columns = ["split", "dialog_id", "exact", "kind", "shown"]
+    return masked[columns].astype({"exact": bool}).reset_index(drop=True)
 
 
 def counted(what: str, number: int, of: int | None = None, /, **cells: str) -> dict:
     """A row of text: a count, and its share of a larger one."""
-    share = (
-        {} if of is None else {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}
-    )
-    return {"Split": "all", "What": what, "Number": f"{number:,}", **share, **cells}
+    row = {"Split": "all", "What": what, "Number": f"{number:,}"} | cells
+    if of is not None:
+        row |= {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}
+    return row
 
 
 def challenge_rows(masked: pd.DataFrame) -> list[dict]:
@@ -171,21 +165,14 @@ def tabulate(given: argparse.Namespace) -> pd.DataFrame:
     for source in [*given.challenges, *given.dialogs]:
         splits, cleaned = sources[source]["splits"], given.cleaned / source
         if source in given.challenges:
-            of_source = challenge_rows(
-                pd.concat(
-                    [
-                        masked_spans(*parts, str(cleaned / f"{split}.parquet"))
-                        for split, parts in read_challenge(given, source, splits).items()
-                    ],
-                    ignore_index=True,
-                )
-            )
+            read = read_challenge(given, source, splits)
+            parts = [masked_spans(*read[name], str(cleaned / f"{name}.parquet")) for name in read]
+            of_source = challenge_rows(pd.concat(parts, ignore_index=True))
         else:
             turns = pd.concat(read_splits(cleaned, splits, ["split", "dialog_id", "duplicate_of"]))
             spans = pd.concat(read_splits(given.spans / source, splits, SPANS.names))
-            of_source = dialog_rows(
-                spans, turns.drop_duplicates(["split", "dialog_id"]), PAPER.get(source, {})
-            )
+            dialogs = turns.drop_duplicates(["split", "dialog_id"])
+            of_source = dialog_rows(spans, dialogs, PAPER.get(source, {}))
         rows += [{"Corpus": corpus_title(source, sources)} | row for row in of_source]
     table = pd.DataFrame(rows, columns=COLUMNS).astype(object).fillna("")
     return filled(table, set(COLUMNS) - {"In the paper", "Text"})

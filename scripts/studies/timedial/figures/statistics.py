@@ -1,9 +1,5 @@
 """Tabulate what TimeDial's challenge holds beside what the paper prints of it
-(Qin et al. 2021, table 3).
-
-Instances, their different dialogs, turns, words of a turn (split at white space, without the
-speaker), the temporal expressions that the rules find in the dialogs with the original option in
-place, and by which rule wrong options were made; of all splits together and of each.
+(Qin et al. 2021, table 3), of all splits together and of each.
 """
 
 import argparse
@@ -13,7 +9,7 @@ import pandas as pd
 
 from scripts.publish.arguments import run_program
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
-from scripts.publish.table import filled
+from scripts.publish.table import filled, with_commas
 from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import RULES, corpus_title, publish_corpora
 from scripts.studies.timedial.figures.spans import read_challenge, sources_given
@@ -47,24 +43,18 @@ def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.
     different = dialogs.index[~dialogs.str.lower().duplicated()]
     labels, many = challenge["label"].value_counts(), len(dialogs)
     rules = challenge.loc[challenge["label"] == 0, "rule"].value_counts(normalize=True) * 100
-    return pd.Series(
-        dict(
-            zip(
-                NAMES,
-                [
-                    many,
-                    len(different),
-                    len(turns) / many,
-                    turns["text"].str.split().str.len().mean(),
-                    spans["dialog_id"].isin(different).sum(),
-                    len(spans) / many,
-                    labels.get(1, 0) / many,
-                    labels.get(0, 0) / many,
-                    *(rules.get(rule, 0.0) for rule in RULES),
-                ],
-            )
-        )
-    )
+    values = [
+        many,
+        len(different),
+        len(turns) / many,
+        turns["text"].str.split().str.len().mean(),
+        spans["dialog_id"].isin(different).sum(),
+        len(spans) / many,
+        labels.get(1, 0) / many,
+        labels.get(0, 0) / many,
+        *(rules.get(rule, 0.0) for rule in RULES),
+    ]
+    return pd.Series(dict(zip(NAMES, values)))
 
 
 def tabulate(
@@ -83,40 +73,27 @@ def tabulate(
     if len(values) > 1:
         challenge, spans = (pd.concat(parts, ignore_index=True) for parts in zip(*tables.values()))
         values = {"All": statistics(challenge, spans, cleaned)} | values
-    every = pd.DataFrame(values).rename_axis("metric")
-    table = statistics_table(
-        pd.concat({"all": every}, names=["slice"]), COUNTS, claims
-    ).reset_index(drop=True)
-    table["In the paper"] = [
-        f"{int(value):,}" if value.isdigit() else value for value in table["In the paper"]
-    ]
-    return pd.concat(
-        [pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())}), table], axis=1
-    )
+    every = pd.concat({"all": pd.DataFrame(values)}, names=["slice", "metric"])
+    table = statistics_table(every, COUNTS, claims).reset_index(drop=True)
+    table["In the paper"] = table["In the paper"].map(with_commas)
+    names = pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())})
+    return pd.concat([names, table], axis=1)
 
 
 def main(given: argparse.Namespace) -> None:
     if not given.challenges:
         raise UserError("--challenges names no source; name at least one")
-    sources = sources_given(given)
+    sources, tables = sources_given(given), []
     claims = claims_beside(given.sources, "timedial", ["measured_on", "slice"])
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
-    table = pd.concat(
-        [
-            tabulate(
-                given.cleaned / source,
-                read_challenge(given, source, sources[source]["splits"]),
-                claims[claims["measured_on"] == source],
-                corpus_title(source, sources),
-            )
-            for source in given.challenges
-        ],
-        ignore_index=True,
-    ).fillna("")
-    table = filled(
-        table[[*(name for name in table if name != "In the paper"), "In the paper"]],
-        set(table) - {"In the paper"},
-    )
+    for source in given.challenges:
+        parts = read_challenge(given, source, sources[source]["splits"])
+        about = claims[claims["measured_on"] == source]
+        title = corpus_title(source, sources)
+        tables.append(tabulate(given.cleaned / source, parts, about, title))
+    table = pd.concat(tables, ignore_index=True).fillna("")
+    order = sorted(table, key="In the paper".__eq__)
+    table = filled(table[order], order[:-1])
     publish_corpora(given, table, CAPTION, ["Corpus", "Number"])
 
 
