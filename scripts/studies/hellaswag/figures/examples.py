@@ -24,7 +24,6 @@ def key(facts: Mapping) -> tuple:
 
 
 def read(items: Items) -> tuple:
-    """The items of a dataset, with what the runs said of their endings."""
     endings = read_endings(items.file)
     rows = pd.DataFrame(
         {

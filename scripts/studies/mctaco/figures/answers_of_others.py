@@ -25,7 +25,7 @@ LANE = 0.075
 
 
 def series_of(one: Released) -> str:
-    """What tells a mark of a model from its others: `few-shot, wording 1`."""
+    """`few-shot, wording 1`: what tells a mark of a model from its others."""
     wording = f"wording {one.wording}" if one.wording else one.asked
     return f"{one.shots}, {'letters, joined' if one.joined else wording}"
 
@@ -37,8 +37,8 @@ def look_of(one: Released) -> Look:
 
 
 def exact_match(rows: pd.DataFrame, told: dict[str, Released]) -> pd.DataFrame:
-    """Of each system its exact match, with row and series, the best row first; `drawn` is replaced:
-    no mark of controls and baselines.
+    """Of each system its exact match, the best row first. `drawn`: a mark; controls and baselines
+    are lines.
     """
     points = rows[rows["metric"] == "exact_match"]
     own = points["method"].map({"released": OF_CORPUS}).fillna(HERE)
@@ -50,7 +50,6 @@ def exact_match(rows: pd.DataFrame, told: dict[str, Released]) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look]) -> None:
-    """The rows of one corpus and split, and the lines that they lie above or below."""
     is_no = points["model"] == "always_no"
     for is_of, look in ((points["method"] == "control", CONTROL), (is_no, CHANCE)):
         for value in points.loc[is_of, "value"]:

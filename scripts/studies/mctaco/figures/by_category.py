@@ -39,14 +39,12 @@ PAPER_LOOK = Look(style.GREY, "D", "", style.PAPER, 3.8)
 
 
 def of_categories(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of exact match in a category."""
     return rows[(rows["metric"] == "exact_match") & rows["slice"].isin(SLICES)]
 
 
 def draw_panel(
     axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: pd.DataFrame
 ) -> None:
-    """One corpus and split."""
     paper = same_place(paper, points, ["source"])
     points = pd.concat([points, paper.assign(system=PAPER)] if len(paper) else [points])
     points["place"] = points["slice"].map(list(SLICES).index)

@@ -42,9 +42,7 @@ FEW = f"No model accepts two quantities or more in {LEAST} questions of duration
 
 
 def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Consistency of every system that accepts two quantities in a question: models, controls,
-    labels, baselines.
-    """
+    """Consistency of every system that accepts two quantities in a question."""
     rows = system_means(metrics)
     rows = rows[(rows["metric"] == "consistency") & rows["slice"].isin(RANGED)]
     is_control, is_gold = rows["method"] == "control", rows["model"] == "gold"
@@ -54,8 +52,8 @@ def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_names(points: pd.DataFrame) -> pd.DataFrame:
-    """The points with the columns of Rows: what adds unit normalization to the row above is named
-    by that.
+    """The points as Rows wants them. What adds unit normalization to the row above is named by
+    that.
     """
     system, is_control = points["system"], points["method"] == "control"
     rows = system.drop_duplicates()
@@ -66,7 +64,6 @@ def with_names(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look]) -> None:
-    """One category on one corpus and split."""
     rows.draw(axes, points[points["n"] >= LEAST], known)
     counts = zip(points["row"].map(rows.places), points["n"])
     write_beside(axes, {y: f"{n:,}" + ", too few" * (n < LEAST) for y, n in counts}, "n")

@@ -56,7 +56,6 @@ SIDES, HEIGHTS = {1: "left", 0: "center", -1: "right"}, {1: "bottom", 0: "center
 
 
 def answers_of_people(metrics: Path) -> pd.DataFrame:
-    """What people reached, as points."""
     rows = pd.concat([people_points(metrics, "mctaco", metric) for metric in METRICS])
     rows = rows.drop_duplicates([*PLACE, "metric", "n"])  # of datasets that differ for models alone
     names = [f"people, n = {n:,}" for n in rows["n"]]
@@ -66,7 +65,7 @@ def answers_of_people(metrics: Path) -> pd.DataFrame:
 def draw_panel(
     axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: pd.DataFrame
 ) -> None:
-    """The marks of one corpus and split; paper: table 2 on this corpus, in per cent."""
+    """paper: table 2 on this corpus, in per cent."""
     f1, exact = (points[points["metric"] == metric].set_index("system") for metric in METRICS)
     for system in f1.index:
         look = known[system]
@@ -86,9 +85,7 @@ def draw_panel(
 
 
 def write_label(axes: Axes, x: float, y: float, text: str, colour: str, taken: list[Bbox]) -> None:
-    """Write a text beside its mark, at the nearest place that covers nothing that is taken; take
-    that.
-    """
+    """Write a text beside its mark, at the nearest place that covers nothing; take that place."""
     frame = axes.get_window_extent()
     label = axes.annotate(
         text, (x, y), (0, 0), textcoords="offset points", fontsize=7, color=colour
@@ -131,7 +128,6 @@ def write_labels(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame) -> None:
 def draw(
     points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame
 ) -> Figure:
-    """The figure of F1 and exact match; people: of answers_of_people()."""
     known = dict.fromkeys(points["system"], BASELINE) | system_looks(points, line="")
     known |= dict.fromkeys(people["system"], PEOPLE)
     lines, in_paper = [], False

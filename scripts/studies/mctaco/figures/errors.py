@@ -30,9 +30,7 @@ CAPTION = (
 
 
 def key(facts: Mapping) -> tuple | None:
-    """Corpus, and whether units were normalized, of runs that learnt from all questions; None of
-    others, and of contrast pairs.
-    """
+    """Corpus and unit normalization of runs that learnt from all questions; no contrast pairs."""
     options = facts["data_options"]
     is_whole = options["train_questions"] is None and "contrast" not in options
     return (facts["source"], bool(options["unit_normalization"])) if is_whole else None
@@ -52,7 +50,6 @@ def released(items: Items, answers: pd.DataFrame) -> list[System]:
 
 
 def read(items: Items) -> tuple:
-    """The questions of a dataset, with what the runs and released judgements said of them."""
     answers = read_table(items.file, ANSWERS.names).to_pandas()
     answers = answers.assign(
         question=pd.factorize(answers["group_id"])[0], seconds=quantity_of(answers["answer"])

@@ -25,9 +25,7 @@ LABELLED = 12  # systems: of more, the legend names unit normalization only once
 
 
 def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
-    """mctaco_metrics() with `drawn`: of the controls of a corpus and split only the one with the
-    highest exact match.
-    """
+    """mctaco_metrics() with `drawn`: of controls only the one with the highest exact match."""
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
     means = system_means(metrics)
     exact = means[(means["slice"] == "all") & (means["metric"] == "exact_match")]
@@ -36,14 +34,13 @@ def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFr
 
 
 def by_place(points: pd.DataFrame, sources: dict) -> Iterator[tuple[pd.DataFrame, str, str]]:
-    """Of each corpus and split its points, and the titles of both."""
     for (source, split), of_split in points.groupby(PLACE, sort=False):
         yield of_split, source_title(source, sources), split_title(split)
 
 
 def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-") -> dict[str, Look]:
-    """The look of each system but baselines: with unit normalization open and dashed, untrained as
-    trained. name: `kind` for systems with and without unit normalization together.
+    """The look of each system but baselines: with unit normalization open and dashed. name: `kind`
+    for systems with and without unit normalization together.
     """
     systems = points[~points["model"].isin(BASELINES)]
     systems = systems.assign(method=systems["method"].replace("untrained", "train"))
@@ -51,7 +48,7 @@ def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-")
 
 
 def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list]]:
-    """The groups of a legend: each system; of many, each kind and what an open mark means."""
+    """Each system; of many, each kind and what an open mark means."""
     known = system_looks(points, line="")
     if len(known) > LABELLED:
         known = system_looks(points, "kind", "")

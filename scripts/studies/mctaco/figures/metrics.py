@@ -46,17 +46,16 @@ POINTS = (
 
 
 def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
-    """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as
-    in load_systems(); none of contrast pairs.
+    """The mctaco rows of a metrics table, with a column `system`; none of contrast pairs.
 
-    kind is the system without unit normalization; paper_model the model as whose system the paper
-    prints numbers: of released judgements the one that made them.
+    kind: the system without unit normalization. paper_model: the model as whose system the paper
+    prints numbers; of released judgements the one that made them. draws: whether the rows keep
+    their draws.
 
     What two experiments share stands once; where they measured the same setting differently, the
-    system carries the experiment's name. Baselines stand once, since no training set changes them,
-    and so do released judgements, with the least of their distances to a control: an experiment may
-    have few controls, or none. `train_questions` is missing where all questions were learnt from.
-    draws: whether the rows keep their draws over sentences.
+    system carries the experiment's name. Baselines stand once, since no training set changes them.
+    So do released judgements, with the least of their distances to a control: an experiment may
+    have few controls. `train_questions` is missing where all questions were learnt from.
     """
     metrics = read_metrics(path, SCHEMA, draws).to_pandas()
     metrics = metrics[(metrics["study"] == "mctaco") & metrics["contrast"].isna()]
@@ -90,26 +89,19 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each system's largest training set; of its first draw, where there are
-    several.
-    """
+    """The rows of each system's largest training set, of its first draw."""
     size = metrics["train_questions"].fillna(np.inf)
     most = metrics[size == size.groupby([metrics[name] for name in SYSTEM]).transform("max")]
     return most[most["draw"] == most.groupby(SYSTEM)["draw"].transform("min")]
 
 
 def system_means(metrics: pd.DataFrame) -> pd.DataFrame:
-    """trained_most() of the means over the seeds."""
     return trained_most(metrics[metrics["seed"].isna()])
 
 
 def published_beside(sources: Path) -> pd.DataFrame:
-    """What the paper prints of systems, from published.csv beside sources.yaml; values as shares
-    from 0 to 1.
-
-    Columns: source, row (the paper's name of the system), model, unit_normalization, slice, metric,
-    value; rows of table 2 (slice all; of people as well, although they answered 100 questions) and
-    of the released predictions (slices by category).
+    """What the paper prints of systems, as shares: table 2 and the released predictions by
+    category.
     """
     claims = claims_beside(sources, "mctaco", ["source", "slice", "unit_normalization"])
     tables = claims["table"].str.startswith(("Table 2", "Released predictions"))
@@ -120,7 +112,7 @@ def published_beside(sources: Path) -> pd.DataFrame:
 
 
 def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
-    """The systems of table 2 on a corpus: row, f1, exact_match, by model and unit_normalization."""
+    """The systems of table 2: row, f1, exact_match, by model and unit_normalization."""
     rows = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
     key = ["row", "model", "unit_normalization"]
     wide = rows.pivot_table(index=key, columns="metric", values="value", sort=False)

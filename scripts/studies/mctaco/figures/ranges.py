@@ -50,10 +50,7 @@ RANGED = Look(style.COLOURS[0], "o", size=3.2, width=1)
 
 
 def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Exact match and the gap of every system that was judged both ways; the labels last.
-
-    metrics: with draws.
-    """
+    """Exact match and the gap of every system that was judged both ways; the labels last."""
     rows = system_means(metrics)
     rows = rows[rows["metric"].isin(SHOWN) & rows["slice"].isin([name for name, *_ in PANELS])]
     rows = rows[~rows["model"].isin(set(BASELINES) - {"gold"})]
@@ -64,7 +61,6 @@ def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label: str) -> None:
-    """One number of every system, by single decisions and by one range."""
     rows.show(axes)
     points = points.assign(y=points["row"].map(rows.places))
     for is_control, of_kind in points.groupby(points["method"] == "control"):

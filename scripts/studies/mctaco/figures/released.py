@@ -39,7 +39,6 @@ NOT_RELEASED = Released("", "", "", "", "", "", "", "", "", None)
 
 
 def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> dict:
-    """The cells of one system; rows: its means by metric; one: of released.csv."""
     by = by_metric(rows)
     first = by["exact_match"]
     above = above_cells(by, "exact_match", models)
@@ -61,7 +60,7 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
 
 
 def tabulate(rows: pd.DataFrame, told: dict, sources: dict, models: dict) -> pd.DataFrame:
-    """A row of text for each system, the highest exact match first; told: released.csv by name."""
+    """A row for each system, the highest exact match first."""
     table = []
     for _, of_split in rows.groupby(PLACE, sort=False):
         exact = of_split[of_split["metric"] == "exact_match"]

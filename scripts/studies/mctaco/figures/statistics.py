@@ -34,7 +34,7 @@ SAMPLE = " SAMPLE DATA where marked: made-up questions, not a corpus."
 
 
 def statistics(answers: pd.DataFrame) -> pd.Series:
-    """The numbers of NAMES by slice and metric, of a table of the schema questions."""
+    """The numbers of NAMES by slice and metric."""
     words = {name: answers[name.removesuffix("_words")].str.split().str.len() for name in WORDS}
     rows = answers.assign(**words)
     parts = pd.concat([rows.assign(slice="all"), rows.assign(slice="category=" + rows["category"])])
@@ -51,9 +51,6 @@ def statistics(answers: pd.DataFrame) -> pd.Series:
 
 
 def tabulate(cleaned: Path, claims: pd.DataFrame, title: str) -> pd.DataFrame:
-    """A row of text for each number of one corpus; cleaned: its folder; claims: of claims_beside(),
-    about it.
-    """
     files = sorted(cleaned.glob("*.parquet"))
     splits = {file.stem: read_table(file, QUESTIONS.names).to_pandas() for file in files}
     parts = {"All": pd.concat(splits.values(), ignore_index=True)} | splits

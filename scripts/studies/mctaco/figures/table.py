@@ -43,8 +43,8 @@ CAPTION = (
 def rows_of(
     rows: pd.DataFrame, paper: pd.DataFrame, place: dict[str, str], models: dict
 ) -> list[dict]:
-    """A row of text for each system of one corpus and split, and below them for each that was not
-    run; paper: the systems of table 2 on that corpus; place: the first cells.
+    """A row for each system of one place, then for each of table 2 that was not run. place: the
+    first cells.
     """
 
     def in_paper(name: str, row: pd.Series) -> dict[str, str]:

@@ -50,9 +50,7 @@ ONE |= {"alpha": 0.8, "zorder": 5}
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows to draw from: models at several sizes (all models, where none has several), random,
-    and the best control.
-    """
+    """Models at several sizes (all, where none has several), random, and the best control."""
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
     trained = of_models(rows)
     trained = trained[~trained["method"].isin(["released", "external"])]
@@ -70,9 +68,7 @@ def of_models(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high,
-    train_pairs, draws.
-    """
+    """The mean over draws and seeds at each size of each system."""
     trained = of_models(rows[rows["seed"].isna()])
     key = "kind model unit_normalization experiment train_questions slice metric".split()
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not
@@ -94,7 +90,7 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def plateau(sources: Path) -> pd.DataFrame:
-    """Where the paper says that its curve goes flat: source, train_pairs."""
+    """Where the paper says that its curve goes flat."""
     claims = claims_beside(sources, "mctaco", ["source"])
     claims = claims[claims["metric"] == "plateau.train_pairs"]
     return claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
@@ -103,7 +99,6 @@ def plateau(sources: Path) -> pd.DataFrame:
 def draw_panel(
     axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame
 ) -> None:
-    """One metric on one corpus and split; points: of means(); flat: of plateau()."""
     mean = same_place(points, rows, [*PLACE, "metric"])
     is_random, is_control = rows["model"] == "random", rows["method"] == "control"
     for is_line, look in ((is_random, CHANCE), (is_control, CONTROL)):
@@ -128,7 +123,6 @@ def draw_panel(
 
 
 def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by sized(); flat: of plateau()."""
     points, known = means(rows), system_looks(of_models(rows))
     in_sight = flat["source"].map(points.groupby("source")["train_pairs"].max() * 1.05)
     flat, lines = flat[flat["train_pairs"] <= in_sight], []

@@ -45,8 +45,8 @@ COLUMNS += [*VARIANT, "limit", "seed", "wording", "metric", *NUMBERS]
 
 
 def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows on single captions (of a corpus of which only windows were measured, those); of each
-    corpus's controls the best over all strides, in each way in which they were measured.
+    """Rows on single captions, or on windows where there are no others; of each corpus's controls
+    the best over all strides, in each way in which they were measured.
     """
     single = metrics["context"].isna()
     metrics = metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
@@ -63,7 +63,7 @@ def series_looks(metrics: pd.DataFrame) -> dict[str, Look]:
 
 
 def in_short(low: int, high: int) -> str:
-    """A range of counts that fits under a tick: 2,882, 296–838, 1.6–2.9 k, 1.60–2.86 M."""
+    """2,882, 296–838, 1.6–2.9 k, 1.60–2.86 M: a range of counts that fits under a tick."""
     if low == high:
         return f"{low:,}" if low < 1e6 else f"{low / 1e6:.3g} M"
     if high < 1000:
@@ -74,7 +74,7 @@ def in_short(low: int, high: int) -> str:
 
 
 def counts_of(points: pd.DataFrame) -> dict[float, list[str]]:
-    """By stride the pairs and the videos behind its points, as text."""
+    """By stride the pairs and the videos, as text."""
     ends = points[points["model"] != "human"].groupby("stride")[["n", "groups"]].agg(["min", "max"])
     return {
         stride: [in_short(*row[name]) for name in ("n", "groups")]
@@ -99,7 +99,6 @@ def draw_series(axes: Axes, points: pd.DataFrame, look: Look, shift: float) -> N
 def draw_panel(
     axes: Axes, points: pd.DataFrame, known: dict[str, Look], strides: list[int]
 ) -> None:
-    """One corpus and split."""
     draw_line(axes)
     axes.update_datalim([(strides[0], 48), (strides[-1], 54)])  # at least
     shifts = dodges(series for series, look in known.items() if look.colour != style.CONTROL)
@@ -118,7 +117,6 @@ def draw_panel(
 
 
 def legend(metrics: pd.DataFrame, known: dict[str, Look]) -> list[tuple[str, list]]:
-    """What stands under the panels: the series, the controls, what the kinds of mark mean."""
     human = [HUMAN.handle("human")] if "human" in set(metrics["model"]) else []
     learns = bool((metrics["metric"] == "peak_accuracy").any())
     interval = "the epoch that is reported, " * learns + "95 % interval"
@@ -134,7 +132,7 @@ def legend(metrics: pd.DataFrame, known: dict[str, Look]) -> list[tuple[str, lis
 
 
 def panels_across(panels: list[Panel], strides: list[int]) -> int:
-    """How many panels stand side by side: so few that the counts under their ticks do not touch."""
+    """So many that the counts under their ticks do not touch."""
     wanted = 2 if len(panels) == 4 else min(3, len(panels))
     counts = [lines for panel in panels for lines in counts_of(panel.points).values()]
     longest = max((len(text) for lines in counts for text in lines), default=1)

@@ -35,7 +35,6 @@ def key(facts: Mapping) -> tuple | None:
 
 
 def answers_of_people(items: Items, pairs: pd.DataFrame) -> list[System]:
-    """The people's answers to these pairs; none where nobody answered."""
     facts = items.facts
     # answers to a whole dataset hold for a cut one
     datasets = [facts["dataset"], whole_of(facts["dataset"], limit_of(facts))]
@@ -64,7 +63,6 @@ def answers_of_people(items: Items, pairs: pd.DataFrame) -> list[System]:
 
 
 def read(items: Items) -> tuple:
-    """The pairs of a dataset, with what the runs and people said of them."""
     pairs = read_table(items.file, dict.fromkeys([*READ, "text_a", "text_b", "label"])).to_pandas()
     gold = pairs["label"].to_numpy()
     rows = pd.DataFrame(

@@ -32,29 +32,25 @@ NUMBERS = "value sd ci_low ci_high n groups sample".split()
 
 
 def strides_in_words(stride: str) -> str:
-    """`stride 2`, `strides 0 to 4`: what was learnt from, as the option train_stride says it."""
+    """`stride 2`, `strides 0 to 4`, of the option train_stride."""
     several = stride.startswith(UP_TO)
     return f"strides 0 to {stride.removeprefix(UP_TO)}" if several else f"stride {stride}"
 
 
 def told(facts: Mapping, name: str, text: Callable[[Any], str]) -> str:
-    """`, ` and what a fact says in words; nothing where it is missing."""
+    """`, ` and a fact in words; nothing where it is missing."""
     return f", {text(facts[name])}" if pd.notna(facts.get(name)) else ""
 
 
 def learnt_title(facts: Mapping) -> str:
-    """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is
-    measured.
-    """
+    """`, learnt from stride 2, learnt from hirest`: where that is not what is measured."""
     stride = told(facts, "train_stride", lambda stride: f"learnt from {strides_in_words(stride)}")
     corpus = told(facts, "learn_from", lambda name: f"learnt from {name.replace('_', ' ')}")
     return stride + corpus
 
 
 def variant_title(facts: Mapping) -> str:
-    """`, size-matched`: how a model was trained and measured, where not plainly;
-    facts: the columns VARIANT.
-    """
+    """`, size-matched`: how a model was trained and measured, of the columns VARIANT."""
 
     def weight(objectives: str) -> str:
         return f"beside masked words (weight {objectives.rpartition(' ')[2]})"
@@ -72,7 +68,6 @@ def variant_title(facts: Mapping) -> str:
 
 
 def sop_metrics(path: Path) -> pd.DataFrame:
-    """The rows of strided sentence order of a metrics table."""
     return study_metrics(path, "strided_sop", SCHEMA)
 
 
@@ -82,14 +77,11 @@ def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def place_title(source: str, split: str, sources: dict) -> str:
-    """A corpus and its split, as they stand over a line of panels."""
     return f"{source_title(source, sources)}, {split_title(split)}"
 
 
 def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str) -> list[Panel]:
-    """A panel for each corpus, split and system; system: the column of its name,
-    if there are several.
-    """
+    """A panel for each corpus, split and system (the column of its name)."""
     return [
         Panel(of_panel, draw, source_title(source, sources), ", ".join([split_title(split), *name]))
         for (source, split, *name), of_panel in points.groupby(
@@ -99,9 +91,9 @@ def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str)
 
 
 def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
-    """Rows of one stride each: where several are mixed, those on the slices `stride=k` stand for
-    all pairs of stride k; other rows of a mixture are left out, and so is what tells the stride or
-    orders spans and, unless crossed, what learnt from another stride or corpus.
+    """Rows of one stride each. Of a mixture the slices `stride=k` stand for all pairs of stride k.
+    Left out: what tells the stride, orders spans or, unless crossed, learnt from another stride or
+    corpus.
     """
     stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0].astype(float)
     mixed, learnt = metrics["stride"].isna(), metrics["train_stride"]
@@ -115,9 +107,7 @@ def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
 
 
 def system_titles(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
-    """By row the model's title, and how it was trained and measured;
-    changed: facts that its title does not tell.
-    """
+    """changed: facts that a title does not tell."""
     return [
         model_title(row["model"], models) + variant_title(row | changed)
         for row in rows.to_dict("records")
@@ -127,12 +117,11 @@ def system_titles(rows: pd.DataFrame, models: dict, **changed: object) -> list[s
 def strided_metrics(
     path: Path, models: dict, slices: bool = False, crossed: bool = False
 ) -> pd.DataFrame:
-    """The strided_sop rows of a metrics table, with a column `series`: the model,
-    and how it was trained and measured.
+    """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was
+    trained and measured.
 
-    slices: those on slices, too; crossed: those of what learnt from another stride or corpus, too.
-    What two experiments share stands once; where they measured the same
-    setting differently, the series carries the experiment's name.
+    slices, crossed: with those on slices, and of what learnt from another stride or corpus. Where
+    experiments measured the same setting differently, the series carries the experiment's name.
     """
     metrics = of_one_stride(sop_metrics(path), crossed)
     metrics = metrics[slices | (metrics["slice"] == "all")]

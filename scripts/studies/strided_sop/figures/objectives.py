@@ -39,9 +39,7 @@ COLUMNS = (
 
 
 def weighed(rows: pd.DataFrame, compared: list[dict], models: dict) -> pd.DataFrame:
-    """The rows of the systems that are compared, with `weight` and `variant` (how they were trained
-    and measured, in words).
-    """
+    """The rows of the systems that are compared, with `weight` and `variant`."""
     systems = pd.DataFrame(compared)[["experiment", *ROW, "weight"]]
     rows = rows.merge(systems, on=["experiment", *ROW])
     rows = rows.assign(variant=system_titles(rows, models, objectives=None))
@@ -49,7 +47,6 @@ def weighed(rows: pd.DataFrame, compared: list[dict], models: dict) -> pd.DataFr
 
 
 def draw(points: pd.DataFrame, controls: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of the points of weighed(); controls: the best at each place."""
     known, strides = palette(sorted(points["weight"].unique())), sorted(set(points["stride"]))
     shifts = dodges([*known, "control"])
 

@@ -64,9 +64,6 @@ def right_of(run: Run, split: str, pairs: pd.DataFrame) -> np.ndarray:
 
 
 def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[list[str]]:
-    """A row of text (COLUMNS) for each model of a dataset, measured on its first evaluation
-    split; runs: those of the dataset.
-    """
     facts = runs[0].facts
     split = facts["splits"][1]
     pairs = read_table(
@@ -99,7 +96,6 @@ def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[list
 
 
 def mean_on(right: np.ndarray, inside: np.ndarray) -> str:
-    """The share that is right of what is inside, per cent; empty where nothing is."""
     return percent(right[inside].mean()) if inside.any() else ""
 
 

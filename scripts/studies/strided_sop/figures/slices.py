@@ -71,10 +71,8 @@ LEAST_ACROSS, ACROSS = 3, 5  # strides side by side; more go to the next block
 
 
 def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The accuracy over all seeds on every slice, in the order of the rows.
-
-    Beside the columns of metrics: the partition (`panel`), the part of it, the choice of pairs that
-    a block is made of, and the `system`, which is the series without that.
+    """The accuracy over all seeds on every slice, in the order of the rows. pairs: the choice of
+    pairs that a block is made of. system: the series without that.
     """
     points = accuracies(metrics)
     pairs = (
@@ -105,9 +103,7 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
-    """The ends of all axes, in per cent: the values and most of every interval;
-    an interval may run out of the axis.
-    """
+    """The ends of all axes, in per cent: the values and most of every interval."""
     low, high = (points[name].fillna(points["value"]) * 100 for name in ("ci_low", "ci_high"))
     return (
         max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
@@ -116,7 +112,7 @@ def limits_of(points: pd.DataFrame) -> tuple[float, float]:
 
 
 def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
-    """The points of one block without slices that hold nearly all pairs at every stride."""
+    """Without slices that hold nearly all pairs at every stride."""
     if points.empty:  # no slice has LEAST pairs
         return points
     pairs = points.groupby(["stride", "slice"])["n"].max().unstack("slice")
@@ -125,8 +121,8 @@ def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame]]:
-    """Title and points of each block: of a corpus the first evaluation split, at most ACROSS
-    strides; all pairs, or where there is no such dataset each other choice of them.
+    """Title and points of each block: all pairs, or where there is no such dataset each choice of
+    them.
     """
     blocks = []
     has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
@@ -145,7 +141,7 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
 
 
 def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Panel | None]:
-    """The panels of a block, one for each stride: the marks of every system, and n."""
+    """A panel for each stride: the marks of every system, and n."""
     here = set(points["system"])
     known = {name: look._replace(size=3.2) for name, look in known.items() if name in here}
     rows, limits = Rows(points, "source", series="system"), limits_of(points)
@@ -168,7 +164,6 @@ def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Pa
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of points made by sliced_points()."""
     blocks = blocks_of(points, sources)
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs.")

@@ -46,9 +46,7 @@ COLUMNS += [*NUMBERS, "limit"]
 
 
 def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
-    """The rows of spans over all seeds, with `system`;
-    of controls those of the best at each k by the whole order.
-    """
+    """The rows of spans over all seeds; of controls the best at each k by the whole order."""
     of_spans = metrics["span"].notna() & metrics["seed"].isna()
     rows = metrics[of_spans & metrics["metric"].isin(METRICS)]
     rows = rows.assign(system=system_titles(rows, models), is_control=rows["method"] == "control")

@@ -46,9 +46,8 @@ LEFT = 1.55  # inches: of the names of rows and of the air between matrices
 
 
 def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The accuracies over all seeds of systems that learnt from several strides or corpora, with
-    what they learnt from and `system` (the series without that); of controls the best of each
-    corpus and split.
+    """The accuracies of systems that learnt from several strides or corpora, with what they learnt
+    from and `system` (the series without that); of controls the best.
     """
     points = accuracies(metrics)
     learnt = [learnt_title(row) for row in points.to_dict("records")]
@@ -71,7 +70,6 @@ def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def row_title(row: pd.Series, sources: dict) -> str:
-    """What a row of a matrix learnt from."""
     title = source_title(row["learnt_corpus"], sources)
     short = title if len(title) < 30 else row["learnt_corpus"].replace("_", " ")
     corpus = "\n".join(textwrap.wrap(short, 18)[:2])
@@ -81,7 +79,7 @@ def row_title(row: pd.Series, sources: dict) -> str:
 def draw_panel(
     axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: list[int], sources: dict
 ) -> None:
-    """One matrix; rows: what those of all matrices of its place learnt from."""
+    """rows: what all matrices of the place learnt from."""
     cells = cells.drop_duplicates([*LEARNT, "stride"])
     values = cells.pivot(index=LEARNT, columns="stride", values="value")
     values = values.reindex(index=pd.MultiIndex.from_frame(rows[LEARNT]), columns=strides)
@@ -100,7 +98,6 @@ def draw_panel(
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by by_learnt(): in a line matrices of the same rows."""
     strides, lines = sorted(set(points["stride"])), []
     most = points.groupby(PLACE[:2])["system"].nunique().max()
     across = max(1, min(most, int((style.WIDTH - LEFT) / (CELL * len(strides)))))

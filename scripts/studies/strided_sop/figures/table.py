@@ -22,7 +22,7 @@ CAPTION = (
 
 
 def number(name: str, row: pd.Series | None, column: str = "value") -> dict[str, str]:
-    """A number of a row, or its interval, under this name; empty without a row."""
+    """A number of a row, or its interval; empty without a row."""
     text = "" if row is None else percent(row[column]) if column else interval(row)
     return {name: text}
 

@@ -33,9 +33,7 @@ LINES = ["-", (0, (1.2, 1)), (0, (5, 1, 1, 1))]
 
 
 def read_history(file: Path) -> pd.DataFrame:
-    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as
-    columns. summed: whether its training loss is that of two objectives.
-    """
+    """One run's history with its settings. summed: its training loss is that of two objectives."""
     settings = settings_of(file)
     data, training = settings["data"], settings["training"]
     variant = {"method": settings["method"]} | data | training
@@ -52,7 +50,7 @@ def read_history(file: Path) -> pd.DataFrame:
 
 
 def split_looks(splits: list[str]) -> dict[str, Look]:
-    """The line of each split: grey for what is learnt from, colours for what is measured."""
+    """Grey for what is learnt from, colours for what is measured."""
     measured = [name for name in splits if name not in LEARNT]
     colours = zip(measured, itertools.cycle(zip(style.COLOURS, LINES)))
     known = LEARNT | {name: Look(of[0], line=of[1], width=1) for name, of in colours}
@@ -66,7 +64,6 @@ def chosen(lines: pd.DataFrame) -> int:
 
 
 def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, known: dict[str, Look]) -> None:
-    """Every seed and split of one dataset; dots at the chosen epochs."""
     if lines.empty:
         axes.set_axis_off()
         return
@@ -93,9 +90,7 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, known: dict[str, L
 
 
 def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple, str]:
-    """Corpus and model of each row; with the settings that differ, where two rows would be named
-    alike.
-    """
+    """Corpus and model of each row, with the settings that differ between rows of one name."""
     keys = list(history.groupby(ROW, sort=False).groups)
     titles = {}
     for source, model, variant in keys:
@@ -107,7 +102,6 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
 
 
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
-    """The figure of concatenated histories (read_history), with the column sample."""
     strides = sorted(set(history["stride"]), key=lambda stride: (isinstance(stride, str), stride))
     splits = sorted(
         set(history["split"]), key=lambda name: (name != "train", name != "held_out", name)

@@ -29,9 +29,7 @@ ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 
 
 def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
-    """The cells of each system's matrix over all seeds, beside the system's numbers
-    (SYSTEM_METRICS); of controls those of the best.
-    """
+    """The cells of each system's matrix, beside its numbers; of controls those of the best."""
     rows = metrics[metrics["predict"].notna() & metrics["seed"].isna()]
     # the mixture is that of the measured pairs
     rows = rows.assign(system=system_titles(rows, models, train_stride=None))
@@ -51,14 +49,12 @@ def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
-    """One matrix."""
     draw_matrix(axes, cells.pivot(index="true", columns="predicted", values="value"), size=6.5)
     axes.set_xlabel("stride told", fontsize=6.5, labelpad=1, color=style.GREY)
     axes.set_ylabel("stride", fontsize=6.5, labelpad=1, color=style.GREY)
 
 
 def panel_of(cells: pd.DataFrame, heading: str) -> Panel:
-    """The panel of a system, with its numbers over it."""
     first, strides = cells.iloc[0], cells["true"].nunique()
     order = first["order_accuracy"]
     detail = [
@@ -71,7 +67,7 @@ def panel_of(cells: pd.DataFrame, heading: str) -> Panel:
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by cells_of(): what belongs together (PLACE) side by side."""
+    """What belongs together (PLACE) stands side by side."""
     groups = []
     for (source, split, predict), of_place in cells.groupby(PLACE, sort=False):
         title = textwrap.shorten(source_title(source, sources), LETTERS, placeholder="…")

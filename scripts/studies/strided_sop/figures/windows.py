@@ -49,7 +49,7 @@ def length_of(window: str) -> tuple[str, float]:
 
 def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
     """The accuracies over all seeds, with `window` and `system` (the series without its window); of
-    controls the best of each window on each corpus and split.
+    controls the best of each window.
     """
     points = accuracies(metrics)
     systems = [
@@ -71,7 +71,6 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     ticks = next(subs for most, subs in TICKS if reach <= most)
 
     def draw_panel(axes: Axes, points: pd.DataFrame) -> None:
-        """The lines of one system, and those of the best controls on the same split."""
         draw_line(axes)
         here = same_place(controls, points)
         for window, look in known.items():

@@ -77,9 +77,7 @@ LANE = 0.075  # inches, between the dots of a row
 
 @dataclass(frozen=True)
 class Section:
-    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one
-    dot where None), or for those in `only`.
-    """
+    """Some rows of a panel, each with a dot for every value of `dots` (or of `only`)."""
 
     title: str
     rows: tuple[str, ...]
@@ -112,9 +110,7 @@ SECTIONS = {
 
 
 def place(section: Section, parts: dict[str, str]) -> dict | None:
-    """Where a slice with these parts stands in a section: its row, its dot, and their order;
-    None where it does not.
-    """
+    """The row and the dot of a slice with these parts, and their order; None without a row."""
     at = [part for part in parts.items() if part[0] in section.rows]
     rest = [column for column in parts if column not in section.rows]
     dot = parts.get(section.dots or "", "")
@@ -137,9 +133,7 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
 
 
 def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
-    """Where each slice stands, in the first section that has a row for it;
-    a slice without one is left out.
-    """
+    """Where each slice stands, in the first section that has a row for it."""
     found = []
     for name in slices:
         parts = {} if name == ALL else parts_of(name, "=")
@@ -151,8 +145,8 @@ def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
-    """The points to draw, from a table made by nli_metrics(): a row each, with `majority`,
-    `control` (the control that is best over all pairs of the dataset) and its place (places).
+    """The points to draw, with the value of the majority and of the control that is best over all
+    pairs.
     """
     is_mean = (metrics["metric"] == "accuracy") & metrics["seed"].isna()
     wanted = metrics[is_mean & (metrics["challenge_set"] == challenge_set)]
@@ -169,7 +163,7 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
 
 
 def counts_of(points: pd.DataFrame, rows: Rows) -> dict[float, str]:
-    """By the place of a row the pairs that its dots are measured on: `2 × 170`, `800 + 1,600`."""
+    """`2 × 170`, `800 + 1,600`: the pairs that the dots of a row are measured on, by its place."""
     dots = points.drop_duplicates(["row", "dot"]).sort_values("dot_place")
     found = {}
     for row, of in dots.groupby("row")["n"].agg(list).items():
@@ -180,7 +174,6 @@ def counts_of(points: pd.DataFrame, rows: Rows) -> dict[float, str]:
 
 
 def legend(points: pd.DataFrame, known: dict[str, Look], people: pd.DataFrame) -> list:
-    """Under the panels: what the dots and bars stand for."""
     dots = points.sort_values(["section_place", "dot_place"]).drop_duplicates("dot")
     handles = [
         known[dot].handle(name if dot else "all pairs of the row")
@@ -210,7 +203,6 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
 
 
 def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
-    """The figure of points_of() one set; people: of people_points(), on it."""
     row = points["section_place"].astype(str) + points["row"]
     points = points.assign(head=points["section"], name=points["row"], row=row)
     in_order = points.sort_values(["section_place", "row_place", "name"])
@@ -219,7 +211,6 @@ def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
     lines: list[list[Panel]] = []
 
     def draw_panel(axes: Axes, points: pd.DataFrame, counts: dict[float, str]) -> None:
-        """The dots of one model and method, the baseline, the best control; counts: beside rows."""
         rows.draw(axes, points, known)
         placed = rows.placed(points, known)
         for look, column in ((MAJORITY, "majority"), (CONTROL, "control")):

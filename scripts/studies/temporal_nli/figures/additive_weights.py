@@ -58,8 +58,8 @@ COLUMNS = (
 
 
 def additive(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
-    """The model, learnt from pairs (first, second, label): a function from a table of pairs to
-    (n,) log-odds of entailment.
+    """The model, learnt from pairs (first, second, label): from pairs to (n,) log-odds of
+    entailment.
     """
     read = reader(VIEWS["both_texts"], train, exchangeable=False)
     model = LogisticRegression(C=STACKED, max_iter=ITERATIONS, tol=1e-3)
@@ -69,8 +69,8 @@ def additive(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
 
 
 def weights_of(odds: Callable[[pd.DataFrame], np.ndarray], name: str) -> pd.DataFrame:
-    """The weights of a list of times: place, time, premise, hypothesis. The log-odds of two
-    different times are the hypothesis's weight of the one less the premise's of the other.
+    """The weights of a list of times. The log-odds of two times are the hypothesis's weight of the
+    one less the premise's of the other.
     """
     _, size, (times, _), preposition = LISTS[name]
     first, second = [BLANK, *times, *[BLANK] * size], [BLANK, *[BLANK] * size, *times]
@@ -85,7 +85,7 @@ def weights_of(odds: Callable[[pd.DataFrame], np.ndarray], name: str) -> pd.Data
 
 
 def in_order(weights: pd.DataFrame) -> float:
-    """The share of all pairs of different times that the two weights put in the right order."""
+    """The share of all pairs of different times that the weights put in the right order."""
     place = weights["place"].to_numpy()
     entailed = weights["hypothesis"].to_numpy() > weights["premise"].to_numpy()[:, None]
     right = entailed == (place > place[:, None])
@@ -93,9 +93,7 @@ def in_order(weights: pd.DataFrame) -> float:
 
 
 def points_of(train: pd.DataFrame) -> pd.DataFrame:
-    """list, place, time, sentence, weight, in_training and in_order of all lists, learnt from a
-    table of pairs: first, second, label.
-    """
+    """The points of all lists, learnt from pairs."""
     odds, text = additive(train), "\n".join([*train["first"], *train["second"]])
     parts = []
     for name in SHOWN:
@@ -108,9 +106,7 @@ def points_of(train: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, most: float, is_first: bool) -> None:
-    """A list of times: two lines, and a shade where training has no such time; most: the end of the
-    y axis.
-    """
+    """most: the end of the y axis."""
     name = points["list"].iloc[0]
     times = points.drop_duplicates("place")
     for place in times.loc[~times["in_training"], "place"]:
@@ -129,7 +125,6 @@ def draw_panel(axes: Axes, points: pd.DataFrame, most: float, is_first: bool) ->
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of all training sets: a line each, a panel for each list."""
     lines = []
     most = 1.05 * points["weight"].abs().groupby(points["list"]).max().clip(lower=1)
     for (source, dataset), block in points.groupby(["source", "dataset"], sort=False):
@@ -150,8 +145,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def trained_on(given: argparse.Namespace) -> dict[tuple[str, str, str], pd.DataFrame]:
-    """By source, dataset and what it holds out the training pairs (first, second, label) of set I.
-    Datasets that differ in what is measured alone stand once.
+    """By source, dataset and what it holds out the training pairs of set I. Datasets that differ in
+    what is measured alone stand once.
     """
     found: dict[tuple[str, str, str], pd.DataFrame] = {}
     places = set()

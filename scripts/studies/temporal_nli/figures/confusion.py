@@ -35,9 +35,6 @@ NOTE = (
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Each cell of each matrix, with label, predicted and share_of_label,
-    from a table made by nli_metrics().
-    """
     cells = metrics[(metrics["metric"] == "confusion") & metrics["seed"].isna()]
     cells = cells.assign(
         **cells["slice"].str.extract(r"^label=(?P<label>.*); predicted=(?P<predicted>.*)$")
@@ -47,10 +44,7 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
-    """One matrix; labelled: with the labels, and how many pairs have each.
-
-    A label without pairs stays blank.
-    """
+    """labelled: with the labels, and how many pairs have each."""
     labels = NAMES[cells["scoring"].iloc[0]]
     shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
     shares = shares.reindex(index=labels, columns=labels)
@@ -62,7 +56,6 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of cells_of(); the matrices of one set stand beside one another."""
     titles = [data_title(*place, sources) for place in zip(cells["source"], cells["dataset"])]
     lines: list[list[Panel]] = []
     of_set = ["challenge_set", "dataset", "split", "scoring"]

@@ -39,7 +39,6 @@ def key(facts: Mapping) -> tuple | None:
 
 
 def read(items: Items) -> tuple:
-    """The pairs of a dataset, with what the runs said of them."""
     name = items.options["challenge_set"]
     columns = ["example_id", "text_a", "text_b", "label", *PARTS[name]]
     pairs = read_table(items.file, columns).to_pandas()

@@ -59,17 +59,15 @@ NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 
 def without(dataset: str, kind: str) -> str:
-    """The name of the dataset that differs from this one in holding out templates alone."""
+    """The name of the dataset that holds out templates alone, and is else the same."""
     return re.sub(rf"-{kind}(?=(?:-(?:{'|'.join(CHANGED)}|limit-\d+))*$)", "", dataset)
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
-    """A row for each cell, with part (seen, unseen, learnt)
-    and whole (the dataset without what it holds out besides).
+    """A row for each cell, with part and whole (the dataset without what it holds out besides).
 
-    metrics: a table made by nli_metrics() of all datasets. Only systems that were measured with
-    something held out besides, and of the controls the one that is best over all pairs of the
-    datasets of a set.
+    Only systems that were measured with something held out besides; of the controls the best over
+    all pairs of the datasets of a set.
     """
     rows = finest(metrics[~metrics["method"].isin(["majority", "baseline"])])
     whole = [without(*place) for place in zip(rows["dataset"], rows["held_out"])]
@@ -87,7 +85,6 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
-    """What was held out, and how many of the test pairs have it."""
     counts = cells[cells["held_out"] == kind].drop_duplicates("part").set_index("part")["n"]
     whole = counts.get("seen", 0) + counts.get("unseen", 0)
     name = OF_SET.get((challenge_set, kind), NAMES[kind])
@@ -95,7 +92,7 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
-    """The matrix of one model and method; names: of the rows, by what was held out."""
+    """names: of the rows, by what was held out."""
     intervals = [interval(row, 0) for row in cells.to_dict("records")]
     cells = cells.assign(text=cells["value"].map(percent) + "\n" + intervals)
     cells = cells.pivot(index="held_out", columns="part").reindex(index=list(names))
@@ -105,7 +102,6 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of cells_of()."""
     lines: list[list[Panel]] = []
     for (source, challenge_set, whole, _), block in cells.groupby(PLACE, sort=False):
         names = {

@@ -59,23 +59,19 @@ CAPTION = (
 
 
 def times_said(texts: pd.Series) -> pd.Series:
-    """What each sentence says of time, in lower case: `before march`, `from 10:00 to 12:00`; of
-    one that says nothing of it all of it.
-    """
+    """`before march`: what each sentence says of time; all of one that says nothing of it."""
     said = texts.str.findall(SAID).str.join(" ")
     return said.where(said != "", texts).str.lower()
 
 
 def with_times(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs with first and second, what their sentences say of time, and both,
-    the two as one.
-    """
+    """The pairs with what their sentences say of time."""
     first, second = (times_said(pairs[name]) for name in ("text_a", "text_b"))
     return pairs.assign(first=first, second=second, both=first + " | " + second)
 
 
 def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By name which of the test pairs belong to a part; train, test: of with_times()."""
+    """By name which of the test pairs belong to a part."""
     together = test["both"].isin(train["both"]).to_numpy()
     said = pd.concat([train["first"], train["second"]])
     each = (test["first"].isin(said) & test["second"].isin(said)).to_numpy()
@@ -83,9 +79,7 @@ def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
-    """(n,) the label that a pair of times has most often in training, and of one that is not
-    there the most frequent label.
-    """
+    """(n,) the most frequent label of a pair of times in training, else the most frequent label."""
     known = train.groupby(["both", "label"]).size().reset_index(name="n")
     known = known.sort_values(["n", "label"], ascending=[False, True])
     label = known.drop_duplicates("both").set_index("both")["label"]
@@ -93,9 +87,7 @@ def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
 
 
 def right_of(run: Run, split: str, test: pd.DataFrame) -> np.ndarray:
-    """(n,) whether a run judged each pair right; one of two labels has entailment
-    and what is not.
-    """
+    """(n,) whether a run judged each pair right, by the labels that it knows."""
     scores, gold = read_scores(run, split, test["example_id"], "pairs")[0], test["label"].to_numpy()
     return (scores.argmax(1) == np.minimum(gold, scores.shape[1] - 1)).astype(float)
 
@@ -108,9 +100,7 @@ def cells_of(
     templates: pd.Series,
     resamples: int,
 ) -> dict[str, str]:
-    """A row of text: of each part how many pairs it has, how many are judged right, and the
-    interval of so many resamples; right: (n,) of each replicate.
-    """
+    """Of each part how many pairs it has, and how many are right. right: (n,) of each replicate."""
     groups, group = np.unique(templates, return_inverse=True)
     tallies = [
         Tally(
@@ -133,9 +123,7 @@ def cells_of(
 
 
 def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[dict[str, str]]:
-    """A row of text for what is learnt by heart and for each system of a dataset, on its first
-    evaluation split; runs: those of the dataset.
-    """
+    """A row for what is learnt by heart and for each system, on the first evaluation split."""
     facts = runs[0].facts
     learnt, split = facts["splits"][:2]
     folder, columns = build / facts["source"] / facts["dataset"], list(NLI.names[:5])

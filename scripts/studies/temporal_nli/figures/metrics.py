@@ -114,29 +114,24 @@ CHANGED = {
 
 
 def value_name(column: str, value: str) -> str:
-    """The readable name of a value of a column."""
     return VALUES.get(column, {}).get(value, value.replace("_", " "))
 
 
 def data_title(source: str, dataset: str, sources: dict) -> str:
-    """A source's title, with what the dataset's name says of how it was reduced, drawn or
-    changed.
-    """
+    """A source's title, with how the dataset was reduced, drawn or changed, as its name says."""
     changed = [title for part, title in CHANGED.items() if f"-{part}-" in f"{dataset}-"]
     details = details_of(dataset, ["limit"])  # which is a mark
     return ", ".join([source_title(source, sources) + details, *changed])
 
 
 def detail_of(method: str, scoring: str) -> str:
-    """How a model was asked, in a figure: `direct evaluation, binary`."""
+    """`direct evaluation, binary`: how a model was asked."""
     return method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
 
 
 def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
-    """The study's rows of a metrics table, in the paper's order, with a column `series`: the model.
-
-    held_out: the rows of datasets that hold out these; by default whole templates alone, as in the
-    paper.
+    """The study's rows in the paper's order, with `series`: the model. held_out: the rows of
+    datasets that hold out these; as in the paper whole templates alone.
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()

@@ -44,7 +44,7 @@ CAPTION = (
 
 
 def printed(claims: pd.DataFrame) -> dict[tuple, str]:
-    """The paper's tables: by model, challenge set, method, scoring and metric."""
+    """The numbers of the paper's tables, by KEY and metric."""
     is_own = (claims["study"] == STUDY) & (claims["unit"] == "%")
     is_table = is_own & claims["metric"].isin(NAMES) & claims["table"].str.startswith("Table")
     numbers = {}

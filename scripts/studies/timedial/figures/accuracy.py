@@ -44,7 +44,6 @@ PEOPLE = Look(line=DASHED, width=0.9)
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFrame) -> None:
-    """The systems of one challenge; people: value, ci_low, ci_high."""
     draw_systems(axes, points, rows)
     draw_line(axes, points.loc[points["model"] == "random", "value"].iloc[0] * 100, upright=True)
     for value, low, high in (people[["value", "ci_low", "ci_high"]] * 100).to_numpy():
@@ -60,7 +59,6 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFram
 def draw(
     points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame
 ) -> Figure:
-    """The figure of accuracies, with table 5 and people (of people_points())."""
     tables, lines, reached = [], [], [CHANCE.handle("chance")]
     for name, challenge in points.groupby("measured_on", sort=False):
         paper = published_on(challenge, published)

@@ -42,9 +42,7 @@ FEW = f"No kind of span and no length of dialog has {LEAST} instances."
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of points with a panel and a part, all with enough instances; of the controls
-    random is a line.
-    """
+    """The figure of parts with enough instances; of the controls random is a line."""
     is_chance, lines = points["model"] == "random", []
     chances = points[is_chance].groupby(["measured_on", "slice"])["value"].first()
     systems = points[~is_chance]

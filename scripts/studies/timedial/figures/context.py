@@ -47,9 +47,7 @@ ONE = (
 
 
 def changes(points: pd.DataFrame) -> list[str]:
-    """How far each lies from its row's accuracy with the target turn, in points; empty where that
-    is not known, or is it.
-    """
+    """How far each lies from its row's accuracy with the target turn, in points."""
     is_target = points["context_scope"] == "target"
     start = points["row"].map(points[is_target].set_index("row")["value"]).astype(float)
     return [
@@ -59,7 +57,7 @@ def changes(points: pd.DataFrame) -> list[str]:
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
-    """One challenge, in lanes of contexts; the numbers at the right."""
+    """Lanes of contexts; the numbers at the right."""
     rows.show(axes)
     for (origin, scope), part in points.groupby(["origin", "context_scope"]):
         look = LOOKS[scope] if origin == "here" else PAPER._replace(colour=LOOKS[scope].colour)
@@ -75,7 +73,6 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
 
 
 def draw(points: pd.DataFrame, table_7: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of accuracies with several contexts, with the published numbers."""
     lines = []
     for name, challenge in points.groupby("measured_on", sort=False):
         if (challenge["paradigm"] == "control").all():

@@ -36,24 +36,20 @@ SLICES = {f"rule={name}": title for name, title in RULES.items()}
 
 
 def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """wrong_above_right by rule of every system, with the most context it was measured with, on
-    instances with two right.
-    """
+    """wrong_above_right by rule of every system, on instances with two right options."""
     places = accuracies(metrics)[["measured_on", "split"]].drop_duplicates()
     rows = over_seeds(metrics).merge(places)
     return widest(rows[(rows["metric"] == "wrong_above_right") & rows["slice"].isin(SLICES)])
 
 
 def denominators(sources: Path) -> pd.Series:
-    """How many wrong options the paper's shares are of, as text, by challenge and slice."""
+    """How many wrong options the paper's shares are of."""
     claims = claims_beside(sources, "timedial", ["measured_on", "slice"])
     claims = claims[claims["metric"] == "wrong_above_right.n"]
     return claims.set_index(["measured_on", "slice"])["value"]
 
 
 def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, sources: dict) -> Figure:
-    """The figure of error_points(); figure_2: its published numbers, of denominators()."""
-
     def detail_of(of_rule: pd.DataFrame) -> str:
         detail = f"% of n = {of_rule['n'].max():,.0f}"
         if (of_rule["origin"] == "published").any():

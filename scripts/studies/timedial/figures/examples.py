@@ -46,7 +46,6 @@ def misled_by(options: pd.DataFrame, systems: list[System]) -> dict[str, np.ndar
 
 
 def read(items: Items) -> tuple:
-    """The dialogs of a dataset, with what the runs said of their options."""
     options = checked(read_table(items.file, CLOZE.names).to_pandas(), items.file)
     rows = pd.DataFrame(
         {

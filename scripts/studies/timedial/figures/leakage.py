@@ -35,10 +35,6 @@ CAPTION = (
 
 
 def tabulate(file: Path, sources: dict) -> pd.DataFrame:
-    """A row of text for each source and split of a leakage.csv.
-
-    Raises UserError when it is missing.
-    """
     try:
         counts = pd.read_csv(file)
     except FileNotFoundError:

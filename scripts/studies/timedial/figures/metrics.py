@@ -105,9 +105,7 @@ SAMPLE = " [sample data]"
 
 
 def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
-    """`, 5 negatives`: the settings of the data in which the systems of one challenge differ, and
-    what they learnt from.
-    """
+    """`, 5 negatives`: what differs in the data of the systems of one challenge."""
     texts = pd.Series("", index=trained.index)
 
     def add(rows: pd.DataFrame, column: str, text: Callable) -> None:
@@ -126,13 +124,12 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
 
 
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
-    """The timedial rows of a metrics table, with columns `paradigm`, `title` (of the model),
-    `origin`, `variant` (of VARIANTS) and `blind` (it never sees the dialog).
+    """The timedial rows of a metrics table, real data first, with columns `paradigm`, `title` (of
+    the model), `origin`, `variant` (of VARIANTS) and `blind` (it never sees the dialog).
 
-    Real data first, in the order of PARADIGMS, then models as in models.yaml, then DOMAINS. What
-    two experiments share stands once; where they measured the same setting differently, the title
-    carries the experiment's name. What did not learn, and controls, stand once for each challenge
-    and context: as measured beside the most dialogs to learn from.
+    What two experiments share stands once; where they measured the same setting differently, the
+    title carries the experiment's name. What did not learn, and controls, stand once for each
+    challenge and context: as measured beside the most dialogs to learn from.
     """
     metrics = without_people(study_metrics(path, "timedial", SCHEMA))
     metrics = metrics.astype({"seed": float, "limit": float})
@@ -168,25 +165,24 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
 
 
 def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are means over the seeds."""
     return metrics[metrics["seed"].isna()]
 
 
 def accuracies(metrics: pd.DataFrame, slices: str = "all") -> pd.DataFrame:
-    """2-best accuracy, means over the seeds; slices: a pattern of their names."""
+    """2-best accuracy over all seeds; slices: a pattern of their names."""
     rows = over_seeds(metrics)
     return rows[(rows["metric"] == "two_best_accuracy") & rows["slice"].str.fullmatch(slices)]
 
 
 def widest(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the most context that each system was measured with: full, where it was."""
+    """The rows of the most context that each system was measured with."""
     scope = metrics["context_scope"].map(SCOPES.index)
     return metrics[scope == scope.groupby([metrics[name] for name in SYSTEM]).transform("max")]
 
 
 def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """The points of a figure without those of controls, but for random and the one with the highest
-    2-best accuracy of each challenge, by variant, that has not read its dialogs.
+    """The points without controls, but for random and the best of each challenge, by variant, that
+    has not read its dialogs.
     """
     rows = widest(accuracies(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["domain"] != "contaminated")]
@@ -199,24 +195,21 @@ def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFra
 
 
 def domain_title(row: Mapping) -> str:
-    """The domain of a system in words; empty where it says nothing."""
     says_nothing = (row["paradigm"], row["domain"]) == ("control", "zero_shot")
     return "" if says_nothing else DOMAINS[row["domain"]]
 
 
 def context_in_words(points: pd.DataFrame) -> str:
-    """What the systems of a panel saw of the dialog, in words."""
     full = points.loc[points["paradigm"] != "control", "context_scope"].eq("full").all()
     return "full dialog context" if full else "each with the most context it was measured with"
 
 
 def paradigm_title(name: str) -> str:
-    """A paradigm's name in figures."""
     return PARADIGMS.get(name, name.replace("_", " "))
 
 
 def corpus_title(source: str, sources: dict) -> str:
-    """A corpus's title in tables, marked where it is a sample."""
+    """A corpus's title, marked where it is a sample."""
     return source_title(source, sources) + SAMPLE * ("sample" in sources.get(source, {}))
 
 
@@ -227,8 +220,8 @@ def publish_corpora(
     words: list[str],
     sample: str = "made-up dialogs, not a corpus",
 ) -> None:
-    """publish_table() of a table whose first column is of corpus_title();
-    sample: what sample data are.
+    """publish_table() of a table whose first column is of corpus_title(); sample: what sample data
+    are.
     """
     if table.iloc[:, 0].str.endswith(SAMPLE).any():
         caption += f" SAMPLE DATA where marked: {sample}."
@@ -239,12 +232,9 @@ def publish_corpora(
 
 
 def published_beside(sources: Path) -> pd.DataFrame:
-    """What the paper prints of systems, from published.csv beside sources.yaml; values as shares
-    from 0 to 1.
+    """What the paper prints of systems, as shares; title is the paper's name of the model.
 
-    Columns: table, measured_on, paradigm, model, title (the paper's name of the model), domain,
-    context_scope, slice, metric, value. The changes of table 7 are added to the value with the
-    target context.
+    The changes of table 7 are added to the value with the target context.
     """
     parts = ["measured_on", "method", "domain", "context_scope", "slice"]
     claims = claims_beside(sources, "timedial", parts)
@@ -274,14 +264,14 @@ def published_on(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def human(published: pd.DataFrame, measured_on: str) -> float | None:
-    """What people reach on a challenge, from 0 to 1, by table 5."""
+    """What people reach on a challenge, by table 5."""
     people = published[(published["model"] == "human") & (published["measured_on"] == measured_on)]
     return float(people["value"].iloc[0]) if len(people) else None
 
 
 def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The points of one challenge and the paper's numbers on it, in the order of the page, with a
-    column `row`.
+    """The points of one challenge and the paper's numbers on it, in the order of the page, with
+    `row`.
 
     A number of the paper stands in the row of the same system; of systems that were not run, in a
     row of its own, last in their paradigm.
@@ -308,16 +298,14 @@ def read(given: argparse.Namespace, table: str = "") -> tuple[pd.DataFrame, pd.D
 
 
 def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The points of a figure as they stand in its CSV: measured here, then published on the
-    challenges that are no sample.
-    """
+    """The points as they stand in the CSV: measured here, then published."""
     parts = [part for part in (points, published_on(points, published)) if len(part)] or [points]
     parts = [part.reindex(columns=POINTS).astype(object) for part in parts]
     return pd.concat(parts, ignore_index=True)
 
 
 def name_of(row: pd.Series) -> str:
-    """The name of a row of systems: `BERT-base, in-domain`."""
+    """`BERT-base, in-domain`: the name of a row of systems."""
     is_here = row["origin"] == "here"
     less = is_here and row["paradigm"] != "control" and row["context_scope"] != "full"
     parts = [row["title"], domain_title(row), f"{row['context_scope']} context" * less]
@@ -325,8 +313,8 @@ def name_of(row: pd.Series) -> str:
 
 
 def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """beside_paper() of one challenge with the columns of Rows; a name tells less than the full
-    dialog, where it is the only context.
+    """beside_paper() with the columns of Rows. A name tells of less than the full dialog, where
+    that is the only context.
     """
     table = beside_paper(points, published)
     is_here = table["origin"] == "here"
@@ -341,9 +329,7 @@ def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_systems(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
-    """The systems of in_rows(): a colour for each paradigm, a marker for each domain;
-    controls grey, the paper open.
-    """
+    """A colour for each paradigm, a marker for each domain; controls grey, the paper open."""
     known = {IN_PAPER: PAPER}
     for row in points[points["series"] != IN_PAPER].to_dict("records"):
         paradigm = row["paradigm"]
@@ -362,8 +348,8 @@ def line_of(
     detail: Callable[[pd.DataFrame], str],
     draw: Callable = draw_systems,
 ) -> list[list[Panel]]:
-    """A line of panels with the same rows, one for each value of a column that has a title;
-    table: of in_rows().
+    """Panels with the same rows, one for each value of a column that has a title; table: of
+    in_rows().
     """
     rows, panels = Rows(table), []
     by_part = dict(list(table.groupby(column)))
@@ -374,7 +360,7 @@ def line_of(
 
 
 def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line2D]]]:
-    """The domains of models, and the paper where there are numbers of it; table: of in_rows()."""
+    """The domains of models, and the paper where there are numbers of it."""
     is_published = table["origin"] == "published"
     present = set(table.loc[~is_published & (table["paradigm"] != "control"), "domain"])
     handles = [

@@ -35,11 +35,8 @@ CAPTION = (
 
 
 def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Each masked span: split, dialog_id, exact (found with its bounds), kind (of what overlaps it;
-    empty: nothing), shown.
-
-    challenge, spans: tables of these schemas for the same split; where: the challenge's file, for
-    messages.
+    """Each masked span: exact (found with its bounds), kind (of what overlaps it), shown. where:
+    the challenge's file, for messages.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")
     spans = spans[["dialog_id", "turn", "start", "end", "kind", "text"]]
@@ -62,7 +59,7 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
 
 
 def counted(what: str, number: int, of: int | None = None, /, **cells: str) -> dict:
-    """A row of text: a count, and its share of a larger one."""
+    """A count, and its share of a larger one."""
     row = {"Split": "all", "What": what, "Number": f"{number:,}"} | cells
     if of is not None:
         row |= {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}
@@ -70,7 +67,6 @@ def counted(what: str, number: int, of: int | None = None, /, **cells: str) -> d
 
 
 def challenge_rows(masked: pd.DataFrame) -> list[dict]:
-    """Rows of text about a challenge's masked spans (masked_spans() of all its splits)."""
     by_split, by_kind = (
         {name: part for name, part in masked.groupby(column, sort=False)}
         for column in ("split", "kind")
@@ -91,10 +87,7 @@ def challenge_rows(masked: pd.DataFrame) -> list[dict]:
 
 
 def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int]) -> list[dict]:
-    """Rows of text about the expressions (schema spans, all splits) of a corpus.
-
-    dialogs: split, dialog_id and duplicate_of, one row a dialog.
-    """
+    """dialogs: split, dialog_id and duplicate_of, one row a dialog."""
     unique = dialogs[dialogs["duplicate_of"] == ""]
     by_dialog = spans.merge(unique, on=["split", "dialog_id"]).groupby(["split", "dialog_id"])
     by_dialog = by_dialog.agg(spans=("kind", "size"), numeric=("has_numeral", "sum"))
@@ -131,10 +124,7 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
 
 
 def sources_given(given: argparse.Namespace) -> dict:
-    """resources/sources.yaml.
-
-    Raises UserError where it has no source that the arguments name, or where they name none.
-    """
+    """resources/sources.yaml. Raises UserError for a name that it does not have."""
     sources, names = load(given.sources), [*given.challenges, *given.dialogs]
     if not names:
         raise UserError("neither --dialogs nor --challenges names a source; name at least one")
@@ -144,7 +134,6 @@ def sources_given(given: argparse.Namespace) -> dict:
 
 
 def read_splits(folder: Path, splits: list[str], columns: list[str]) -> list[pd.DataFrame]:
-    """The splits of a source, from its folder."""
     return [read_table(folder / f"{split}.parquet", columns).to_pandas() for split in splits]
 
 
@@ -160,7 +149,6 @@ def read_challenge(
 
 
 def tabulate(given: argparse.Namespace) -> pd.DataFrame:
-    """The table of text for the sources that the arguments name."""
     sources, rows = sources_given(given), []
     for source in [*given.challenges, *given.dialogs]:
         splits, cleaned = sources[source]["splits"], given.cleaned / source

@@ -37,7 +37,7 @@ CAPTION = (
 
 
 def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.Series:
-    """The numbers of NAMES of a table of the schema challenge; spans: those of the same splits."""
+    """The numbers of NAMES; spans: those of the same splits."""
     turns = restored_turns(challenge, str(where))
     dialogs = turns.groupby("dialog_id", sort=False)["text"].agg("\n".join)
     different = dialogs.index[~dialogs.str.lower().duplicated()]
@@ -63,9 +63,6 @@ def tabulate(
     claims: pd.DataFrame,
     title: str,
 ) -> pd.DataFrame:
-    """A row of text for each number of one challenge; tables: of read_challenge(); claims: of
-    claims_beside(), about it.
-    """
     tables = {split: parts for split, parts in tables.items() if len(parts[0])}
     values = {
         split: statistics(*parts, cleaned / f"{split}.parquet") for split, parts in tables.items()

@@ -74,9 +74,7 @@ def lookup(published: pd.DataFrame) -> dict[tuple, str]:
 def cells_of(
     row: pd.Series | None, name: str, count: str, truncated: dict[tuple, int]
 ) -> dict[str, str]:
-    """The cells of a metric called name, count: the column of its instances;
-    empty where it was not measured.
-    """
+    """The cells of a metric called name; count: the column of its instances."""
     cells = dict.fromkeys([count, f"{name} cut"], "")
     if row is None:
         ends = ("(%)", "sd", "95 % interval")
@@ -93,9 +91,7 @@ def measured(
     sources: dict,
     models: dict,
 ) -> list[dict]:
-    """A row of text for each system and context of one challenge; paper: of lookup(); truncated: of
-    cut_instances().
-    """
+    """A row for each system and context of one challenge."""
     table = []
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
         means = over_seeds(of_system)
@@ -123,7 +119,7 @@ def measured(
 
 
 def not_run(rows: pd.DataFrame, published: pd.DataFrame, corpus: str) -> list[dict]:
-    """A row of text for each system of table 5 that was not run, people last."""
+    """A row for each system of table 5 that was not run, people last."""
     table_5 = published[published["table"] == "Table 5"]
     every = beside_paper(rows, table_5)
     is_here = every["origin"] == "here"
