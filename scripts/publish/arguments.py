@@ -48,8 +48,8 @@ a figure the CSV holds its points. Shares are from 0 to 1.
 
 
 def sources_file(text: str) -> Path:
-    """The type of the argument --sources. Beside the project's own file a program that is run by
-    hand finds what the workflow would hand over: studies.yaml and published.csv of all studies.
+    """Beside the project's own sources.yaml a program that is run by hand finds what the workflow
+    would hand over: studies.yaml and published.csv of all studies.
     """
     file, own = Path(text), ROOT / "resources/sources.yaml"
     if not file.exists() or file.resolve() != own:
@@ -64,9 +64,8 @@ def sources_file(text: str) -> Path:
 
 
 def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argparse.ArgumentParser:
-    """The arguments of a program that also reads these (resources/figures.yaml explains them).
-
-    required: False for a parser of any such program, which reads some of them.
+    """The arguments of a program that also reads these (resources/figures.yaml). required: False
+    for a parser of any such program.
     """
     read = {name: of for name, (by, of) in OPTIONS.items() if {*by.split()} & {*reads}}
     more = "".join(f"{name} … " for name in read)

@@ -1,13 +1,10 @@
-"""Items to read as cards: which are chosen, and the table that holds them.
+"""Items to read as cards: which are chosen, and the table that holds them. Not a program.
 
-Shared by the programs of the studies.
-
-Not a program. resources/columns.yaml says what the columns are; all is text, a row for each option
-of an item, or for the item where it has none. `contradiction 0.87 ×` is an answer, the score that
-was given to it, and × where it is wrong.
+A row is an option of an item, or an item without options. `contradiction 0.87 ×` is an answer, the
+score that was given to it, and × where it is wrong.
 
 Items are drawn by hash of their id, in turn from each cell of who was right, so that errors of one
-alone are seen as often as what all know; that says nothing of how common a cell is.
+alone are seen as often as what all know. That says nothing of how common a cell is.
 """
 
 import argparse
@@ -55,7 +52,7 @@ class Place(NamedTuple):
     """The items of one split of one dataset.
 
     about: Corpus, Dataset, Split; rows: Item, the texts and Gold, a row for each option; slices: by
-    name (`category=duration`) which items belong to it, in the order in which they come in rows.
+    name (`category=duration`) which items belong to it, in the order of rows.
     """
 
     about: dict[str, str]
@@ -101,9 +98,7 @@ def runs_by_place(
 
 
 def system_name(facts: Mapping, models: dict) -> str:
-    """`BERT-base, classification, seed 1`; what neither learns nor is drawn or asked anew has no
-    seed that would tell it apart.
-    """
+    """`BERT-base, classification, seed 1`; no seed where nothing is learnt, drawn or asked anew."""
     how = [] if facts["method"] in PLAIN else [method_title(facts["method"])]
     varies = facts["method"] != "control" and (
         facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
@@ -114,16 +109,14 @@ def system_name(facts: Mapping, models: dict) -> str:
 
 
 def kind_of(facts: Mapping) -> str:
-    """Whether a run stands for a model, or for a control: what reads no context counts as one."""
+    """What reads no context counts as a control."""
     return (
         "control" if facts["method"] == "control" or method_of_blind(facts["method"]) else "model"
     )
 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
-    """(items,) 1.0 where every row of the item was answered right, 0.0 where one was not, NaN
-    where one was not answered.
-    """
+    """(items,) 1.0 where every row of the item is right, else 0.0; NaN where one has no answer."""
     rows = pd.DataFrame({"missing": system.answer == "", "wrong": system.wrong}).groupby(item).any()
     return np.where(rows["missing"], np.nan, ~rows["wrong"])
 
@@ -137,9 +130,7 @@ def most_right(
 
 
 def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
-    """So many of the items (columns Item and KINDS, by right_by_item()),
-    in turn from each cell of who was right.
-    """
+    """So many of the items, in turn from each cell of who was right."""
     ordered = items.iloc[np.argsort(keyed_hash(items["Item"], DRAW), kind="stable")]
     cell = ordered.groupby(KINDS, dropna=False, sort=False)
     turns = ordered.assign(turn=cell.cumcount()).sort_values(
@@ -157,9 +148,7 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
 
 
 def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list[str]]:
-    """`slice: category` and so on of the items at these places; of slices that overlap all,
-    with semicolons.
-    """
+    """`slice: category` and so on of the items at these places; of slices that overlap all."""
     parts: dict[str, list[list[str]]] = {}
     for name, inside in slices.items():
         partition, sign, value = name.replace("_", " ").partition("=")
@@ -182,7 +171,7 @@ def cells(system: System, at: np.ndarray) -> list[str]:
 
 
 def cards_of(place: Place, many: int) -> pd.DataFrame:
-    """The chosen items of a place, in the columns above."""
+    """The chosen items of a place."""
     item, ids = pd.factorize(place.rows["Item"])
     ranked = {kind: most_right(place.systems, kind, item) for kind in KINDS}
     nobody = np.full(len(ids), np.nan)

@@ -65,9 +65,7 @@ BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
 
 @dataclass
 class Outcome:
-    """What one system says: 1 as claimed, -1 clearly otherwise, 0 where it cannot be told;
-    the numbers; its row.
-    """
+    """What one system says: 1 as claimed, -1 clearly otherwise, 0 where it cannot be told."""
 
     sign: int
     told: str
@@ -75,9 +73,7 @@ class Outcome:
 
 
 def sign_of(found: Estimate, direction: str, by: float = 0) -> int:
-    """1 where a difference (or slope) is clearly as claimed, -1 where clearly not; by: at least
-    so much, or alike within so much.
-    """
+    """An Outcome's sign. by: at least so much, or alike within so much."""
     low, high = found.ci_low, found.ci_high
     if low is None or pd.isna(low):
         return 0
@@ -99,9 +95,7 @@ def in_text(name: str) -> str:
 
 
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
-    """Whether a metric increases or decreases with a setting,
-    of each system and split that has several values of it.
-    """
+    """Whether a metric changes with a setting, of each system and split with several values."""
     over, found = claim["over"], []
     lines = [
         name
@@ -124,8 +118,8 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcom
 
 
 def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
-    """How a metric lies beside that of other rows (`than`, one mapping or several) which are the
-    same in the columns `same`.
+    """How a metric lies beside that of other rows (`than`), which are the same in the columns
+    `same`.
     """
     found = []
     for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
@@ -169,8 +163,8 @@ def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[
 
 
 def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int:
-    """0 for the paper's model, or where the claim is about none; 1 for another one of its class;
-    2 for any other.
+    """0 for the paper's model or where none is named, 1 for another one of its class, 2 for any
+    other.
     """
     if model in claim.get("models", [model]):
         return 0
@@ -183,8 +177,8 @@ def weakest(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
-    """The numbers of outcomes, each with its model and with what sets it apart (options: of the
-    study's data, besides); of many, how many are as claimed, and the weakest.
+    """The numbers of outcomes, each with what sets it apart (options: of the study's data); of
+    many, how many are as claimed, and the weakest.
     """
     if len(outcomes) > 3:
         return (
@@ -215,8 +209,8 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str]
 def control_says(
     claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
 ) -> str:
-    """The control that shows the same effect, or is as good, with its numbers;
-    empty where none does.
+    """The control that shows the same effect, or is as good, with its numbers; empty where none
+    does.
     """
     asked = claim.get("control")
     controls = (
@@ -258,7 +252,7 @@ def verdict(
     options: Sequence[str] = (),
 ) -> dict[str, str]:
     """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes:
-    models by class; options: of told_of().
+    models by class.
 
     Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not
     run, another one of its class does.
@@ -291,8 +285,8 @@ def verdict(
 def judged(
     sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str
 ) -> tuple[str, str]:
-    """The verdict and why, of the sign of the weakest outcome; tier: how near its models are to the
-    paper's; marks: of its rows; unclear: why it could not be told.
+    """The verdict and why; sign: of the weakest outcome; tier: of its models; unclear: why it could
+    not be told.
     """
     if marks:
         return NOT_COMPARABLE, ", ".join(marks)
@@ -308,7 +302,7 @@ def judged(
 
 
 def as_settings(part: object) -> object:
-    """A part of a claim as settings name it: all values as text, `none` for a missing one."""
+    """All values of a part of a claim as text, `none` for a missing one."""
     if isinstance(part, dict):
         return {column: as_settings(value) for column, value in part.items()}
     if isinstance(part, list):
@@ -317,10 +311,7 @@ def as_settings(part: object) -> object:
 
 
 def read_claims(file: Path) -> tuple[dict, list[dict]]:
-    """The classes of models, and the claims, their rows as settings.
-
-    Raises UserError for a broken file.
-    """
+    """The classes of models, and the claims, their rows as settings."""
     if not file.exists():
         raise UserError(
             f"{file}: no such file; the workflow hands it beside sources.yaml, in "

@@ -68,9 +68,7 @@ ELSEWHERE = {
 
 @dataclass
 class Facts:
-    """What a study left: metrics (rows over all seeds), run.json of its runs, cleaning counts,
-    titles.
-    """
+    """What a study left: metrics over all seeds, run.json of its runs, cleaning counts, titles."""
 
     metrics: pd.DataFrame
     runs: list[dict]
@@ -87,42 +85,35 @@ def published_claims(file: Path) -> pd.DataFrame:
 
 
 def parts_of(setting: str, sign: str) -> dict[str, str]:
-    """The parts of a setting with this sign (= or ~) behind the column, as a mapping."""
+    """The parts of a setting with this sign (= or ~), by column."""
     parts = re.findall(r"([^=~;\s]+)\s*([=~])\s*([^;]*)", setting)
     return {column: value.strip() for column, of, value in parts if of == sign}
 
 
 def settings_of(setting: str) -> dict[str, str]:
-    """`source=a; split~b; slice=tense=past` as {source:
-    a, slice: tense=past}; a slice's further parts stand alone.
-    """
+    """`source=a; split~b; slice=tense=past` as {source: a, slice: tense=past}."""
     return parts_of(setting, "=")
 
 
 def paper_of(claim: pd.Series) -> dict[str, list[str]]:
-    """By column what the paper had, where another value is worth a warning: its models,
-    and the parts with ~.
-    """
+    """By column what the paper had, where another value is worth a warning."""
     had = {"model": claim["model"]} | parts_of(claim["setting"], "~")
     return {column: value.split("; ") for column, value in had.items() if value}
 
 
 def number_of(text: str) -> float | None:
-    """The number of a printed value: `40.29 ± 0`, `over 73`, `2e-6`; None where it
-    is none or several.
-    """
+    """The number of `40.29 ± 0`, `over 73`, `2e-6`; None where it is none or several."""
     found = re.fullmatch(r"(?:over |below |about )?(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?: ± .*)?", text)
     return float(found[1]) if found else None
 
 
 def signed_share(difference: float) -> str:
-    """A difference of shares with its sign: `+0.02`."""
+    """`+0.02`."""
     return f"{difference:+.2f}".replace("-", "−")
 
 
 class Comparison:
-    """What this study found of one row of published.csv, as rows of a table: Here, Difference,
-    Caveat; none where it has nothing on it.
+    """What this study found of one row of published.csv: rows of Here, Difference, Caveat.
 
     of_table: the models of the paper's table. One of them has rows of its own there and stands in
     for no other.
@@ -135,7 +126,6 @@ class Comparison:
         self.number = number_of(claim["value"])
 
     def rows(self) -> list[dict[str, str]]:
-        """The rows, by the kind of the metric."""
         finders = {"training": self.of_runs, "run": self.of_runs, "cleaning": self.cleaned}
         if self.metric in ELSEWHERE:
             return []
@@ -145,13 +135,10 @@ class Comparison:
         return self.differences() if is_difference else finders.get(self.metric, self.shares)()
 
     def measured(self) -> pd.DataFrame:
-        """The rows of the metric."""
         return self.facts.metrics[self.facts.metrics["metric"] == self.metric]
 
     def nearest(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows that differ least from what the paper had: its model first, then as few other
-        differences as there are.
-        """
+        """The rows that differ least from what the paper had: its model first."""
         had = {column: values for column, values in self.paper.items() if column in rows}
         other = pd.DataFrame(
             {column: ~as_text(rows[column]).isin(values) for column, values in had.items()},
@@ -189,10 +176,8 @@ class Comparison:
         return {"Here": here, "Difference": difference, "Caveat": "; ".join(caveats)}
 
     def share(self, found: Estimate, row: pd.Series) -> dict[str, str]:
-        """A share or a difference of shares, in the unit of the paper,
-        and how far it lies from the printed number.
-
-        The printed number is taken as it stands: the interval is ours.
+        """A share or a difference of shares, in the unit of the paper, and how far it lies from the
+        printed number. The interval is ours.
         """
         is_share, less = self.claim["unit"] == "", ""
         is_difference = self.claim["unit"].startswith(DIFFERENCE)
@@ -204,7 +189,6 @@ class Comparison:
         return self.row(with_interval(found, plain), less, self.caveats(row))
 
     def count(self, found: float, caveats: Iterable[str]) -> dict[str, str]:
-        """A count beside a printed one."""
         less = ""
         if self.number is not None:
             less = f"{found - self.number:+,g}".replace("-", "−") if found != self.number else "0"
@@ -222,7 +206,7 @@ class Comparison:
 
     def shares(self) -> list[dict[str, str]]:
         """A metric as it was measured, of the systems that are nearest to the paper's; of several
-        slices their mean over all examples; a sum over the slices where the metric ends in .sum.
+        slices their mean over all examples, or the sum (.sum).
         """
         is_sum, found = self.end == "sum", []
         rows = self.nearest(once(selected(self.measured(), self.settings)))
@@ -246,9 +230,7 @@ class Comparison:
         return [self.count(row["n"], marks_of(row)) for _, row in rows.iterrows()]
 
     def of_runs(self) -> list[dict[str, str]]:
-        """A setting of training, or a number of run.json,
-        of the runs that are nearest to the paper's.
-        """
+        """A setting of training, or a number of run.json, of the runs nearest to the paper's."""
         is_setting, rows = self.metric == "training", []
         for run in self.facts.runs:
             value = (run["training"] if is_setting else run).get(self.end)
@@ -264,9 +246,7 @@ class Comparison:
         ]
 
     def cleaned(self) -> list[dict[str, str]]:
-        """How many of a unit cleaning kept, by split; where it kept nothing by that name,
-        what it noted.
-        """
+        """How many of a unit cleaning kept, by split; where it kept none, what it noted."""
         rows, found = selected(self.facts.cleaning, self.settings), []
         rows = self.nearest(rows[rows["unit"] == self.end])
         self.paper = self.paper | {"model": [""]}  # of a corpus no model is told

@@ -18,11 +18,7 @@ DETAILS = ("study", "experiment", "source", "dataset", "method", "split", "limit
 
 
 def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
-    """The aggregate file of one model.
-
-    rows: of told_rows() of leaderboard.py, of that model; model: its hub id and revision, where it
-    has them; date: Unix seconds.
-    """
+    """The aggregate file of one model, of told_rows() of leaderboard.py; date: Unix seconds."""
     identity = model.get("hub", f"{NAME}/{name}")
     scores = rows[rows["metric"].isin(HEADLINES)]
     return {
@@ -51,7 +47,7 @@ def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
 
 
 def result_of(row: dict) -> dict:
-    """One metric on one task. A dataset is built here from a corpus, so it has no address."""
+    """A dataset is built here from a corpus, so it has no address."""
     details = {key: str(row[key]) for key in DETAILS if key in row and pd.notna(row[key])}
     interval = {
         "lower": row["ci_low"],

@@ -133,14 +133,11 @@ def findings_of(
 
 
 def system_title(name: str, models: dict) -> str:
-    """What a model or control is called."""
     return "the same model, blind" if method_of_blind(name) else model_title(name, models)
 
 
 def best_of(controls: pd.DataFrame) -> pd.DataFrame:
-    """The best control of each probe, in the place of a system:
-    without anything to stand beside it.
-    """
+    """The best control of each probe, in the place of a system."""
     best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
     nothing = dict.fromkeys(("above", "above_low", "above_high", "above_p"), np.nan)
     best = best.assign(**nothing, control=None)
@@ -148,7 +145,7 @@ def best_of(controls: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells of the system with the highest mean, of those that were measured on most probes."""
+    """The cells of the best system by mean, of those that were measured on most probes."""
     systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
     model, way = systems.sort_values(["size", "mean"], ascending=False, kind="stable").index[0]
     return cells[(cells["model"] == model) & (cells["way"] == way)].reset_index(drop=True)
@@ -171,9 +168,7 @@ def joined(words: list[str], link: str = " and ") -> str:
 
 
 def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> list[dict]:
-    """What is said of each of the first corpora (and limits); rows: with title,
-    corpus_title and verdict.
-    """
+    """What is said of each of the first corpora (and limits)."""
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
     parts = [own for _, own in rows.groupby(["corpus", "limit"], sort=False, dropna=False)]
@@ -215,7 +210,7 @@ def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> d
 
 
 def few_runs(rows: pd.DataFrame) -> str:
-    """` in this run` of what was trained from fewer than three seeds: no finding about a model."""
+    """` in this run` of fewer than three seeds: no finding about a model."""
     runs = rows["seeds"].where(rows["wordings"].isna(), 0)
     return {1: " in this run", 2: " in these two runs"}.get(int(runs.max()), "")
 
@@ -228,9 +223,7 @@ def limited(row: Mapping) -> str:
 def verdicts_of(
     verdicts: list[str | None], names: list[str], where: str, runs: str
 ) -> list[tuple[str, str]]:
-    """Each verdict once, best first, with the probes that it is of where they differ; runs: of
-    few_runs().
-    """
+    """Each verdict once, best first, with its probes where they differ."""
     if not any(verdicts):
         return [(UNKNOWN, "no control ran beside it")]
     kinds = [kind for kind in VERDICTS if kind in verdicts]
@@ -249,9 +242,7 @@ def verdicts_of(
 def in_short(
     rows: pd.DataFrame, cells: pd.DataFrame, study: dict, title: Callable[[str], str]
 ) -> str:
-    """`tiny BERT, from scratch, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2
-    seeds`.
-    """
+    """`tiny BERT, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2 seeds`."""
     corpora = list(dict.fromkeys(rows["corpus_title"]))
     low, high = int(rows["n"].min()), int(rows["n"].max())
     unit = study.get("counted", "items").split(" ")[0]
@@ -270,7 +261,7 @@ def in_short(
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
-    """What to know before a number is believed, the weightiest first."""
+    """The weightiest first."""
     sample, limits = bool(rows["sample"].any()), sorted(rows["limit"].dropna().unique())
     first = [SAMPLE] * sample + [
         f"Cut to {at_most(limit)} of each split, for a quick look: the intervals are wide."
@@ -293,8 +284,8 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
 
 
 def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
-    """The rows of the small figure, by corpus and limit; cells: those of all systems, whose
-    other values stand pale beside.
+    """The rows of the small figure, by corpus and limit; cells: of all systems, which stand pale
+    beside.
     """
 
     def per_cent(value: float) -> float | None:
@@ -320,6 +311,6 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
 
 
 def shared_caveats(found: list[dict]) -> list[str]:
-    """The caveats that all findings share, to be told once."""
+    """The caveats that all findings share."""
     caveats = [one["caveats"] for one in found]
     return [text for text in caveats[0] if all(text in of for of in caveats)] if caveats[1:] else []

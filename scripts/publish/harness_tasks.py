@@ -74,9 +74,7 @@ NO_EXAMPLE = {"part": "", "data": "", "example_id": "", "label": ""}
 
 
 def rows_of(table: pa.Table, prompt: dict, inputs: list[str]) -> pd.DataFrame:
-    """A row for each text of each example: example_id, label, domain (None where the wording has
-    none), context, text.
-    """
+    """A row for each text of each example: example_id, label, domain, context, text."""
     columns, ids = columns_of(table, inputs), table["example_id"].to_pandas()
     domain = None if prompt["domain"] is None else filled(prompt["domain"], columns)
     parts = [
@@ -89,15 +87,13 @@ def rows_of(table: pa.Table, prompt: dict, inputs: list[str]) -> pd.DataFrame:
 
 
 def after_domains(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each text of these rows after its domain, once, as rows of no example."""
+    """Each text after its domain, once, as rows of no example."""
     pairs = rows.loc[rows["domain"].notna(), ["domain", "text"]].drop_duplicates()
     return pairs.rename(columns={"domain": "context"}).assign(domain=None, **NO_EXAMPLE)
 
 
 def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
-    """The rows of a task: those of a split, then those of the training split where it chooses a
-    threshold, and those of domains.
-    """
+    """The rows of a split, of the training split where it chooses a threshold, and of domains."""
     answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
     example = dataset["columns"]["example_id"]
     parts = []
@@ -112,9 +108,7 @@ def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.
 
 
 def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
-    """The questions of a split: part, data, question, options, labels, members (as JSON), and
-    target, the letters of the right options.
-    """
+    """A row for each question of a split; target: the letters of the right options."""
     answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
     file, ids = Path(dataset["folder"], f"{split}.parquet"), dataset["columns"]
     table = read_table(file, list(dict.fromkeys([*ids.values(), *inputs, "label"])))

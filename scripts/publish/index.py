@@ -25,10 +25,7 @@ TOLD = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/
 
 
 def read_findings(file: Path) -> dict:
-    """The findings of a page and the caveats that all of them share.
-
-    Raises UserError where the file holds none.
-    """
+    """The findings of a page and the caveats that all of them share."""
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
         return {
@@ -42,9 +39,7 @@ def read_findings(file: Path) -> dict:
 
 
 def told_of(name: str, metrics: pd.DataFrame, findings: dict[str, Path]) -> dict:
-    """What the list tells of a study; metrics: columns source, experiment, sample, limit;
-    findings: the files by study.
-    """
+    """What the list tells of a study; findings: the files by study."""
     return {
         "name": name,
         "marks": marks_of(metrics.assign(sample=metrics["sample"].all())),

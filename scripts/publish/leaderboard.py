@@ -39,9 +39,8 @@ NORMAL = 1.96  # half a 95 % interval in standard errors
 
 
 def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows over all seeds (or wordings) and examples that are no difference, of no model
-    without what it should read, and not predicted elsewhere (under a name that may be a model's),
-    with the task and the key of each.
+    """The rows over all seeds (or wordings) and examples, with their task and key: no difference,
+    nothing blind, nothing predicted elsewhere (under a name that may be a model's).
 
     Raises UserError where two rows have the same model, task, metric and key.
     """
@@ -69,7 +68,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def results_of(task: pd.DataFrame) -> dict:
-    """The entry of one task: its alias, and of each metric the value and its standard error."""
+    """The alias of a task, and of each metric the value and its standard error."""
     first = task.iloc[0]
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
@@ -84,10 +83,7 @@ def results_of(task: pd.DataFrame) -> dict:
 
 
 def harness_file(rows: pd.DataFrame, name: str, told: dict, date: int) -> dict:
-    """The file of one model in the form of lm-evaluation-harness.
-
-    rows: of told_rows(), of that model; told: the argument; date: Unix seconds.
-    """
+    """The file of one model in the form of lm-evaluation-harness; date: Unix seconds."""
     model = told["models"][name]
     tasks = {task: group for task, group in rows.groupby("task", sort=True)}
     first = {task: group.iloc[0] for task, group in tasks.items()}

@@ -17,14 +17,11 @@ CUT = (
 
 
 def at_most(limit: float) -> str:
-    """`at most 200 items`."""
     return f"at most {limit:,.0f} items"
 
 
 def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
-    """The marks of rows of metrics, or of one row: `sample data`, `at most 200 items`, both or
-    none.
-    """
+    """`sample data`, `at most 200 items`, both or none, of rows of metrics or of one row."""
     table = rows if isinstance(rows, pd.DataFrame) else rows.to_frame().T
     return ["sample data"] * bool(table["sample"].any()) + [
         at_most(limit) for limit in sorted(table["limit"].dropna().unique())
@@ -32,24 +29,21 @@ def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
 
 
 def face_of(rows: pd.DataFrame) -> str:
-    """The marks as they stand on the face of a panel, one a line."""
+    """The marks as they stand on the face of a panel."""
     return "\n".join(marks_of(rows)).upper()
 
 
 def note_of(rows: pd.DataFrame | pd.Series) -> str:
-    """The marks as they stand behind a name in a table: ` [sample data] [at most 200 items]`."""
+    """` [sample data] [at most 200 items]`, behind a name in a table."""
     return "".join(f" [{mark}]" for mark in marks_of(rows))
 
 
 def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """note_of() by source and dataset."""
     return {place: note_of(rows) for place, rows in metrics.groupby(["source", "dataset"])}
 
 
 def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
-    """A table's caption, with what its numbers are means of and what its marks mean;
-    sample: what sample data are.
-    """
+    """A table's caption, with what its marks mean; sample: what sample data are."""
     marks = [f"SAMPLE DATA where marked: {sample}."] * bool(metrics["sample"].any())
     marks += [
         f"AT MOST {limit:,.0f} ITEMS where marked: {CUT}"
@@ -67,17 +61,13 @@ def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
 
 
 def with_replicates(text: str, seeds: bool, wordings: bool) -> str:
-    """A caption that speaks of seeds, in which means are taken over what there is: seeds,
-    wordings of what a model was asked, or both.
-    """
+    """A caption that speaks of seeds, for what there is: seeds, wordings or both."""
     words = " or ".join(["seeds"] * seeds + ["wordings"] * wordings)
     return re.sub(r"\bseeds\b(?! or wordings)", words, text) if wordings else text
 
 
 def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
-    """`, at most 200 items` for each row, where not all rows of the study have the same limit,
-    else empty text.
-    """
+    """`, at most 200 items` for each row, where the limits of a study differ."""
     several = metrics["limit"].nunique(dropna=False) > 1
     return metrics["limit"].map(
         lambda limit: f", {at_most(limit)}" if several and pd.notna(limit) else ""
@@ -85,26 +75,20 @@ def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
 
 
 def replicate_counts(rows: pd.DataFrame) -> dict[str, str]:
-    """How many seeds and wordings stand behind the mean of a system, as cells of a table; empty
-    where it does not vary by them.
-    """
+    """How many seeds and wordings stand behind a mean, as cells of a table."""
     seeds, wordings = rows["seed"].nunique(), rows["wording"].nunique()
     return {"Seeds": str(seeds) if seeds > bool(wordings) else "", "Wordings": str(wordings or "")}
 
 
 def replicate_name(metrics: pd.DataFrame) -> str:
-    """What one replicate is called where single ones are drawn:
-    `one seed`, `one wording`, `one seed or wording`.
-    """
+    """`one seed`, `one wording`, `one seed or wording`: what a single mark is."""
     counts = replicate_counts(metrics)
     names = [name for name, count in zip(("seed", "wording"), counts.values()) if count]
     return f"one {' or '.join(names or ['seed'])}"
 
 
 def run_name(facts: Mapping) -> str:
-    """What tells a run from the others of its system: `seed 3`, `wording plain`,
-    `seed 3, wording plain`; facts: run.json.
-    """
+    """`seed 3, wording plain`: what tells a run from the others of its system."""
     wording = facts.get("wording")
     seed = [f"seed {facts['seed']}"] if wording is None or facts.get("shots") else []
     return ", ".join(seed + ([f"wording {wording}"] if wording is not None else []))

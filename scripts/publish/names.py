@@ -20,9 +20,7 @@ METHODS = {
     "packed": "whole orders",
     "classify": "classification",
     "fill": "mask filling",
-    "fill_zero_shot": "mask filling, zero-shot",
     "generate": "generation",
-    "generate_zero_shot": "generation, zero-shot",
     "pseudo_log_likelihood": "pseudo-log-likelihood",
     "direct": "direct evaluation",
     "likelihood_pmi": "likelihood, PMI",
@@ -32,19 +30,11 @@ METHODS = {
     "verbalizer": "yes or no",
     "answer": "asked in words",
     "answer_all": "asked in words, all options",
-    "train_blind": "fine-tuned, blind",
-    "classify_blind": "classification, blind",
-    "likelihood_blind": "likelihood, blind",
-    "likelihood_word_blind": "likelihood, masked by word, blind",
-    "likelihood_candidate_blind": "likelihood of the candidate, blind",
-    "likelihood_token_blind": "likelihood per token, blind",
-    "verbalizer_blind": "yes or no, blind",
-    "answer_blind": "asked in words, blind",
-    "answer_all_blind": "asked in words, all options, blind",
     "external": "from elsewhere",
     "released": "released predictions",
     "majority": "majority baseline",
 }
+ENDS = {"_zero_shot": ", zero-shot", "_blind": ", blind"}  # of a method
 SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
 
 
@@ -52,28 +42,21 @@ OF_PEOPLE = ("_beside_people", "_above_people")  # metrics of systems on what pe
 
 
 def without_people(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a metrics table that neither are of people nor on what they answered:
-    publish/people.py tells these.
-    """
+    """The rows of metrics that neither are of people nor on what they answered."""
     return metrics[(metrics["model"] != HUMAN) & ~metrics["metric"].str.endswith(OF_PEOPLE)]
 
 
 def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
-    """What people reached in a study (human_<metric>), over all of them and all that they answered:
-    rows of metrics, none where nobody answered.
-    """
+    """What people reached in a study, over all of them and all that they answered."""
     rows = read_metrics(path).to_pandas()
-    return rows[
-        (rows["study"] == study)
-        & (rows["model"] == HUMAN)
-        & (rows["metric"] == f"human_{metric}")
-        & (rows["slice"] == "all")
-    ]
+    wanted = {"study": study, "model": HUMAN, "metric": f"human_{metric}", "slice": "all"}
+    return rows[(rows[list(wanted)] == pd.Series(wanted)).all(axis=1)]
 
 
 def method_title(name: str) -> str:
-    """A method's name in figures, tables and on the page."""
-    return METHODS.get(name, name.replace("_", " "))
+    end = next((end for end in ENDS if name.endswith(end)), "")
+    plain = name.removesuffix(end)
+    return METHODS.get(plain, plain.replace("_", " ")) + ENDS.get(end, "")
 
 
 def method_note(method: str, plain: Collection[str]) -> str:
@@ -82,15 +65,13 @@ def method_note(method: str, plain: Collection[str]) -> str:
 
 
 def split_title(name: str) -> str:
-    """A split's name in figures and tables: `validation 1` of val_1."""
+    """`validation 1` of val_1."""
     kind, _, number = name.rpartition("_") if name[-1:].isdigit() else (name, "", "")
     return " ".join(filter(None, [SPLITS.get(kind, kind.replace("_", " ")), number]))
 
 
 def with_released(models: dict, sources: dict) -> dict[str, dict]:
-    """The entries of models.yaml, and after them those of judgements that came with a corpus
-    (`predictions` of sources.yaml).
-    """
+    """The entries of models.yaml, then those of judgements that came with a corpus."""
     return models | {
         name: entry
         for source in sources.values()
@@ -99,12 +80,11 @@ def with_released(models: dict, sources: dict) -> dict[str, dict]:
 
 
 def load_systems(models: Path, sources: Path) -> dict[str, dict]:
-    """with_released() of the two files."""
     return with_released(load(models), load(sources))
 
 
 def model_title(name: str, models: dict) -> str:
-    """A model's title and, where it was not pretrained, that it was trained from scratch."""
+    """A model's title, and whether it was trained from scratch."""
     entry = models.get(name, {})
     scratch = ", from scratch" if "init" in entry else ""
     return f"{entry.get('title', name.replace('_', '-'))}{scratch}"
@@ -116,33 +96,26 @@ def titles_of(metrics: pd.DataFrame, models: dict, others: Mapping[str, str]) ->
 
 
 def source_title(name: str, sources: dict) -> str:
-    """A corpus's title; its name where sources.yaml has none."""
     return sources.get(name, {}).get("title", name)
 
 
 def in_words(setting: object) -> str:
-    """A setting's value; `sop 1, mlm 0.5` of a mapping."""
-    return (
-        ", ".join(f"{name} {value:g}" for name, value in setting.items())
-        if isinstance(setting, dict)
-        else str(setting)
-    )
+    """`sop 1, mlm 0.5` of a mapping."""
+    parts = setting.items() if isinstance(setting, dict) else ()
+    return ", ".join(f"{name} {value:g}" for name, value in parts) or str(setting)
 
 
 def differences_told(settings: dict, others: list[dict]) -> str:
     """`, learning rate 0.0001`: the settings that are set, and otherwise in any of the others."""
-    differ = {
-        name: value
+    return "".join(
+        f", {name.replace('_', ' ')} {in_words(value)}"
         for name, value in settings.items()
         if value is not None and any(other.get(name) != value for other in others)
-    }
-    return "".join(
-        f", {name.replace('_', ' ')} {in_words(value)}" for name, value in differ.items()
     )
 
 
 def details_of(dataset: str, columns: list[str]) -> str:
-    """`, train templates 6`: the options in a dataset's name that are no column of the metrics."""
+    """`, train templates 6`: the options in a dataset's name that are no column."""
     options = re.findall(r"([a-z_]+)-([\d.]+)(?=-|$)", dataset)
     return "".join(
         f", {name.replace('_', ' ')} {value}" for name, value in options if name not in columns
@@ -150,10 +123,7 @@ def details_of(dataset: str, columns: list[str]) -> str:
 
 
 def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
-    """A study's rows of a metrics table; what two experiments share stands once.
-
-    Refuses a table without any.
-    """
+    """A study's rows of a metrics table; what two experiments share stands once."""
     metrics = read_metrics(path, schema).to_pandas()
     metrics = metrics[metrics["study"] == study]
     if metrics.empty:
@@ -164,25 +134,15 @@ def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
 
 
 def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
-    """` (experiment)` for the models that experiments measured differently at the same point,
-    else empty text.
-    """
-    twice = (
-        metrics[metrics["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size")
-        > 1
-    )
-    ambiguous = set(metrics.loc[twice[twice].index, "model"])
-    return (
-        metrics["experiment"]
-        .where(metrics["model"].isin(ambiguous), "")
-        .map(lambda name: name and f" ({name})")
-    )
+    """` (experiment)` for the models that experiments measured differently at the same point."""
+    means = metrics[metrics["seed"].isna()]
+    twice = means.groupby(point, dropna=False)["experiment"].transform("size") > 1
+    ambiguous = metrics["model"].isin(means.loc[twice, "model"])
+    return (" (" + metrics["experiment"] + ")").where(ambiguous, "")
 
 
 def in_order(rows: pd.DataFrame, by: Collection[str], **orders: Iterable) -> pd.DataFrame:
-    """The rows sorted by these columns; orders: of a column its values in their order, which all
-    others follow.
-    """
+    """The rows sorted by these columns; orders: of a column the values that stand first."""
 
     def place(column: pd.Series) -> pd.Series:
         known = {value: at for at, value in enumerate(orders.get(str(column.name), ()))}

@@ -56,8 +56,7 @@ def with_best_control(
 ) -> pd.DataFrame:
     """The points without controls, but for the best at each place, by the mean of its values there.
 
-    place, system: the columns of a place and of a system's name. judged: the points that the mean
-    is of.
+    place, system: columns. judged: the points that the mean is of.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
     counted = points[is_control if judged is None else is_control & judged]
@@ -69,7 +68,7 @@ def with_best_control(
 def same_place(
     others: pd.DataFrame, points: pd.DataFrame, place: Sequence[str] = ("source", "split")
 ) -> pd.DataFrame:
-    """The others of the place of these points, which is one by these columns."""
+    """The others of the one place that these points have."""
     return others[(others[list(place)] == points[list(place)].iloc[0]).all(axis=1)]
 
 
@@ -77,10 +76,7 @@ def same_place(
 
 
 class Look(NamedTuple):
-    """How a series is drawn.
-
-    face: of its marker, if it is not the colour; line: between its marks.
-    """
+    """face: of a marker, if it is not the colour; line: between marks."""
 
     colour: str = style.GREY
     marker: str = ""
@@ -113,10 +109,10 @@ PEOPLE = Look(style.INK, "*", "", size=6)
 def looks(
     points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "", line: object = "-"
 ) -> dict[str, Look]:
-    """The look of each system, in the order of the table: models in colours, controls grey.
+    """Models in colours, controls grey, in the order of the table.
 
-    points has the columns model and method and those that are named here. name: of a system. kind:
-    of what shares a colour and a marker, by default the name. opened: of which marks are open.
+    name: the column of a system; kind: of what shares a colour and a marker; opened: of which marks
+    are open.
     """
     systems = points.drop_duplicates(name)
     is_control = systems["method"] == "control"
@@ -149,7 +145,7 @@ def palette(names: Iterable, line: object = "-") -> dict:
 def legend_of(
     known: Mapping[str, Look], *others: Artist, controls: str = style.CONTROLS
 ) -> list[tuple[str, list]]:
-    """The groups of a legend: models and the others, then the controls under a title."""
+    """Models and the others, then the controls under a title."""
     models = [look.handle(name) for name, look in known.items() if look.colour != style.CONTROL]
     greys = [look.handle(name) for name, look in known.items() if look.colour == style.CONTROL]
     return [("", [*models, *others]), (controls, greys)]
@@ -169,10 +165,7 @@ def draw_marks(
     intervals: bool = True,
     **more: object,
 ) -> None:
-    """The values of a series with their intervals, at the places of the column `along`.
-
-    flat: places are on the y axis and values on the x axis.
-    """
+    """The values of a series with their intervals, along a column. flat: along the y axis."""
     places, values = points[along] + shift, points["value"] * 100
     bars = {"xerr" if flat else "yerr": style.error_bars(points)} if intervals else {}
     settings = {"elinewidth": 0.9, "capsize": 2, "markeredgewidth": 1, "zorder": 4}
@@ -196,7 +189,7 @@ def draw_series(
 
 
 def dodges(names: Iterable[Name], most: float = 0.5) -> dict[Name, float]:
-    """How far each of these stands beside its place, so that none covers another; all in `most`."""
+    """How far each of these stands beside its place, all in `most`."""
     names = list(names)
     step = min(DODGE, most / max(1, len(names)))
     return {name: (place - (len(names) - 1) / 2) * step for place, name in enumerate(names)}
@@ -211,7 +204,7 @@ def draw_line(axes: Axes, value: float = 50, *, upright: bool = False, look: Loo
 def count_under(
     axes: Axes, counts: Mapping[float, Sequence[str]], names: Sequence[str] = ()
 ) -> None:
-    """Lines of small text under the ticks of the x axis; the names of these lines at the left."""
+    """Lines of small text under the ticks of the x axis, and their names at the left."""
     same = {
         "textcoords": "offset points",
         "color": style.GREY,
@@ -256,12 +249,11 @@ def write_beside(
 
 
 class Rows:
-    """Rows of a panel, under heads, with a lane for each series;
-    in inches from the top of the axes.
+    """Rows of a panel, under heads, with a lane for each series; in inches from the top of the
+    axes.
 
     points: in the order of the rows, with the columns row and series and, if they differ, name (of
-    the row) and head. within: the column of what has the same lanes in all its rows. lane: its
-    height. series: the column of that name, if it has another.
+    the row) and head. within: the column of what has the same lanes in all its rows.
     """
 
     def __init__(
@@ -293,7 +285,7 @@ class Rows:
         return points.assign(y=points["row"].map(self.places) + self.lane * (lane - middle))
 
     def show(self, axes: Axes, size: float = 7) -> None:
-        """The names of rows and heads at the left, and a pale line along each row."""
+        """The names of rows and heads, and a pale line along each row."""
         axes.set_ylim(self.height, 0)
         names = self.heads | self.names
         axes.set_yticks(list(names), list(names.values()), fontsize=size, linespacing=1.05)
@@ -314,7 +306,7 @@ class Rows:
         )
 
     def draw(self, axes: Axes, points: pd.DataFrame, known: Mapping[str, Look]) -> None:
-        """The marks of each series in its lanes, with their intervals, and what show() shows."""
+        """The marks of each series in its lanes, and what show() shows."""
         self.show(axes)
         for series, of_series in self.placed(points, known).groupby(self.series, sort=False):
             draw_marks(axes, of_series, known[series], "y", flat=True, linestyle="", capsize=0)
@@ -326,11 +318,7 @@ class Rows:
 def draw_matrix(
     axes: Axes, shares: pd.DataFrame, texts: pd.DataFrame | None = None, size: float = 7
 ) -> None:
-    """A matrix of shares, darker if larger; in each cell its text,
-    by default the share in per cent.
-
-    A cell without a share stays blank.
-    """
+    """A matrix of shares, darker if larger, each with its text; blank without a share."""
     values = shares.to_numpy(float)
     texts = (shares * 100).map("{:.0f}".format) if texts is None else texts
     axes.pcolormesh(
@@ -365,11 +353,9 @@ def draw_matrix(
 
 
 class Panel(NamedTuple):
-    """A panel of a figure.
-
-    points: what it shows; what marks these numbers stands on its face. draw: called with its axes
-    and points. title (bold) and detail (grey) stand over it, heading over its whole line. height:
-    of its axes, in inches. finish: called like draw when its place is final.
+    """points: what it shows; what marks these numbers stands on its face. draw, finish: called with
+    its axes and points, finish when its place is final. title (bold) and detail (grey) stand over
+    it, heading over its whole line. height: of its axes, in inches.
     """
 
     points: pd.DataFrame
@@ -400,7 +386,7 @@ def figure_of(
     """The figure of these lines of panels; None leaves a place free.
 
     share_x, share_y: `figure` or `line`, whose panels have the same axis; the first alone names it.
-    widest: of a panel, in inches. size: of the titles, in points. note: a line under the panels.
+    widest: of a panel, in inches. size: of the titles, in points. note: under the panels.
     """
     heights = [max(panel.height for panel in line if panel) for line in lines]
     foot = style.legends_height(legend) + 0.12 + 0.15 * bool(note)
@@ -522,7 +508,7 @@ def forest_of(
     line_label: str,
     controls: str = style.CONTROLS,
 ) -> Figure:
-    """A figure of rows, a panel for each of these (title, detail, points), all on one axis.
+    """A figure of rows on one axis, a panel for each of these (title, detail, points).
 
     points: row, series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
     """

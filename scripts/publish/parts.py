@@ -18,15 +18,13 @@ def data_url(svg: bytes) -> str:
 
 
 def size_of(svg: bytes) -> tuple[int, int]:
-    """Width and height of a picture, in points; the same for both where it does not tell."""
+    """Width and height of a picture, in points."""
     found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
 
 
 def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
-    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph,
-    and what is folded away.
-    """
+    """A caption: the first sentences, up to SHOWN words, and what is folded away."""
     sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
     words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
     number = max(1, sum(count <= SHOWN for count in words))
@@ -45,14 +43,12 @@ def policy_hash(text: str) -> str:
 
 
 def is_long(markup: str) -> bool:
-    """Whether a part of the page has so many words that it is folded away."""
+    """Whether a part of the page is folded away."""
     return len(re.sub(r"<[^>]*>", " ", markup).split()) >= LONG
 
 
 def templates() -> jinja2.Environment:
-    """The parts of the page; what they are given is escaped, and its policy names the hashes of
-    its styles and its script.
-    """
+    """The parts of the page; what they are given is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,

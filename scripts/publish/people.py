@@ -19,11 +19,19 @@ from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of
-from scripts.publish.names import OF_PEOPLE, load, method_title, model_title, split_title
+from scripts.publish.names import (
+    OF_PEOPLE,
+    load,
+    method_note,
+    model_title,
+    source_title,
+    split_title,
+)
 from scripts.publish.table import filled, interval, percent, publish_table, signed
 
 HEADS = ["Items of", "Split", "Measure", "Kind"]
 WORDS = [*HEADS, "Who"]
+BESIDE = ["Above people (points)", "From … to", "Agreement (alpha)", "Its 95 % interval"]
 # methods that need not be told beside the model
 PLAIN = ["train", "control", "baseline", HUMAN, "majority"]
 CAPTION = (
@@ -36,8 +44,8 @@ CAPTION = (
 
 
 def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a metrics table that are of people or on what they answered, with `measure`
-    (exact_match, …) and `what` (right, above, agreement); what two experiments share stands once.
+    """The rows of people or on what they answered, with `measure` and `what` (right, above,
+    agreement); what two experiments share stands once.
     """
     rows = metrics[
         metrics["seed"].isna()
@@ -55,35 +63,23 @@ def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def titled(text: str) -> str:
-    """A name with spaces: `exact match` of exact_match."""
     return text.replace("_", " ")
 
 
 def who(row: pd.Series, models: dict) -> str:
-    """Who or what a row is of."""
+    if row["slice"].startswith("person="):
+        return row["slice"].removeprefix("person=")
     if row["model"] == HUMAN:
-        alone = row["slice"].startswith("person=")
-        return (
-            row["slice"].removeprefix("person=")
-            if alone
-            else f"{row['seeds']:.0f} people"
-            if row["seeds"] > 1
-            else "one person"
-        )
-    told = "" if row["method"] in PLAIN else f", {method_title(row['method'])}"
-    return model_title(row["model"], models) + told
+        return f"{row['seeds']:.0f} people" if row["seeds"] > 1 else "one person"
+    return model_title(row["model"], models) + method_note(row["method"], PLAIN)
 
 
 def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -> dict[str, str]:
-    """A row of text; row: of people_metrics(), what `right`;
-    about: those of the same split and scoring that are not.
-    """
+    """about: the rows of the same split and scoring that are not `right`."""
     is_kind = row["slice"].startswith("type=")
+    corpus = source_title(row["source"], sources)
     cells = {
-        "Items of": (
-            f"{sources.get(row['source'], {}).get('title', row['source'])}, "
-            f"{row['dataset']}{note_of(row)}"
-        ),
+        "Items of": f"{corpus}, {row['dataset']}{note_of(row)}",
         "Split": split_title(row["split"]),
         "Measure": titled(row["measure"]) + (f", {row['scoring']}" if row["scoring"] else ""),
         "Kind": titled(row["slice"].removeprefix("type=")) if is_kind else "all",
@@ -92,51 +88,36 @@ def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -
         "Right (%)": percent(row["value"]),
         "SD": percent(row["sd"]),
         "95 % interval": interval(row),
-        "Above people (points)": "",
-        "From … to": "",
-        "Agreement (alpha)": "",
-        "Its 95 % interval": "",
-    }
+    } | dict.fromkeys(BESIDE, "")
     if row["slice"] != "all":
         return cells
-    for _, other in about[
-        (about["model"] == row["model"]) & (about["method"] == row["method"])
-    ].iterrows():
-        ends = None if pd.isna(other["ci_low"]) else (other["ci_low"], other["ci_high"])
+    is_own = (about["model"] == row["model"]) & (about["method"] == row["method"])
+    for _, other in about[is_own].iterrows():
+        numbers, none = other[["value", "ci_low", "ci_high"]], pd.isna(other["ci_low"])
         if other["what"] == "agreement":
-            cells |= {
-                "Agreement (alpha)": f"{other['value']:.2f}".replace("-", "−"),
-                "Its 95 % interval": ""
-                if ends is None
-                else f"from {ends[0]:.2f} to {ends[1]:.2f}".replace("-", "−"),
-            }
+            value, *ends = (f"{number:.2f}".replace("-", "−") for number in numbers)
+            told = value, "" if none else f"from {ends[0]} to {ends[1]}"
+            cells |= dict(zip(BESIDE[2:], told))
         elif other["measure"] == row["measure"]:
-            cells |= {
-                "Above people (points)": signed(other["value"]),
-                "From … to": "one group"
-                if ends is None
-                else f"from {signed(ends[0])} to {signed(ends[1])}",
-            }
+            value, *ends = map(signed, numbers)
+            told = value, "one group" if none else f"from {ends[0]} to {ends[1]}"
+            cells |= dict(zip(BESIDE, told))
     return cells
 
 
 def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
-    """A row of text for each split, measure, kind, person and system,
-    from a table of people_metrics().
-    """
-    table_rows = []
-    for _, of_split in metrics.groupby(
-        ["study", "source", "dataset", "split", "scoring"], sort=False
-    ):
-        about = of_split[of_split["what"] != "right"]
-        right = of_split[of_split["what"] == "right"]
+    table = []
+    place = ["study", "source", "dataset", "split", "scoring"]
+    for _, of_split in metrics.groupby(place, sort=False):
+        is_right = of_split["what"] == "right"
+        about, right = of_split[~is_right], of_split[is_right]
         of = right["slice"]
         people_last = (right["model"] != HUMAN) + of.str.startswith("person=") * 0.5
-        right = right.assign(
-            kind=of.where(of.str.startswith("type="), "all"), place=people_last
-        ).sort_values(["measure", "kind", "place"], kind="stable")
-        table_rows += [cells_of(row, about, models, sources) for _, row in right.iterrows()]
-    return filled(pd.DataFrame(table_rows), WORDS)
+        kind = of.where(of.str.startswith("type="), "all")
+        right = right.assign(kind=kind, place=people_last)
+        right = right.sort_values(["measure", "kind", "place"], kind="stable")
+        table += [cells_of(row, about, models, sources) for _, row in right.iterrows()]
+    return filled(pd.DataFrame(table), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:

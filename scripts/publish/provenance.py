@@ -26,9 +26,7 @@ DRAWN_WITH = ("numpy", "pandas", "pyarrow", "matplotlib")
 
 
 def commit_told(told: dict) -> str:
-    """`0.1.0, commit 0123… (modified)`; told: of project_version(),
-    or of a run.json (`timestride`).
-    """
+    """`0.1.0, commit 0123… (modified)`, of project_version() or of a run.json (`timestride`)."""
     commit = told.get("commit")
     return told["version"] + (
         f", commit {commit}{' (modified)' * bool(told.get('modified'))}"
@@ -47,9 +45,7 @@ def counted(told: list[str]) -> list[str]:
 
 
 def machine_kind(fact: dict) -> str:
-    """The kind of machine of a run, without its name: GPUs, processor and cores;
-    of an older run what its hardware tells.
-    """
+    """GPUs, processor and cores of a run, without the machine's name."""
     cost = fact.get("cost")
     if not cost:
         return fact["hardware"]["device"]
@@ -82,8 +78,8 @@ def energy(watt_hours: float) -> str:
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
-    """CPU time, GPU time and energy of runs, in words. A run that does not tell its CPU time (a
-    control, one of an older version) counts with its seconds on each of its threads.
+    """CPU time, GPU time and energy of runs, in words. A run that does not tell its CPU time counts
+    with its seconds on each of its threads.
     """
     costs = [
         fact.get("cost")
@@ -112,9 +108,8 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
 
 
 def provenance_of(facts: list[dict]) -> dict:
-    """For the page: `told`, (name, values) of what decides the numbers; `spent`, of what was
-    measured and varies from run to run; `estimate`, how the energy was found. facts: run.json of
-    each run.
+    """For the page: `told`, what decides the numbers; `spent`, what varies from run to run;
+    `estimate`, how the energy was found.
     """
     libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]
@@ -143,7 +138,7 @@ def provenance_of(facts: list[dict]) -> dict:
 
 
 def machine_of(fact: dict) -> str:
-    """What a run's numbers depend on beside its job, from its run.json, in words."""
+    """What a run's numbers depend on beside its job."""
     hardware, versions = fact["hardware"], fact["versions"]
     kernels = "" if hardware.get("deterministic", True) else ", kernels that vary from run to run"
     libraries = [
@@ -156,10 +151,7 @@ def machine_of(fact: dict) -> str:
 
 
 def mixture(facts: list[dict]) -> list[str]:
-    """`12 runs: …` for each kind of machine, most runs first; nothing if there is one kind.
-
-    Controls do not count.
-    """
+    """`12 runs: …` for each kind of machine but of controls; nothing if there is one kind."""
     machines = Counter(machine_of(fact) for fact in facts if fact["method"] != "control")
     found = [
         f"{count} {'run' if count == 1 else 'runs'}: {machine}"

@@ -15,11 +15,7 @@ STATISTICS = "statistics."  # how the metric of what a corpus holds begins
 
 
 def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFrame:
-    """The rows of a study, all text, with these parts of their settings as columns: missing where a
-    row does not have one.
-
-    Raises UserError where there is no such file.
-    """
+    """The rows of a study, all text, with these parts of their settings as columns."""
     file = sources.with_name("published.csv")
     try:
         claims = published_claims(file)
@@ -36,10 +32,7 @@ def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFra
 
 
 def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
-    """Rows of claims_beside() with their values as shares from 0 to 1.
-
-    Raises UserError for a value that is no number.
-    """
+    """Rows of claims_beside() with their values as shares."""
     value = pd.to_numeric(claims["value"], errors="coerce")
     if value.isna().any():
         place = f"{sources.with_name('published.csv')}: row {value.index[value.isna()][0] + 2}"
@@ -50,8 +43,7 @@ def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
 def statistics_table(
     values: pd.DataFrame, counts: Collection[str], claims: pd.DataFrame
 ) -> pd.DataFrame:
-    """What a corpus holds, as text, with the column `In the paper`: of these rows of
-    claims_beside().
+    """What a corpus holds, as text, beside what the paper prints of it.
 
     values: indexed by slice and metric; a mean has one decimal, those of `counts` have none.
     """

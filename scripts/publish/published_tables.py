@@ -41,7 +41,7 @@ NONE = "no such run"
 
 
 def words_of(metric: str) -> str:
-    """A metric's name in words: `2-best accuracy`, `weighted F1`."""
+    """`2-best accuracy`, `weighted F1`."""
     return (
         metric.replace("_", " ")
         .replace("two best", "2-best")
@@ -51,9 +51,7 @@ def words_of(metric: str) -> str:
 
 
 def measure_of(claim: pd.Series) -> str:
-    """What was measured, in words, with its unit: `accuracy (%)`,
-    `2-best accuracy, points over target`, `setting: epochs`.
-    """
+    """`accuracy (%)`, `2-best accuracy, points over target`, `setting: epochs`."""
     kind, _, name = claim["metric"].partition(".")
     unit = claim["unit"]
     if kind == "training":
@@ -72,9 +70,7 @@ def measure_of(claim: pd.Series) -> str:
 
 
 def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: str) -> list[dict]:
-    """The rows of the table about one number of the paper: one for each system that stands
-    beside it, or one without any.
-    """
+    """A row for each system that stands beside one number of the paper, or one without any."""
     printed = with_commas(claim["value"]) or "drawn, not printed"
     same = {
         "Table": claim["table"],
@@ -92,10 +88,8 @@ def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: s
 
 
 def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """A row of text for each number of the paper and each system beside it,
-    in the order of published.csv.
-
-    facts.metrics: rows over all seeds, sample data among them, which stand beside no number.
+    """A row for each number of the paper and each system beside it. Sample data stand beside no
+    number.
     """
     sampled = bool(len(facts.metrics)) and bool(facts.metrics["sample"].all())
     real = facts.metrics[~facts.metrics["sample"].astype(bool)]
@@ -113,9 +107,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
 
 
 def read_facts(given: argparse.Namespace, study: str) -> Facts:
-    """What a study left, as the arguments name it: its metrics over all seeds with their draws,
-    its runs, what cleaning counted.
-    """
+    """What a study left, as the arguments name it."""
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     metrics = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
     files = [

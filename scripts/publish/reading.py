@@ -25,9 +25,7 @@ GAP = "____"
 
 
 def clip(text: str) -> str:
-    """What is seen of a long text that is folded: the line that something is left out of, or its
-    beginning; nothing of a short one.
-    """
+    """What is seen of a long text that is folded: the line with a gap, or the beginning."""
     if len(text) <= LONG:
         return ""
     line = next((line for line in text.split("\n") if GAP in line), text)
@@ -35,9 +33,7 @@ def clip(text: str) -> str:
 
 
 def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """By name what cards can be filtered by, with how many they are; of what is the same on all
-    cards there is no choice.
-    """
+    """What cards can be filtered by, with how many they are; nothing that is the same on all."""
     return {
         name: values[values != ""].value_counts().sort_index().to_dict()
         for name, values in parts.items()
@@ -46,11 +42,8 @@ def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def cards_of(file: Path) -> dict:
-    """The cards of a table in groups by corpus, dataset and split, whether they are wide,
-    and the choices of each filter.
-
-    A card is the rows of an item, one for each of its options if it has any; its texts are those of
-    the item.
+    """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the
+    choices of each filter. A card is the rows of an item.
     """
     table = read_csv(file)
     systems = [name for name in table if name.startswith(SYSTEMS) or name == "human"]
@@ -107,9 +100,7 @@ IN_TEXT = ("Section", "Appendix", "Abstract", "Footnote", "Released code", "Alle
 
 
 def verdict_rows(file: Path) -> dict:
-    """The rows of a table of verdicts, each with its look,
-    and how many there are of each verdict.
-    """
+    """The rows of a table of verdicts, each with its look, and how many there are of each."""
     table = read_csv(file)
     rows = table.assign(look=table["Verdict"].map(LOOKS)).rename(columns=str.lower)
     counts = table["Verdict"].value_counts()
@@ -120,9 +111,7 @@ def verdict_rows(file: Path) -> dict:
 
 
 def notes_of(rows: pd.DataFrame) -> list[str]:
-    """The notes of a table, each once, behind the rows that it is about where it
-    is not about all.
-    """
+    """The notes of a table, behind the rows that they are about where that is not all."""
     notes = []
     for note, about in rows[rows["Note"] != ""].groupby("Note", sort=False):
         names = list(dict.fromkeys(about["Row"]))
@@ -132,11 +121,8 @@ def notes_of(rows: pd.DataFrame) -> list[str]:
 
 
 def table_of(name: str, rows: pd.DataFrame) -> dict:
-    """One table or figure of the paper: what is measured where that is the same in all rows,
-    its rows, and its notes.
-
-    A name of a row stands once over the rows that have it; rows without a number of this study are
-    marked.
+    """One table or figure of the paper. A name of a row stands once over its rows; rows without a
+    number of this study are marked.
     """
     measures, numbers = rows["Measure"].unique(), ["Row", "Measure"]
     shown = rows.assign(again=rows["Row"] == rows["Row"].shift(), none=rows["Here"] == "")
@@ -153,9 +139,7 @@ def table_of(name: str, rows: pd.DataFrame) -> dict:
 
 
 def paper_tables(file: Path) -> dict:
-    """What the page shows of a table of published numbers: tables and figures, numbers in the
-    text, settings of training.
-    """
+    """Tables and figures of a paper, numbers in the text, settings of training."""
     table = read_csv(file)
     is_setting = table["Measure"].str.startswith(SETTING)
     settings = table[is_setting].assign(Measure=table["Measure"].str.removeprefix(SETTING))

@@ -23,10 +23,8 @@ MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "sl
 
 
 def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()) -> pd.DataFrame:
-    """The rows of what a paper may have measured: none of extensions that no paper has
-    (docs/extensions.md, docs/transfer.md), and of altered experiments only those of controls, which
-    are as everywhere. study: its entry of studies.yaml, with `altered`. named: columns whose values
-    are asked for besides, of an extension that a paper proposes.
+    """The rows of what a paper may have measured: none of extensions, and of altered experiments
+    only those of controls. named: columns of an extension that a paper proposes.
     """
     plain = (
         rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named])
@@ -45,14 +43,12 @@ def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()
 
 
 def has_draws(row: Mapping) -> bool:
-    """Whether a row can be compared by its draws: those over whole splits carry them."""
+    """Rows over whole splits carry draws."""
     return isinstance(row.get("draws"), (list, np.ndarray))
 
 
 def as_text(cells: pd.Series) -> pd.Series:
-    """A column as settings name its values: whole numbers without a point,
-    `none` where it is missing.
-    """
+    """A column as settings name its values: whole numbers without a point, `none` where missing."""
     told = cells.map(
         lambda cell: (
             f"{cell:g}"
@@ -64,7 +60,7 @@ def as_text(cells: pd.Series) -> pd.Series:
 
 
 def fits(cell: str, wanted: str) -> bool:
-    """Whether a value is what a setting says: itself, a pattern with *, or `not` with either."""
+    """A value fits itself, a pattern with *, or `not` with either."""
     if wanted.startswith("not "):
         return not fits(cell, wanted.removeprefix("not "))
     return cell == wanted or "*" in wanted and fnmatchcase(cell, wanted)
@@ -73,8 +69,7 @@ def fits(cell: str, wanted: str) -> bool:
 def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.DataFrame:
     """The rows whose columns have these values (one of several), compared as text.
 
-    Beside a slice, what is no column is a further part of the slice. Raises UserError for any other
-    column.
+    Beside a slice, what is no column is a further part of the slice.
     """
     further = [column for column in settings if column not in table and settings[column] != "none"]
     if further and "slice" not in settings:
@@ -104,9 +99,7 @@ def rank(values: Iterable, order: Iterable) -> list[int]:
 
 
 def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
-    """The columns that are settings, whatever the study;
-    experiments that share a run share its rows.
-    """
+    """The columns that are settings; experiments that share a run share its rows."""
     return [column for column in metrics if column not in [*MEASURED, "experiment", *but]]
 
 
@@ -119,18 +112,14 @@ def once(rows: pd.DataFrame, but: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The rows that have a like among the others by these columns,
-    with its columns COMPARED in a mapping, `other`.
-    """
+    """The rows that have a like among the others, whose columns COMPARED stand in `other`."""
     likes = others[keys].assign(other=others.reindex(columns=COMPARED).to_dict("records"))
     return rows.merge(likes, on=keys)
 
 
 def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
-    """How far a row lies above another one.
-
-    Rows without draws have no interval, or, by_ends, one that excludes zero if theirs do not
-    overlap.
+    """How far a row lies above another one. Rows without draws have no interval, or, by_ends, one
+    that excludes zero if theirs do not overlap.
     """
     if has_draws(row) and has_draws(other):
         return difference(row, other)

@@ -26,6 +26,16 @@ from scripts.publish.table import percent, publish_table
 MOST, DRAW = 100_000, 31  # examples of a split that are counted, drawn by hash
 LEAST = 30  # examples with a cue, in training and in evaluation
 CLEAR = 0.05  # from the average, for a cue to say something
+HEAD, VERDICT = ["Corpus", "Dataset", "Split"], "The evaluation"
+NUMBERS = {
+    "train": "P in training (%)",
+    "train_average": "Average",
+    "evaluation": "P in evaluation (%)",
+    "average": "Average there",
+    "coverage": "Coverage (%)",
+    "alone": "Alone (%)",
+    "at_best": "At best (%)",
+}
 # None: training decides which label a cue says
 Cues = dict[str, tuple[np.ndarray, np.ndarray | None]]
 CAPTION = (
@@ -68,10 +78,8 @@ def score_alone(
     rest: int,
     table: pd.DataFrame,
 ) -> float:
-    """What the cue scores alone, where it stands (there) and is right:
-    it is believed (trusted) or its opposite is.
-
-    rest: the label where it does not stand.
+    """What the cue scores alone, believed (trusted) or not; rest: the label where it does not
+    stand.
     """
     label, group = table["label"].to_numpy(), pd.factorize(table["group"])[0]
     if study.is_ranked:
@@ -96,9 +104,7 @@ def verdict(train: float, evaluation: float, train_average: float, average: floa
 
 
 def audit(study: Shortcuts, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.DataFrame:
-    """A row for each cue that stands often enough in both splits: numbers, and the label that
-    training says, surest in training first.
-    """
+    """A row for each cue that stands often enough in both splits, surest in training first."""
     in_train, in_evaluation = (study.cues(table, train) for table in (train, evaluated))
     rows = []
     for name in [name for name in in_train if name in in_evaluation]:
@@ -138,9 +144,7 @@ def audit(study: Shortcuts, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.
 
 
 def publish_shortcuts(given: argparse.Namespace, study: Shortcuts) -> None:
-    """Write the table of the files that a program is given:
-    a row of text for each dataset and cue.
-    """
+    """Write the table: a row for each dataset and cue."""
     sources, notes = load(given.sources), notes_by_dataset(read_metrics(given.metrics).to_pandas())
     facts = {
         (fact["source"], fact["dataset"]): fact
@@ -149,59 +153,21 @@ def publish_shortcuts(given: argparse.Namespace, study: Shortcuts) -> None:
     }
     rows = []
     for (source, dataset), fact in sorted(facts.items()):
-        tables = [
-            read_sample(
-                given.build / source / dataset / f"{split}.parquet",
-                [*study.columns, "label"],
-                study.columns[0],
-                MOST,
-                DRAW,
-            )
-            .to_pandas()
-            .set_axis(["group", "first", "second", "label"], axis=1)
-            for split in fact["splits"][:2]
-        ]
+        tables = []
+        for split in fact["splits"][:2]:
+            file = given.build / source / dataset / f"{split}.parquet"
+            table = read_sample(file, [*study.columns, "label"], study.columns[0], MOST, DRAW)
+            names = ["group", "first", "second", "label"]
+            tables.append(table.to_pandas().set_axis(names, axis=1))
+        place = sources[source]["title"] + notes.get((source, dataset), ""), dataset
+        head = dict(zip(HEAD, (*place, split_title(fact["splits"][1]))))
         for row in audit(study, *tables).to_dict("records"):
-            says = (
-                ""
-                if row["label"] is None
-                else f" ({fact['labels'][row['label']].replace('_', ' ')})"
-            )
-            rows.append(
-                {
-                    "Corpus": sources[source]["title"] + notes.get((source, dataset), ""),
-                    "Dataset": dataset,
-                    "Split": split_title(fact["splits"][1]),
-                    "Cue": row["cue"] + says,
-                    "P in training (%)": percent(row["train"]),
-                    "Average": percent(row["train_average"]),
-                    "P in evaluation (%)": percent(row["evaluation"]),
-                    "Average there": percent(row["average"]),
-                    "Coverage (%)": percent(row["coverage"]),
-                    "n": f"{row['n']:,}",
-                    "Alone (%)": percent(row["alone"]),
-                    "At best (%)": percent(row["at_best"]),
-                    "The evaluation": row["verdict"],
-                }
-            )
-    columns = [
-        "Corpus",
-        "Dataset",
-        "Split",
-        "Cue",
-        "P in training (%)",
-        "Average",
-        "P in evaluation (%)",
-        "Average there",
-        "Coverage (%)",
-        "n",
-        "Alone (%)",
-        "At best (%)",
-        "The evaluation",
-    ]
-    publish_table(
-        given,
-        pd.DataFrame(rows, columns=columns),
-        CAPTION.format(score=study.measure),
-        [*columns[:4], columns[-1]],
-    )
+            label = row["label"]
+            says = "" if label is None else f" ({fact['labels'][label].replace('_', ' ')})"
+            cells = {title: percent(row[name]) for name, title in NUMBERS.items()}
+            cells |= {"Cue": row["cue"] + says, "n": f"{row['n']:,}", VERDICT: row["verdict"]}
+            rows.append(head | cells)
+    names = list(NUMBERS.values())
+    columns = [*HEAD, "Cue", *names[:5], "n", *names[5:], VERDICT]
+    table = pd.DataFrame(rows, columns=columns)
+    publish_table(given, table, CAPTION.format(score=study.measure), [*HEAD, "Cue", VERDICT])

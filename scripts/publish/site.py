@@ -56,14 +56,11 @@ OF_SOURCE = ("title", "licence", "citation", "homepage", "sample")
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a plain text, lines joined."""
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
 def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
-    """Texts that speak of seeds, in which that is what the runs of a study are replicates by:
-    seeds, wordings or both.
-    """
+    """Texts that speak of seeds, for what the runs are replicates by: seeds, wordings or both."""
     asked = [
         fact.get("wording") is not None
         for fact in runs
@@ -73,11 +70,8 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
 
 
 def readable_table(file: Path, heads: list[str] | None) -> dict:
-    """A CSV of text cells: the look of each column (a CSS class: n of numbers, wide of long texts),
-    and the rows in groups by `heads`.
-
-    heads is the columns that head the groups; None for the words before the first number, as many
-    of them as make groups of several rows.
+    """The look of each column (a CSS class) of a table, and its rows in groups by `heads`; None: by
+    the words before the first number, as many of them as make groups of several rows.
     """
     table = read_csv(file)
     number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
@@ -104,9 +98,7 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
 def published_item(
     item: dict, given: argparse.Namespace, provenance: dict, runs: list[dict]
 ) -> dict:
-    """A figure or table as the template wants it; runs: those that it may show, which its
-    caption counts by seeds or by wordings.
-    """
+    """A figure or table as the template wants it; runs: those that it may show."""
     base = given.publish / f"{item['kind']}s" / item["name"]
     caption = paragraphs(item["caption"])
     if item["study"] != ALL:
@@ -132,8 +124,8 @@ def published_item(
 
 
 def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
-    """Per source the table of what cleaning did: a row for each thing, a column for each split;
-    no rows of zeros.
+    """Per source what cleaning did: a row for each thing, a column for each split; no rows of
+    zeros.
     """
     tables = []
     for name, counts in cleaning.groupby("source", sort=False):
@@ -158,10 +150,8 @@ def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
 
 
 def source_facts(name: str, entry: dict, root: Path) -> dict:
-    """Title, licence, citation and file hashes of a corpus;
-    root: the folder that local ones are in.
-
-    Raises UserError for a homepage that is no web address: a link may run what it names.
+    """Title, licence, citation and file hashes of a corpus. Raises UserError for a homepage that is
+    no web address: a link may run what it names.
     """
     if "homepage" in entry and not re.match(r"https?://[^/\s]", str(entry["homepage"])):
         raise UserError(

@@ -25,28 +25,28 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 
 from scripts.data.files import sha256_of, whole
+from scripts.publish.provenance import commit_told
 from scripts.running.identity import identity
 from scripts.running.project_version import commit_date, project_version
 
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
 INK, GREY, PALE, CONTROL, PAPER, GRID, BAR = "C6", "C7", "C8", "C9", "C10", "C11", "C12"
-LIGHT = (
-    "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #222222 #6b6b6b #dcdcdc #9a9a9a #ffffff "
-    "#ececec #d4d4d4"
-)
-DARK = (
-    "#2b93dc #e8702a #12b886 #d98fba #f0b429 #9bd8fb #e4e6e8 #a3a9b0 #33373c #8a9098 #16181b "
-    "#2a2e33 #43484e"
-)
 # Of each role above its colour, in that order: the six, ink, grey, pale, control, paper (in the
 # dark that of the page), grid, bar.
-THEMES = {"light": LIGHT.split(), "dark": DARK.split()}
+THEMES = {
+    "light": (
+        "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #222222 #6b6b6b #dcdcdc #9a9a9a #ffffff "
+        "#ececec #d4d4d4"
+    ).split(),
+    "dark": (
+        "#2b93dc #e8702a #12b886 #d98fba #f0b429 #9bd8fb #e4e6e8 #a3a9b0 #33373c #8a9098 #16181b "
+        "#2a2e33 #43484e"
+    ).split(),
+}
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of time reaches
-CONTROLS, BEST_CONTROL = (
-    "controls (no understanding of time)",
-    "best control (no understanding of time)",
-)
+CONTROLS = "controls (no understanding of time)"
+BEST_CONTROL = "best control (no understanding of time)"
 LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
 
@@ -93,7 +93,7 @@ SETTINGS = {
 
 
 def apply(theme: str = "light") -> None:
-    """Set the style, on paper of this theme; to be called before a figure is made."""
+    """Set the style; to be called before a figure is made."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every glyph of a PDF
     matplotlib.use("Agg")
     matplotlib.rcdefaults()
@@ -103,9 +103,8 @@ def apply(theme: str = "light") -> None:
 
 def shades() -> LinearSegmentedColormap:
     """The cells of a matrix: from the paper to the first colour."""
-    return LinearSegmentedColormap.from_list(
-        "shades", [to_rgba(COLOURS[0], 0), to_rgba(COLOURS[0], 1)]
-    )
+    ends = to_rgba(COLOURS[0], 0), to_rgba(COLOURS[0], 1)
+    return LinearSegmentedColormap.from_list("shades", ends)
 
 
 def luminance(colour: np.ndarray) -> float:
@@ -115,9 +114,7 @@ def luminance(colour: np.ndarray) -> float:
 
 
 def on_shade(share: float) -> str:
-    """The role that text has on a cell of shades(): ink, or paper where that stands out more;
-    share: from 0 to 1.
-    """
+    """Ink, or paper, for text on a cell of shades(): which stands out more."""
     cell = luminance(share * np.array(to_rgb(COLOURS[0])) + (1 - share) * np.array(to_rgb(PAPER)))
 
     def contrast(role: str) -> float:
@@ -128,9 +125,7 @@ def on_shade(share: float) -> str:
 
 
 def mark(axes: Axes, text: str, size: float = 17) -> None:
-    """Say on the face of a panel what marks its numbers: of face_of()
-    (scripts/publish/marks.py), nothing where that is empty.
-    """
+    """Say on the face of a panel what marks its numbers: of face_of()."""
     if text:
         longest = max(map(len, text.split("\n")))
         axes.text(
@@ -150,9 +145,7 @@ def mark(axes: Axes, text: str, size: float = 17) -> None:
 
 
 def whole_marks(figure: Figure) -> None:
-    """Draw the marks that stand at the end of an axis whole:
-    those within its limits are not clipped.
-    """
+    """Draw marks whole that stand at the end of an axis."""
     for axes in figure.axes:
         (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
         for line in axes.lines:
@@ -171,32 +164,25 @@ def whole_marks(figure: Figure) -> None:
 def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
     """Of each system (its name, model and method) a colour and a marker, no two of 36 alike.
 
-    The model has the colour and the method the marker; with one method, the model has both. What
-    would look like another system takes the next marker.
+    The model has the colour and the method the marker; with one method, the model has both.
     """
     systems = list(systems)
-    models, methods = (
-        list(dict.fromkeys(names))
-        for names in ([model for _, model, _ in systems], [method for *_, method in systems])
-    )
+    models, methods = (list(dict.fromkeys(one[place] for one in systems)) for place in (1, 2))
     found: dict[str, tuple[str, str]] = {}
     for name, model, method in systems:
-        colour, marker = (
-            models.index(model),
-            methods.index(method) if len(methods) > 1 else models.index(model),
-        )
+        colour = models.index(model)
+        marker = methods.index(method) if len(methods) > 1 else colour
         looks = [
             (COLOURS[(colour + step // 6) % 6], MARKERS[(marker + step) % 6]) for step in range(36)
         ]
-        found.setdefault(
-            name, next((look for look in looks if look not in found.values()), looks[0])
-        )
+        free = [look for look in looks if look not in found.values()]
+        found.setdefault(name, [*free, looks[0]][0])
     return found
 
 
 def error_bars(points: pd.DataFrame) -> np.ndarray:
-    """(2, n) distances from the value down and up to its interval, in per cent; 0 where one
-    group allows no interval.
+    """(2, n) distances from the value down and up to its interval, in per cent; 0 without an
+    interval.
     """
     ends = np.array([points["value"] - points["ci_low"], points["ci_high"] - points["value"]])
     with np.errstate(invalid="ignore"):  # a missing end is no fault, though some processors say so
@@ -204,16 +190,12 @@ def error_bars(points: pd.DataFrame) -> np.ndarray:
 
 
 def side_by_side(handles: list) -> int:
-    """How many entries of a legend stand side by side: a line holds 118 characters,
-    of which a mark takes nine.
-    """
-    return max(
-        1, min(len(handles), 118 // (max(len(handle.get_label()) for handle in handles) + 9))
-    )
+    """How many entries of a legend fit: a line holds 118 letters, a mark takes nine."""
+    longest = max(len(handle.get_label()) for handle in handles)
+    return max(1, min(len(handles), 118 // (longest + 9)))
 
 
 def legends_height(groups: list[tuple[str, list]]) -> float:
-    """Inches that legends() takes for these groups."""
     return sum(
         LEGEND_LINE * (bool(title) + math.ceil(len(handles) / side_by_side(handles))) + 0.05
         for title, handles in groups
@@ -222,9 +204,7 @@ def legends_height(groups: list[tuple[str, list]]) -> float:
 
 
 def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> None:
-    """Legends one under the other, the last `bottom` inches above the figure's lower edge: of
-    each group its title and its handles.
-    """
+    """Legends one under the other, the last so many inches above the figure's lower edge."""
     for title, handles in reversed([group for group in groups if group[1]]):
         figure.legend(
             handles=handles,
@@ -243,9 +223,7 @@ def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> No
 
 
 def lines_of(groups: list[list], across: int) -> list[list]:
-    """Panels in lines of at most `across`, as text is set:
-    a group goes to the next line whole where it can.
-    """
+    """Panels in lines of at most `across`; a group goes to the next line whole where it can."""
     lines: list[list] = [[]]
     for group in groups:
         if len(lines[-1]) + len(group) > across:
@@ -258,14 +236,12 @@ def lines_of(groups: list[list], across: int) -> list[list]:
 
 
 def nothing(text: str) -> Figure:
-    """A figure that says that there is nothing to draw."""
     figure = plt.figure(figsize=(WIDTH, 0.8))
     figure.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
     return figure
 
 
 def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
-    """The figure that `draw` makes, in the style."""
     apply(theme)
     figure = draw()
     whole_marks(figure)
@@ -273,32 +249,18 @@ def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
 
 
 def maker(program: str | None) -> str:
-    """What a figure's files say of who made them: version, commit, program and the identity of
-    its code, as the page tells them.
-    """
-    told = project_version()
-    commit = (
-        f", commit {told['commit']}{' (modified)' * bool(told['modified'])}"
-        if told["commit"]
-        else ""
-    )
-    return f"timestride {told['version']}{commit}" + (
-        f", {program} {identity(program)}" if program else ""
-    )
+    """Version, commit, program and the identity of its code, as the page tells them."""
+    told = commit_told(project_version()).removesuffix(", no git commit")
+    return f"timestride {told}" + (f", {program} {identity(program)}" if program else "")
 
 
 def told_in_files(metrics: Path, program: str | None) -> dict[str, dict]:
-    """The metadata of a figure's files, by suffix: who made it (maker), from which metrics.
-
-    The date is that of the commit or SOURCE_DATE_EPOCH, not the clock's, and what varies from run
-    to run (hours, hosts) stands on the page alone: the same commit makes the same file of the same
+    """The metadata of a figure's files, by suffix. The date is that of the commit, and what varies
+    from run to run stands on the page alone: the same commit makes the same file of the same
     numbers.
     """
-    source, numbers, date = (
-        maker(program),
-        f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}",
-        commit_date(),
-    )
+    source, date = maker(program), commit_date()
+    numbers = f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}"
     told = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
     iso = told.isoformat() if told else None
     return {
@@ -309,22 +271,17 @@ def told_in_files(metrics: Path, program: str | None) -> dict[str, dict]:
 
 
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
-    """Write <output>.svg, .png and .pdf of the figure that `draw` makes, and <output>.dark.svg of
-    the one that it makes on dark paper.
-
-    given: output, metrics and only_svg (the first alone), as publisher_arguments() reads them.
-    """
+    """Write the figure in all forms; given: output, metrics, only_svg and program."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = getattr(given, "program", spec.name if spec else "")
     told = told_in_files(given.metrics, program if program.startswith("scripts.") else None)
     forms = (
-        {"light": {"svg": "svg"}}
-        if given.only_svg
-        else {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}
+        {"light": ["svg"]} if given.only_svg else {"light": ["svg", "png", "pdf"], "dark": ["svg"]}
     )
-    for theme, suffixes in forms.items():
+    for theme, kinds in forms.items():
         figure = drawn(draw, theme)
-        for suffix, kind in suffixes.items():
+        for kind in kinds:
+            suffix = kind if theme == "light" else f"{theme}.{kind}"
             with whole(given.output.with_name(f"{given.output.name}.{suffix}")) as place:
                 figure.savefig(place, format=kind, metadata=told[kind])
         plt.close(figure)

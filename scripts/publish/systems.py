@@ -14,10 +14,7 @@ from scripts.publish.names import differences_told, method_title, model_title
 
 
 def settings_of(history: Path) -> dict:
-    """The settings of a run, as its history.parquet tells them.
-
-    Raises UserError where it does not.
-    """
+    """The settings of a run, as its history.parquet tells them."""
     settings = provenance_of(history).get("settings")
     if settings is None:
         raise UserError(
@@ -27,9 +24,7 @@ def settings_of(history: Path) -> dict:
 
 
 def training_of(run: Run) -> str:
-    """JSON of how a run's model was trained: the settings of its training,
-    and the run that it begins with.
-    """
+    """How a run's model was trained: its settings, and the run that it begins with."""
     settings = settings_of(run.folder / "history.parquet")
     return json.dumps(
         settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True
@@ -37,7 +32,7 @@ def training_of(run: Run) -> str:
 
 
 def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], list[Run]]:
-    """By source and dataset, sorted, its runs among those of these names; trained: their folder."""
+    """By source and dataset, sorted, its runs among those of these names."""
     return {
         place: [run for runs in systems.values() for run in runs]
         for place, systems in sorted(runs_by_dataset(trained, names).items())
@@ -45,9 +40,8 @@ def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], l
 
 
 def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
-    """By title the runs of a dataset that differ by seed or wording alone: the model, its method
-    where that is none of `plain`, and, where it was trained in several ways, what differs in them;
-    models: of models.yaml.
+    """The runs of a dataset that differ by seed or wording alone, by title: the model, its method
+    unless `plain`, and what differs in training.
     """
     titled: dict[str, dict[str, list[Run]]] = {}
     for run in runs:

@@ -11,9 +11,11 @@ import pandas as pd
 
 from scripts.data.csv_files import write_csv
 from scripts.data.files import whole
+from scripts.measure.intervals import Estimate
 from scripts.plan.probe import method_of_blind
 from scripts.running.program import log
 from scripts.publish.latex import latex_table
+from scripts.publish.selection import with_interval
 
 ABOVE = "Above the best control (points)"
 ABOVE_BLIND = "Above itself, blind (points)"
@@ -21,22 +23,18 @@ ABOVE_VIEW = "Above the best control that sees one option at a time (points)"
 
 
 def percent(share: float | None, decimals: int = 1) -> str:
-    """A share from 0 to 1 as per cent; empty where there is none."""
     return "" if share is None or pd.isna(share) else f"{share * 100:.{decimals}f}"
 
 
 def with_commas(text: str) -> str:
-    """Whole numbers from a thousand on as 1,104; any other text as it is."""
+    """1,104 of 1104; any other text as it is."""
     return f"{int(text):,}" if text.isdigit() and len(text) > 3 else text
 
 
 def interval(row: Mapping, decimals: int = 1) -> str:
-    """`52.0–56.1` for a row with ci_low and ci_high; says so where one group allows none."""
-    return (
-        "one group"
-        if pd.isna(row["ci_low"])
-        else f"{percent(row['ci_low'], decimals)}–{percent(row['ci_high'], decimals)}"
-    )
+    """`52.0–56.1`; says so where one group allows none."""
+    low, high = (percent(row[end], decimals) for end in ("ci_low", "ci_high"))
+    return f"{low}–{high}" if low else "one group"
 
 
 def number_cells(name: str, row: Mapping) -> dict[str, str]:
@@ -49,45 +47,34 @@ def number_cells(name: str, row: Mapping) -> dict[str, str]:
 
 
 def by_metric(rows: pd.DataFrame, column: str = "metric") -> dict[str, pd.Series]:
-    """Each row by its metric, or by another column."""
     return {row[column]: row for _, row in rows.iterrows()}
 
 
 def signed(difference: float) -> str:
-    """A difference of shares in points with its sign: `+2.1`, `−0.3`, `0.0`."""
+    """`+2.1`, `−0.3`, `0.0`: a difference of shares in points."""
     told = f"{difference * 100:+.1f}"
     return "0.0" if told in ("+0.0", "-0.0") else told.replace("-", "−")
 
 
 def above_control(row: pd.Series | None, models: dict) -> str:
-    """How far a model lies above the best control, in points:
-    `bag of words: +2.1 (−0.3 to +4.5)`; row: of `…_above_control`.
-    """
+    """`bag of words: +2.1 (−0.3 to +4.5)`, of a row of `…_above_control`."""
     if row is None:
         return ""
-    told = [
-        signed(value) for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)
-    ]
-    span = f" ({told[1]} to {told[2]})" if len(told) == 3 else ""
     # The name first: a spreadsheet would take a text that begins with + for a formula.
-    name = (
-        "the same, blind"
-        if method_of_blind(row["control"])
-        else models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
-    )
-    return f"{name}: {told[0]}{span}"
+    title = models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
+    name = "the same, blind" if method_of_blind(row["control"]) else title
+    return f"{name}: {with_interval(Estimate(*row[['value', 'ci_low', 'ci_high']]), signed)}"
 
 
 def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
     """How far a model lies above the best control, above the best that sees as little, where that
-    is another one, and above itself without what it should read; by: its rows by metric.
+    is another one, and above itself, blind; by: its rows by metric.
     """
-    same_view = by.get(f"{metric}_above_same_view")
-    return {
-        ABOVE: above_control(by.get(f"{metric}_above_control"), models),
-        **({} if same_view is None else {ABOVE_VIEW: above_control(same_view, models)}),
-        ABOVE_BLIND: above_control(by.get(f"{metric}_above_blind"), models),
-    }
+    names = {"control": ABOVE, "same_view": ABOVE_VIEW, "blind": ABOVE_BLIND}
+    rows = {what: by.get(f"{metric}_above_{what}") for what in names}
+    if rows["same_view"] is None:
+        del rows["same_view"]
+    return {names[what]: above_control(row, models) for what, row in rows.items()}
 
 
 def markdown(text: str) -> str:
@@ -98,14 +85,11 @@ def markdown(text: str) -> str:
 
 
 def write_points(points: pd.DataFrame, output: Path) -> None:
-    """Write what a figure shows to <output>.csv."""
     write_csv(points, output.with_name(f"{output.name}.csv"))
 
 
 def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
-    """Write a table of text cells to <output>.csv, .md and .tex;
-    the columns `numbers` are set flush right.
-    """
+    """Write a table of text cells; the columns `numbers` are set flush right."""
     lines = [
         [markdown(column) for column in table],
         ["---:" if column in numbers else "---" for column in table],

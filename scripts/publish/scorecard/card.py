@@ -43,9 +43,9 @@ class Scorecard(NamedTuple):
     cells    of cells_of(), with clear (is_clear)
     rows     of rows_of()
     probes   of probe_names(), as mappings
-    feet     probe, who (one of FEET), value, ends (the interval in words), whose: each at most once
+    feet     probe, who (one of FEET), value, ends (the interval in words), whose
     reasons  of reasons_of()
-    studies, sources  the entries of resources/: of the studies those that were measured
+    studies  the entries of those that were measured
     """
 
     cells: pd.DataFrame
@@ -57,23 +57,19 @@ class Scorecard(NamedTuple):
     sources: dict
 
     def missing(self, row: dict, probe: dict) -> str:
-        """Why there is no cell of a row and a probe, in words."""
         reason = self.reasons.get((row["model"], row["way"], probe["study"]))
         return f"left out: {reason}" if reason else NOT_RUN
 
 
 def read_measured(given: argparse.Namespace) -> tuple[pd.DataFrame, dict, dict]:
-    """What was measured, the studies' entries and the networks, of the files of a program."""
+    """What was measured, the studies' entries and the networks."""
     metrics, studies = read_scores(given.metrics), load(given.sources.parent / "studies.yaml")
     studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
     return metrics, studies, networks_of([given.train / name / "run.json" for name in given.runs])
 
 
 def read_scorecard(given: argparse.Namespace) -> Scorecard:
-    """The scorecard of the files that a program is given.
-
-    Raises UserError where no model was measured on a probe.
-    """
+    """The scorecard of the files that a program is given."""
     resources, sources = given.sources.parent, load(given.sources)
     models = load_systems(given.models, given.sources)
     metrics, studies, networks = read_measured(given)
@@ -112,18 +108,14 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
 
 
 def read_left_out(file: Path) -> list[dict]:
-    """What was not asked, and why: {experiment, study, model, method, reason}; nothing where no
-    such file was handed over.
-    """
+    """What was not asked, and why: {experiment, study, model, method, reason}."""
     return read_yaml(file) if file.is_file() else []
 
 
 def reasons_of(
     left_out: list[dict], studies: dict, networks: dict[str, tuple[str, float]]
 ) -> dict[tuple[str, str, str], str]:
-    """Why a model was not asked, by model, way and study;
-    by the way NOT_ASKED for whatever way comes first.
-    """
+    """Why a model was not asked, by model, way (NOT_ASKED: of the first way) and study."""
     found: dict[tuple[str, str, str], str] = {}
     for entry in left_out:
         kind = networks.get(entry["model"], (UNKNOWN, None))[0]
@@ -138,8 +130,8 @@ def reasons_of(
 def rows_of(
     cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, str], str]
 ) -> list[dict]:
-    """The scorecard's rows: kind, parameters, model, way, title, asked (the way, and what its cells
-    are means of); by kind and size, those that the runs tell nothing of last.
+    """The scorecard's rows by kind and size: kind, parameters, model, way, title, asked (the way,
+    and what its cells are means of).
 
     A model that nothing could ask has a row as well, its way NOT_ASKED.
     """
@@ -159,9 +151,7 @@ def rows_of(
 
 
 def replicates(cells: pd.DataFrame) -> list[str]:
-    """`3 wordings`, `2 seeds`: what the cells of a row are means of;
-    nothing where they are of one run each.
-    """
+    """`3 wordings`, `2 seeds`: what the cells of a row are means of."""
     told = []
     seeds = cells.loc[cells["wordings"].isna(), "seeds"]
     for counts, word in ((cells["wordings"].dropna(), "wording"), (seeds.dropna(), "seed")):
@@ -172,7 +162,6 @@ def replicates(cells: pd.DataFrame) -> list[str]:
 
 
 def option_title(probe: dict, studies: dict) -> str:
-    """What a probe is called within its study."""
     study = studies[probe["study"]]
     of, headline = study.get("probe", {}), study["headline"]
     if "option" in of:
@@ -181,8 +170,8 @@ def option_title(probe: dict, studies: dict) -> str:
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The probes in their order: probe, PROBE, sample, n (of the cells: the most), scoring (the
-    finest), study_title, corpus_title, title and note (marks).
+    """The probes in their order: probe, PROBE, sample, n (the most), scoring (the finest), titles
+    and note (marks).
     """
     groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
     how = dict.fromkeys(PROBE, "first") | {"sample": "any", "n": "max", "scoring": "max"}
@@ -201,12 +190,11 @@ def corpus_line(probe: dict) -> str:
 
 
 def at(table: pd.DataFrame, probe: dict) -> pd.DataFrame:
-    """The rows of a table that are of a probe."""
     return table[table["probe"] == probe["probe"]]
 
 
 def size_in_words(parameters: float) -> str:
-    """`110 M`: how many parameters a network has, in words; empty where that is not known."""
+    """`110 M`: how many parameters a network has."""
     if pd.isna(parameters):
         return ""
     factor, unit = next(

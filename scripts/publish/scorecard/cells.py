@@ -65,9 +65,7 @@ def read_scores(file: Path) -> pd.DataFrame:
 
 
 def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
-    """By model its kind and the parameters of its network, as its run.json tells; (UNKNOWN, nan)
-    where it is of an older version.
-    """
+    """By model its kind and its parameters, as its run.json tells."""
     found: dict[str, tuple[str, float]] = {}
     for facts in map(facts_of, files):
         kind, parameters = facts.get("kind"), facts.get("parameters")
@@ -80,7 +78,7 @@ def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
 
 
 def way_of(study: dict, method: str, kind: str) -> str:
-    """How a method of a study asks a model of this kind (a title of KINDS), in words."""
+    """How a method of a study asks a model of this kind."""
     if study["methods"].get(method, {}).get("learns"):
         return FINE_TUNED
     if method.startswith(("likelihood", "verbalizer", "generate")):
@@ -89,10 +87,8 @@ def way_of(study: dict, method: str, kind: str) -> str:
 
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The rows of the studies' headlines on probes, with the columns PROBE and `probe`,
-    its number in their order.
-
-    Those of `…_above_control` and `human_…` are among them.
+    """The rows of the studies' headlines on probes, also of `…_above_control` and `human_…`, with
+    the columns PROBE and `probe`, its number.
     """
     rows = pd.concat(
         [
@@ -109,7 +105,6 @@ def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFr
 
 
 def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFrame:
-    """The rows of probe_rows() of one study, without their numbers."""
     probe, headline = study.get("probe", {}), study["headline"]
     rows = rows[
         ~rows["experiment"].isin(study.get("altered", []))
@@ -138,8 +133,8 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
-    """What a column of PROBE is sorted by: the order of resources/, strides by size,
-    what is not limited first.
+    """What a column of PROBE is sorted by: the order of resources/, strides by size, no limit
+    first.
     """
     if column.name == "limit":
         return column.astype(float).fillna(0)
@@ -161,8 +156,8 @@ def keys(rows: pd.DataFrame) -> pd.Series:
 
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """One row for each probe, model and way: of the method that the study tells first, then of
-    the values that it prefers.
+    """One row for each probe, model and way: of the first method of the study, then of the values
+    that it prefers.
     """
     methods = [
         (name, method)
@@ -193,9 +188,7 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
 def asked_rows(
     metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
 ) -> pd.DataFrame:
-    """The rows of models on probes, in the order of the probes, then of kind and size: with
-    kind, parameters, way and key.
-    """
+    """The rows of models on probes, in order, with kind, parameters, way and key."""
     rows = probe_rows(metrics, studies, sources)
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
@@ -272,7 +265,6 @@ def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
 
 
 def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The rows of controls on probes."""
     rows = probe_rows(metrics, studies, sources)
     return rows[
         rows["method"].isin(CONTROL_METHODS)
@@ -285,9 +277,7 @@ def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.Data
 def best_controls(
     metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict
 ) -> pd.DataFrame:
-    """The best control of each probe, on the datasets of its cells:
-    probe, model, value, ci_low, ci_high.
-    """
+    """The best control of each probe, on the datasets of its cells."""
     finest = cells[
         (cells["scoring"] != "binary")
         | (cells.groupby("probe")["scoring"].transform("nunique") < 2)
@@ -298,17 +288,17 @@ def best_controls(
 
 
 def people(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """What people reached on a probe, measured here: probe, value, ci_low, ci_high."""
+    """What people reached on a probe, measured here."""
     rows = probe_rows(metrics, studies, sources)
     return rows[rows["metric"].str.startswith("human_")].drop_duplicates("probe")
 
 
 def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """The paper's best and its people, for each probe that no sample stands for:
-    probe, who (paper, human), row, value.
+    """The paper's best and its people, for each probe that no sample stands for: probe, who, row,
+    value.
 
-    file: published.csv. A claim belongs to a probe where its setting names no other corpus or
-    option; where it says `source~…`, the paper's examples were others of the same kind.
+    A claim belongs to a probe where its setting names no other corpus or option. Where it says
+    `source~…`, the paper's examples were others of the same kind.
     """
     claims, found = published_claims(file), []
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]

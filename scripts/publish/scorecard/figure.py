@@ -45,39 +45,11 @@ from scripts.publish.scorecard.card import (
 from scripts.publish.scorecard.cells import PROBE
 from scripts.publish.table import percent, signed, write_points
 
-COLUMNS = [
-    *PROBE,
-    "split",
-    "kind",
-    "parameters",
-    "model",
-    "way",
-    "method",
-    "value",
-    "sd",
-    "seeds",
-    "ci_low",
-    "ci_high",
-    "n",
-    "above",
-    "above_low",
-    "above_high",
-    "above_p",
-    "control",
-    "above_same_view",
-    "above_same_view_control",
-    "clear",
-    "blind",
-    "blind_low",
-    "blind_high",
-    "above_blind",
-    "above_blind_low",
-    "above_blind_high",
-    "wordings",
-    "lowest",
-    "highest",
-    "sample",
-]
+COLUMNS = (
+    "split kind parameters model way method value sd seeds ci_low ci_high n above above_low "
+    "above_high above_p control above_same_view above_same_view_control clear blind blind_low "
+    "blind_high above_blind above_blind_low above_blind_high wordings lowest highest sample"
+)
 NONE = "–"  # beside a row that did not run
 ACROSS = 3  # panels beside one another
 LETTERS, HEADING = 30, 22  # of a line of a row's name, and of the name over a study's panels
@@ -99,8 +71,8 @@ LOOKS = MARKS | dict(
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
-    """All marks: probe, row, head, name, series (one of LOOKS), value (none of a model that did not
-    run), ci_low, ci_high, and the number beside (none of a model blind).
+    """All marks, as Rows wants them, and the number beside (none of a model blind). A model that
+    did not run has no value.
     """
     cells = {
         (cell["model"], cell["way"], cell["probe"]): cell for cell in card.cells.to_dict("records")
@@ -134,7 +106,6 @@ def points_of(card: Scorecard) -> pd.DataFrame:
 
 
 def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
-    """One probe."""
     rows.draw(axes, points, LOOKS)
     for value in points.loc[points["series"] == FEET[0], "value"]:
         draw_line(axes, value * 100, upright=True)
@@ -145,8 +116,8 @@ def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
 
 
 def draw(card: Scorecard) -> Figure:
-    """The figure: the probes in lines, those of a study beside one another where they fit; in
-    each the rows that have something there.
+    """The probes of a study beside one another where they fit; in each the rows that have something
+    there.
     """
     every, lines = points_of(card), []
     by_study = itertools.groupby(card.probes, key=lambda probe: probe["study"])
@@ -171,7 +142,7 @@ def draw(card: Scorecard) -> Figure:
 def main(given: argparse.Namespace) -> None:
     card = read_scorecard(given)
     style.save(lambda: draw(card), given)
-    write_points(card.cells[COLUMNS], given.output)
+    write_points(card.cells[[*PROBE, *COLUMNS.split()]], given.output)
     models = card.cells["model"].nunique()
     log.info("%s: %d cells of %d models", given.output, len(card.cells), models)
 

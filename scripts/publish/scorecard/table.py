@@ -36,9 +36,7 @@ FIRST = (
 
 
 def cell_text(cell: Mapping) -> str:
-    """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`;
-    with the mark where it is not clearly above the best control.
-    """
+    """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`, marked where not clearly above the control."""
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
         text += f", {signed(cell['above'])}" + ("" if cell["clear"] else f" {NO_BETTER}")
@@ -54,8 +52,8 @@ def cell_text(cell: Mapping) -> str:
 
 
 def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
-    """The columns' names: study, what is probed, the corpus where the study has several, and marks;
-    short names where these tell the columns apart.
+    """Study, what is probed, the corpus where the study has several, and marks; short names where
+    these tell the columns apart.
     """
     corpora = pd.DataFrame(probes).groupby("study")["corpus"].nunique()
 
@@ -75,7 +73,6 @@ def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
 
 
 def tabulate(card: Scorecard) -> pd.DataFrame:
-    """A row of text for each model and way, and the foot."""
     columns = dict(zip(headings(card.probes, card.studies, card.sources), card.probes))
     told = {
         (cell["model"], cell["way"], cell["probe"]): cell_text(cell)

@@ -5,7 +5,6 @@ that was asked in several wordings.
 """
 
 import argparse
-from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -23,34 +22,22 @@ from scripts.publish.panels import (
     draw_line,
     draw_marks,
     figure_of,
+    in_lines,
     palette,
     publish,
 )
 from scripts.publish.scorecard.cells import PROBE, asked_rows, best_controls
 from scripts.publish.scorecard.card import at, corpus_line, probe_names, read_measured
 
-COLUMNS = [
-    *PROBE,
-    "model",
-    "method",
-    "split",
-    "wording",
-    "value",
-    "sd",
-    "seeds",
-    "ci_low",
-    "ci_high",
-    "n",
-    "sample",
-]
+COLUMNS = [*PROBE, *"model method split wording value sd seeds ci_low ci_high n sample".split()]
 MEAN = Look(style.INK, "|", "", size=7)
 
 
 def worded(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of asked_rows() of systems with several wordings, and their means (no wording).
+    """The rows of systems with several wordings, and their means (no wording).
 
     The value of a wording is its mean over few-shot seeds. What is scored by three labels and by
-    two (NLI) is shown by three.
+    two is shown by three.
     """
     system = [*PROBE, "model", "method"]
     scorings = rows.groupby(system, dropna=False)["scoring"].transform("nunique")
@@ -62,63 +49,42 @@ def worded(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby(place, dropna=False, sort=False, as_index=False).first()
 
 
-def draw_probe(
-    axes: Axes, points: pd.DataFrame, rows: Rows, looks: Mapping[str, Look], controls: pd.DataFrame
-) -> None:
-    """The wordings of one probe and their means, a row for each model and method.
-
-    controls: of best_controls().
-    """
-    rows.show(axes)
-    points = points.assign(y=points["row"].map(rows.places))
-    for wording, group in points.groupby("series", sort=False):
-        is_mean = wording not in looks
-        look = MEAN if is_mean else looks[wording]
-        draw_marks(axes, group, look, "y", flat=True, intervals=is_mean)
-    for value in at(controls, points.iloc[0])["value"]:
-        draw_line(axes, value * 100, upright=True)
-    axes.set_xlabel("%")
-    axes.margins(x=0.08)
-
-
 def draw(points: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models: dict) -> Figure:
-    """The figure of worded(); probes: of probe_names()."""
     points = points.assign(
         series=points["wording"].fillna(""),
         row=points["model"] + " " + points["method"],
         name=points["method"].map(method_title),
         head=points["model"].map(lambda name: model_title(name, models)),
     )
-    lines, legend = (
-        [],
-        [
-            (
-                "",
-                [
-                    MEAN.handle("mean over the wordings, 95 % interval"),
-                    CHANCE.handle(style.BEST_CONTROL),
-                ],
-            )
-        ],
-    )
+    marks = [
+        MEAN.handle("mean over the wordings, 95 % interval"),
+        CHANCE.handle(style.BEST_CONTROL),
+    ]
+    lines, legend = [], [("", marks)]
+
+    def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows, looks: dict[str, Look]) -> None:
+        """The wordings of one probe and their means, a row for each model and method."""
+        rows.show(axes)
+        points = points.assign(y=points["row"].map(rows.places))
+        for wording, group in points.groupby("series", sort=False):
+            look, is_mean = looks.get(wording, MEAN), wording not in looks
+            draw_marks(axes, group, look, "y", flat=True, intervals=is_mean)
+        for value in at(controls, points.iloc[0])["value"]:
+            draw_line(axes, value * 100, upright=True)
+        axes.set_xlabel("%")
+        axes.margins(x=0.08)
+
     for study, of_study in points.groupby("study", sort=False):
         known = palette(of_study["wording"].dropna().unique(), "")
         looks = {name: look._replace(face=style.PAPER) for name, look in known.items()}
-        rows = Rows(of_study, lane=0)
-        draw_one = partial(draw_probe, rows=rows, looks=looks, controls=controls)
-        of_line = [
-            Panel(
-                at(of_study, probe),
-                draw_one,
-                probe["title"],
-                corpus_line(probe),
-                height=rows.height,
-            )
-            for probe in probes
-            if probe["study"] == study
-        ]
-        title = next(probe["study_title"] for probe in probes if probe["study"] == study)
-        lines.append([of_line[0]._replace(heading=title), *of_line[1:]])
+        rows, own = Rows(of_study, lane=0), [probe for probe in probes if probe["study"] == study]
+        panels = []
+        for probe in own:
+            draw_one, detail = partial(draw_probe, rows=rows, looks=looks), corpus_line(probe)
+            panel = Panel(at(of_study, probe), draw_one, probe["title"], detail)
+            panels.append(panel._replace(height=rows.height))
+        title = own[0]["study_title"]
+        lines += in_lines(panels, len(panels), title)
         handles = [look.handle(name.replace("_", " ")) for name, look in looks.items()]
         legend.append((f"wordings: {title}", handles))
     return figure_of(lines, legend, share_y="line")
@@ -130,12 +96,8 @@ def main(given: argparse.Namespace) -> None:
     rows = worded(asked_rows(metrics, studies, sources, networks))
     probes = probe_names(rows, studies, sources).to_dict("records")
     controls = best_controls(metrics, rows, studies, sources)
-    publish(
-        given,
-        rows[COLUMNS],
-        lambda: draw(rows, probes, controls, models),
-        "no model was asked in several wordings in this run",
-    )
+    none = "no model was asked in several wordings in this run"
+    publish(given, rows[COLUMNS], lambda: draw(rows, probes, controls, models), none)
 
 
 if __name__ == "__main__":

@@ -25,18 +25,11 @@ def main(given: argparse.Namespace) -> None:
         for name in ("dataset", "split"):
             several = points.groupby("source")[name].transform("nunique") > 1
             row += (", " + points[name]).where(several, "")
-        detail = (
-            f"{', '.join(dict.fromkeys(points['corpus']))}; "
-            f"{points['metric'].iloc[0].replace('_', ' ')}"
-        )
+        corpora = ", ".join(dict.fromkeys(points["corpus"]))
+        detail = f"{corpora}; {points['metric'].iloc[0].replace('_', ' ')}"
         panels.append((probe, detail, points.assign(row=row, series=points["begun"])))
-    publish(
-        given,
-        found,
-        lambda: forest_of(
-            panels, "points above the same model without", 0.0, "no difference", CONTROL
-        ),
-    )
+    xlabel, line = "points above the same model without", "no difference"
+    publish(given, found, lambda: forest_of(panels, xlabel, 0.0, line, CONTROL))
 
 
 if __name__ == "__main__":

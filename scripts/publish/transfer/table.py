@@ -20,40 +20,30 @@ CAPTION = (
 
 
 def told(row: pd.Series) -> str:
-    """A difference with its interval: `by +2.1 (−0.3 to +4.5)`.
-
-    A word first: a spreadsheet would take a text that begins with + for a formula.
-    """
-    span = (
-        "one group"
-        if pd.isna(row["ci_low"])
-        else f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
-    )
-    return f"by {signed(row['value'])} ({span})"
+    """`by +2.1 (−0.3 to +4.5)`. A spreadsheet takes a text that begins with + for a formula."""
+    value, low, high = map(signed, row[["value", "ci_low", "ci_high"]])
+    return f"by {value} ({'one group' if pd.isna(row['ci_low']) else f'{low} to {high}'})"
 
 
 def main(given: argparse.Namespace) -> None:
-    found = transfers(given.metrics, given.sources, given.models)
-    table = pd.DataFrame(
-        [
-            {
-                "Probe": row["probe"],
-                "Corpus": row["corpus"] + note_of(row),
-                "Dataset": row["dataset"],
-                "Split": row["split"],
-                "System": row["system"],
-                "Begins": row["begun"],
-                "Metric": row["metric"].replace("_", " "),
-                "With (%)": percent(row["with_value"]),
-                "Without (%)": percent(row["without_value"]),
-                "Difference (points)": told(row),
-                "Seeds": str(row["seeds"]),
-                "n": f"{row['n']:,}",
-            }
-            for _, row in found.iterrows()
-        ]
-    )
-    publish_table(given, table, CAPTION, WORDS)
+    table = [
+        {
+            "Probe": row["probe"],
+            "Corpus": row["corpus"] + note_of(row),
+            "Dataset": row["dataset"],
+            "Split": row["split"],
+            "System": row["system"],
+            "Begins": row["begun"],
+            "Metric": row["metric"].replace("_", " "),
+            "With (%)": percent(row["with_value"]),
+            "Without (%)": percent(row["without_value"]),
+            "Difference (points)": told(row),
+            "Seeds": str(row["seeds"]),
+            "n": f"{row['n']:,}",
+        }
+        for _, row in transfers(given.metrics, given.sources, given.models).iterrows()
+    ]
+    publish_table(given, pd.DataFrame(table), CAPTION, WORDS)
 
 
 if __name__ == "__main__":
