@@ -51,13 +51,9 @@ COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
 VERDICTS = [REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_COMPARABLE]
-UNCLEAR = {
-    "above": "allows both",
-    "below": "allows both",
-    "increases": "includes zero",
-    "decreases": "includes zero",
-    "alike": "is wider than ±{by} points",
-}
+UNCLEAR = dict.fromkeys(("above", "below"), "allows both")
+UNCLEAR |= dict.fromkeys(("increases", "decreases"), "includes zero")
+UNCLEAR["alike"] = "is wider than ±{by} points"
 POINTS = " points"
 # what a control shares with what it is set against
 BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
@@ -97,11 +93,8 @@ def in_text(name: str) -> str:
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
     """Whether a metric changes with a setting, of each system and split with several values."""
     over, found = claim["over"], []
-    lines = [
-        name
-        for name in ("source", "split", "model", "method", "metric", "experiment")
-        if name in rows
-    ]
+    columns = "source split model method metric experiment".split()
+    lines = [name for name in columns if name in rows]
     for _, line in rows.groupby(lines, dropna=False, sort=False):
         line = line.sort_values(over)
         if line[over].nunique() < 2:
@@ -124,20 +117,14 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
     found = []
     for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
         others = once(selected(pool, claim["where"] | than))
+        others = others[~others.index.isin(rows.index)]
         name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
-        for _, row in pairs_of(
-            rows, others[~others.index.isin(rows.index)], claim["same"]
-        ).iterrows():
+        for row in pairs_of(rows, others, claim["same"]).to_dict("records"):
             change = distance(row, row["other"], by_ends=True)
             both = f"{share(row)} beside {share(row['other'])} ({name})"
             told = f"{both}: {with_interval(change, signed, POINTS)}"
-            found.append(
-                Outcome(
-                    sign_of(change, claim["direction"], claim.get("by", 0) / 100),
-                    told,
-                    row.to_dict(),
-                )
-            )
+            sign = sign_of(change, claim["direction"], claim.get("by", 0) / 100)
+            found.append(Outcome(sign, told, row))
     return found
 
 
@@ -145,10 +132,9 @@ def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Ou
     """Whether a metric lies above or below a number (in per cent)."""
     found = []
     for row in rows.to_dict("records"):
-        change = Estimate(
-            *(row[name] - claim["value"] / 100 for name in ("value", "ci_low", "ci_high"))
-        )
-        measured = Estimate(row["value"], row["ci_low"], row["ci_high"])
+        numbers = [row[name] for name in ("value", "ci_low", "ci_high")]
+        measured = Estimate(*numbers)
+        change = Estimate(*(number - claim["value"] / 100 for number in numbers))
         told = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
         found.append(Outcome(sign_of(change, claim["direction"]), told, row))
     return found
@@ -181,10 +167,8 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str]
     many, how many are as claimed, and the weakest.
     """
     if len(outcomes) > 3:
-        return (
-            f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: "
-            f"{told_of([weakest(outcomes)], titles)}"
-        )
+        count, least = sum(one.sign > 0 for one in outcomes), told_of([weakest(outcomes)], titles)
+        return f"as claimed in {count} of {len(outcomes)}; the least: {least}"
     names = [
         "model",
         "source",
@@ -213,12 +197,8 @@ def control_says(
     does.
     """
     asked = claim.get("control")
-    controls = (
-        pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
-        if asked
-        else pool.iloc[:0]
-    )
-    if controls.empty:
+    controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
+    if not asked or controls.empty:
         return ""
     where = claim["where"] | asked.get("where", {}) | {"method": "control"}
     changed = claim | asked | {"where": where}
@@ -231,16 +211,12 @@ def control_says(
     rivals = selected(controls, changed["where"])
     for one in outcomes:
         keys = [name for name in BESIDE if name in rivals and name in one.row]
-        near = rivals[
-            (rivals[keys].astype(str) == [str(one.row[name]) for name in keys]).all(axis=1)
-        ]
-        for best in near.nlargest(1, "value").to_dict("records"):
+        is_near = rivals[keys].astype(str) == [str(one.row[name]) for name in keys]
+        for best in rivals[is_near.all(axis=1)].nlargest(1, "value").to_dict("records"):
             change = distance(one.row, best, by_ends=True)
             if not change.clear or change.value < 0:
-                return (
-                    f"{model_title(best['model'], titles)} {share(best)}, the model "
-                    f"{with_interval(change, signed, POINTS)} above it"
-                )
+                control = f"{model_title(best['model'], titles)} {share(best)}"
+                return f"{control}, the model {with_interval(change, signed, POINTS)} above it"
     return ""
 
 
@@ -269,13 +245,10 @@ def verdict(
     outcomes = outcomes_of(claim, rows, pool)
     control = control_says(claim, outcomes, pool, titles)
     if not outcomes:
-        same = f"; a control shows the same: {control}" if control else ""
         lacking = "no comparable run beside it" if len(rows) else "no such run"
-        return {
-            "verdict": NOT_COMPARABLE,
-            "why": ("sample data" if sampled else lacking) + same,
-            "numbers": "",
-        }
+        why = "sample data" if sampled else lacking
+        why += f"; a control shows the same: {control}" if control else ""
+        return {"verdict": NOT_COMPARABLE, "why": why, "numbers": ""}
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
     unclear = UNCLEAR[claim["direction"]].format(**claim)
     said, why = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, unclear)
@@ -346,20 +319,12 @@ def main(given: argparse.Namespace) -> None:
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     rows = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
     facts = load(given.sources.with_name("studies.yaml"))[study]
-    table = tabulate(
-        claims,
-        as_published(rows, facts),
-        classes,
-        load(given.models),
-        facts.get("named_options", []),
-    )
+    options, models = facts.get("named_options", []), load(given.models)
+    table = tabulate(claims, as_published(rows, facts), classes, models, options)
     write(table, CAPTION, [], given.output)
     told = table["Verdict"].value_counts()
-    log.info(
-        "%s: %s",
-        given.output,
-        ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told) or "no claim",
-    )
+    counts = ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told)
+    log.info("%s: %s", given.output, counts or "no claim")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ import pandas as pd
 
 from scripts.measure.intervals import Estimate
 from scripts.publish.marks import marks_of
-from scripts.publish.names import details_of, method_title, model_title, source_title
+from scripts.publish.names import details_of, method_note, model_title, source_title
 from scripts.publish.selection import (
     as_text,
     distance,
@@ -140,10 +140,8 @@ class Comparison:
     def nearest(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows that differ least from what the paper had: its model first."""
         had = {column: values for column, values in self.paper.items() if column in rows}
-        other = pd.DataFrame(
-            {column: ~as_text(rows[column]).isin(values) for column, values in had.items()},
-            index=rows.index,
-        )
+        other = {column: ~as_text(rows[column]).isin(values) for column, values in had.items()}
+        other = pd.DataFrame(other, index=rows.index)
         if "model" in other:
             stays = ~other["model"] | ~rows["model"].isin(self.of_table)
             rows, other = rows[stays], other[stays]
@@ -157,16 +155,14 @@ class Comparison:
             value = as_text(pd.Series([row[column]]))[0] if column in row else None
             if value is None or value in values:
                 continue
+            words = f"{column.replace('_', ' ')} {value}, in the paper {' or '.join(values)}"
             if column == "model":
-                told.append(f"other model: {model_title(value, models)}")
+                words = f"other model: {model_title(value, models)}"
             elif column == "source":
-                told.append(f"other data: {source_title(value, self.facts.sources)}")
-            else:
-                words = column.replace("_", " ")
-                told.append(f"{words} {value}, in the paper {' or '.join(values)}")
+                words = f"other data: {source_title(value, self.facts.sources)}"
+            told.append(words)
         if "model" not in self.paper and row.get("method", "majority") != "majority":
-            is_named = row["method"] == row["model"]
-            method = "" if is_named else f", {method_title(row['method'])}"
+            method = method_note(row["method"], [row["model"]])
             told.append(f"by {model_title(row['model'], models)}{method}")
         if "dataset" in row:
             told.append(details_of(row["dataset"], [*row.index]).removeprefix(", "))
@@ -239,11 +235,9 @@ class Comparison:
         if not rows:
             return []
         rows = self.nearest(selected(pd.DataFrame(rows), self.settings))
-        rows = rows.drop_duplicates(["model", "found"] if is_setting else ["found"])
-        return [
-            self.count(row["found"], self.caveats(row.drop(["method", "dataset"])))
-            for _, row in rows.iterrows()
-        ]
+        rows = rows.drop_duplicates(["model"] * is_setting + ["found"])
+        rows = rows.drop(columns=["method", "dataset"])
+        return [self.count(row["found"], self.caveats(row)) for _, row in rows.iterrows()]
 
     def cleaned(self) -> list[dict[str, str]]:
         """How many of a unit cleaning kept, by split; where it kept none, what it noted."""

@@ -147,8 +147,8 @@ def best_of(controls: pd.DataFrame) -> pd.DataFrame:
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:
     """The cells of the best system by mean, of those that were measured on most probes."""
     systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
-    model, way = systems.sort_values(["size", "mean"], ascending=False, kind="stable").index[0]
-    return cells[(cells["model"] == model) & (cells["way"] == way)].reset_index(drop=True)
+    best = systems.sort_values(["size", "mean"], ascending=False, kind="stable").index[0]
+    return cells.set_index(["model", "way"]).loc[[best]].reset_index()[list(cells)]
 
 
 def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
@@ -185,27 +185,21 @@ def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> d
     values, beside = per_cents(rows)
     link = " → " if ends else ", "
     names = [name.rpartition(": ")[2] for name in rows["title"]]
-    several = f" ({', '.join(names)})" if len(names) > 1 else ""
-    if ends and several:
-        several = f" from {names[0]} to {names[-1].rpartition(' ')[2]}"
-    elif ends:
-        several = f" at {names[0]}"
+    if ends:
+        last = names[-1].rpartition(" ")[2]
+        several = f" from {names[0]} to {last}" if len(names) > 1 else f" at {names[0]}"
+    else:
+        several = f" ({', '.join(names)})" if len(names) > 1 else ""
     systems = dict.fromkeys(rows["model"] if alone else rows["control"].dropna())
     controls = joined([title(name) for name in systems], " or ")
-    control = (
-        f"by the best control alone ({controls})"
-        if alone
-        else f"best control {link.join(beside)} ({controls})"
-    )
+    best = "by the best control alone" if alone else f"best control {link.join(beside)}"
     return {
         "corpus": limited(rows.iloc[0]),
         "said": f"{link.join(values)} %",
         "of": f"of {study.get('counted', 'the examples')}{several}",
-        "control": control if controls else "",
+        "control": f"{best} ({controls})" if controls else "",
         "alone": alone,
-        "verdicts": []
-        if alone
-        else verdicts_of(rows["verdict"].tolist(), names, "at" if ends else "in", few_runs(rows)),
+        "verdicts": [] if alone else verdicts_of(rows, names, "at" if ends else "in"),
     }
 
 
@@ -220,23 +214,20 @@ def limited(row: Mapping) -> str:
     return row["corpus_title"] + ("" if pd.isna(row["limit"]) else f", {at_most(row['limit'])}")
 
 
-def verdicts_of(
-    verdicts: list[str | None], names: list[str], where: str, runs: str
-) -> list[tuple[str, str]]:
+def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[str, str]]:
     """Each verdict once, best first, with its probes where they differ."""
+    verdicts, runs = rows["verdict"].tolist(), few_runs(rows)
     if not any(verdicts):
         return [(UNKNOWN, "no control ran beside it")]
     kinds = [kind for kind in VERDICTS if kind in verdicts]
     if len(kinds) == 1:
         return [(kinds[0], VERDICTS[kinds[0]] + runs)]
-    of = {
-        kind: [name for name, verdict in zip(names, verdicts) if verdict == kind] for kind in kinds
-    }
-    found = [
-        (kind, f"{(AFTER_ANOTHER if place else VERDICTS)[kind]} {where} {joined(of[kind])}")
-        for place, kind in enumerate(kinds)
-    ]
-    return [*found[:-1], (found[-1][0], found[-1][1] + runs)]
+    found, words = [], VERDICTS
+    for kind in kinds:
+        own = [name for name, verdict in zip(names, verdicts) if verdict == kind]
+        found.append((kind, f"{words[kind]} {where} {joined(own)}" + runs * (kind == kinds[-1])))
+        words = AFTER_ANOTHER
+    return found
 
 
 def in_short(

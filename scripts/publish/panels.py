@@ -9,7 +9,6 @@ Numbers are shares from 0 to 1 in tables, and per cent in figures. Not a program
 import argparse
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple, TypeVar
 
 import matplotlib.pyplot as plt
@@ -33,6 +32,9 @@ DODGE = 0.09  # between two series at one place of an axis
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
 NAME = 50  # letters of a line of it
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
+# text beside marks
+SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
+SMALL["annotation_clip"] = False
 
 Name = TypeVar("Name")  # of a series: a text, or a number of its own
 
@@ -43,9 +45,8 @@ Name = TypeVar("Name")  # of a series: a text, or a number of its own
 def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
     """Which rows have a like among the others, by these columns."""
     likes = others[list(keys)].drop_duplicates()
-    return (
-        rows[list(keys)].merge(likes, how="left", indicator=True)["_merge"] == "both"
-    ).to_numpy()
+    found = rows[list(keys)].merge(likes, how="left", indicator=True)["_merge"]
+    return found.eq("both").to_numpy()
 
 
 def with_best_control(
@@ -117,12 +118,10 @@ def looks(
     systems = points.drop_duplicates(name)
     is_control = systems["method"] == "control"
     kinds = systems[kind or name]
-    models, controls = systems[~is_control], dict.fromkeys(kinds[is_control])
+    models, controls = systems[~is_control], kinds[is_control].unique()
     known = style.told_apart(zip(kinds[~is_control], models["model"], models["method"]))
-    known |= {
-        control: (style.CONTROL, style.CONTROL_MARKERS[place % 6])
-        for place, control in enumerate(controls)
-    }
+    for place, control in enumerate(controls):
+        known[control] = style.CONTROL, style.CONTROL_MARKERS[place % 6]
     found = {}
     for system, kind_of, of in zip(systems[name], kinds, systems.to_dict("records")):
         look = Look(*known[kind_of], line)
@@ -146,9 +145,10 @@ def legend_of(
     known: Mapping[str, Look], *others: Artist, controls: str = style.CONTROLS
 ) -> list[tuple[str, list]]:
     """Models and the others, then the controls under a title."""
-    models = [look.handle(name) for name, look in known.items() if look.colour != style.CONTROL]
-    greys = [look.handle(name) for name, look in known.items() if look.colour == style.CONTROL]
-    return [("", [*models, *others]), (controls, greys)]
+    handles: list[list] = [[], []]
+    for name, look in known.items():
+        handles[look.colour == style.CONTROL].append(look.handle(name))
+    return [("", [*handles[0], *others]), (controls, handles[1])]
 
 
 # ---- marks
@@ -205,26 +205,13 @@ def count_under(
     axes: Axes, counts: Mapping[float, Sequence[str]], names: Sequence[str] = ()
 ) -> None:
     """Lines of small text under the ticks of the x axis, and their names at the left."""
-    same = {
-        "textcoords": "offset points",
-        "color": style.GREY,
-        "va": "top",
-        "fontsize": 6.5,
-        "annotation_clip": False,
-    }
+    same = SMALL | {"va": "top"}
     for place, lines in counts.items():
-        axes.annotate(
-            "\n".join(lines),
-            (place, 0),
-            (0, -15),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            **same,
-        )
+        under = same | {"xycoords": ("data", "axes fraction"), "ha": "center"}
+        axes.annotate("\n".join(lines), (place, 0), (0, -15), **under)
     if names:
-        axes.annotate(
-            "\n".join(names), (0, 0), (-6, -15), xycoords="axes fraction", ha="right", **same
-        )
+        left = same | {"xycoords": "axes fraction", "ha": "right"}
+        axes.annotate("\n".join(names), (0, 0), (-6, -15), **left)
     axes.xaxis.labelpad = 3 + 9 * max(map(len, counts.values()), default=0)
 
 
@@ -232,17 +219,11 @@ def write_beside(
     axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8, **more: object
 ) -> None:
     """Small text beside rows, by their y, and a head over it; right: points from the axes."""
-    same = {
-        "textcoords": "offset points",
-        "color": style.GREY,
-        "fontsize": 6.5,
-        "annotation_clip": False,
-    } | more
-    axes.annotate(head, (1, 1), (right, 3), xycoords="axes fraction", va="bottom", **same)
+    over = SMALL | more | {"xycoords": "axes fraction", "va": "bottom"}
+    beside = over | {"xycoords": ("axes fraction", "data"), "va": "center"}
+    axes.annotate(head, (1, 1), (right, 3), **over)
     for y, text in texts.items():
-        axes.annotate(
-            text, (1, y), (right, 0), xycoords=("axes fraction", "data"), va="center", **same
-        )
+        axes.annotate(text, (1, y), (right, 0), **beside)
 
 
 # ---- rows
@@ -295,15 +276,8 @@ class Rows:
         axes.grid(visible=True, axis="x")
         axes.grid(visible=False, axis="y")
         axes.spines["left"].set_visible(False)
-        axes.hlines(
-            list(self.names),
-            0,
-            1,
-            transform=axes.get_yaxis_transform(),
-            color=style.GRID,
-            linewidth=0.5,
-            zorder=0.5,
-        )
+        pale = {"color": style.GRID, "linewidth": 0.5, "zorder": 0.5}
+        axes.hlines(list(self.names), 0, 1, transform=axes.get_yaxis_transform(), **pale)
 
     def draw(self, axes: Axes, points: pd.DataFrame, known: Mapping[str, Look]) -> None:
         """The marks of each series in its lanes, and what show() shows."""
@@ -332,15 +306,8 @@ def draw_matrix(
     )
     for (row, column), share in np.ndenumerate(values):
         if not np.isnan(share):
-            axes.text(
-                column + 0.5,
-                row + 0.52,
-                texts.iloc[row, column],
-                ha="center",
-                va="center",
-                fontsize=size,
-                color=style.on_shade(share),
-            )
+            text, look = texts.iloc[row, column], {"fontsize": size, "color": style.on_shade(share)}
+            axes.text(column + 0.5, row + 0.52, text, ha="center", va="center", **look)
     axes.set_xticks(np.arange(len(shares.columns)) + 0.5, shares.columns)
     axes.set_yticks(np.arange(len(shares)) + 0.5, shares.index)
     axes.set_ylim(len(shares), 0)
@@ -492,15 +459,6 @@ def write_titles(
     return headings
 
 
-def draw_forest(
-    axes: Axes, points: pd.DataFrame, known: Mapping[str, Look], line: float, xlabel: str
-) -> None:
-    """Rows of marks against an upright line at a share."""
-    draw_line(axes, line * 100, upright=True)
-    Rows(points).draw(axes, points, known)
-    axes.set_xlabel(xlabel)
-
-
 def forest_of(
     tables: Sequence[tuple[str, str, pd.DataFrame]],
     xlabel: str,
@@ -513,16 +471,23 @@ def forest_of(
     points: row, series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
     """
     every = pd.concat([points for *_, points in tables])
-    known = palette(every.loc[~every["is_control"], "series"].unique(), "")
+    of_control = every["is_control"]
+    known = palette(every.loc[~of_control, "series"].unique(), "")
     handles = [look.handle(name) for name, look in known.items() if name]
-    if every["is_control"].any():
+    if of_control.any():
         handles.append(BEST_CONTROL.handle(controls))
-    known |= dict.fromkeys(every.loc[every["is_control"], "series"] + controls, BEST_CONTROL)
+    known |= dict.fromkeys(every.loc[of_control, "series"] + controls, BEST_CONTROL)
+
+    def draw(axes: Axes, points: pd.DataFrame) -> None:
+        draw_line(axes, line * 100, upright=True)
+        Rows(points).draw(axes, points, known)
+        axes.set_xlabel(xlabel)
+
     lines = []
     for title, detail, points in tables:
-        of_control = points["series"] + controls  # the same series, of a control
-        points = points.assign(series=points["series"].mask(points["is_control"], of_control))
-        draw = partial(draw_forest, known=known, line=line, xlabel=xlabel)
+        # a series of a control is another one
+        series = points["series"] + points["is_control"].map({True: controls, False: ""})
+        points = points.assign(series=series)
         lines.append([Panel(points, draw, title, detail, height=Rows(points).height)])
     return figure_of(lines, [("", [*handles, CHANCE.handle(line_label)])], share_x="figure")
 

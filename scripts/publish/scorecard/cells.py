@@ -38,19 +38,11 @@ KINDS = {
 }
 UNKNOWN = "kind not told by the runs"
 ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
-FINE_TUNED, FILLED, LIKELIHOOD, DIRECT, ANSWERED, ANSWERED_ALL = (
-    method_title(name) for name in ("train", "fill", "likelihood", "direct", "answer", "answer_all")
-)
-WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD, ANSWERED, ANSWERED_ALL]
+WAYS = list(map(method_title, "train direct fill likelihood answer answer_all".split()))
+FINE_TUNED, _, FILLED, LIKELIHOOD, *_ = WAYS
 OTHER_WAYS = {
-    "direct": DIRECT,
-    "fill_zero_shot": FILLED,
-    "pseudo_log_likelihood": FILLED,
-    "answer": ANSWERED,
-    "answer_all": ANSWERED_ALL,
-    "released": "released predictions",
-    "external": "from elsewhere",
-}
+    name: method_title(name) for name in "direct answer answer_all released external".split()
+} | {"fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED}
 UNTRAINED = "untrained"  # no answer to what a model understands
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
@@ -70,10 +62,8 @@ def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
     for facts in map(facts_of, files):
         kind, parameters = facts.get("kind"), facts.get("parameters")
         if facts["model"] not in found or kind:
-            found[facts["model"]] = (
-                KINDS.get(kind, kind or UNKNOWN),
-                float(parameters) if parameters else float("nan"),
-            )
+            size = float(parameters or "nan")
+            found[facts["model"]] = KINDS.get(kind, kind or UNKNOWN), size
     return found
 
 
@@ -90,13 +80,11 @@ def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFr
     """The rows of the studies' headlines on probes, also of `…_above_control` and `human_…`, with
     the columns PROBE and `probe`, its number.
     """
-    rows = pd.concat(
-        [
-            rows_on_probes(metrics[metrics["study"] == name], study, sources)
-            for name, study in studies.items()
-        ],
-        ignore_index=True,
-    )
+    parts = [
+        rows_on_probes(metrics[metrics["study"] == name], study, sources)
+        for name, study in studies.items()
+    ]
+    rows = pd.concat(parts, ignore_index=True)
     order = pd.DataFrame({name: places(rows[name], studies, sources) for name in PROBE})
     first = order["option"].groupby([rows["study"], rows["corpus"]]).transform("min")
     order.insert(1, "first", first)  # a study's corpora by what they begin with
@@ -106,30 +94,23 @@ def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFr
 
 def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFrame:
     probe, headline = study.get("probe", {}), study["headline"]
-    rows = rows[
-        ~rows["experiment"].isin(study.get("altered", []))
-        & rows["metric"].isin([headline, f"{headline}_above_control", f"human_{headline}"])
-    ]
-    for option, plain in (
-        dict.fromkeys(study.get("extensions", [])) | probe.get("plain", {})
-    ).items():
-        if option in rows:
-            rows = rows[rows[option].isna() | (rows[option] == plain)]
+    shown = rows["metric"].isin([headline, f"{headline}_above_control", f"human_{headline}"])
+    rows = rows[shown & ~rows["experiment"].isin(study.get("altered", []))]
+    plain = dict.fromkeys(study.get("extensions", [])) | probe.get("plain", {})
+    for option in plain.keys() & set(rows):
+        rows = rows[rows[option].isna() | (rows[option] == plain[option])]
     option = as_text(rows[probe["option"]]) if "option" in probe else ""
-    rows = rows.assign(
-        option=option, corpus=rows["measured_on"].astype(object).fillna(rows["source"])
-    )
-    splits = [
-        rank([split], sources.get(corpus, {}).get("evaluate", []))[0]
-        for corpus, split in zip(rows["corpus"], rows["split"])
-    ]
+    corpus = rows["measured_on"].astype(object).fillna(rows["source"])
+    rows = rows.assign(option=option, corpus=corpus)
+    known = {name: sources.get(name, {}).get("evaluate", []) for name in set(corpus)}
+    splits = [rank([split], known[name])[0] for name, split in zip(corpus, rows["split"])]
     splits = pd.Series(splits, rows.index, float)
     rows = rows[splits == splits.groupby(rows["corpus"]).transform("min")]
     if not probe.get("ends"):
         return rows
     number = pd.to_numeric(rows["option"], errors="coerce")
-    ends = number.groupby(rows["corpus"])
-    return rows[(number == ends.transform("min")) | (number == ends.transform("max"))]
+    ends = (number.groupby(rows["corpus"]).transform(end) for end in ("min", "max"))
+    return rows[number.eq(next(ends)) | number.eq(next(ends))]
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
@@ -143,9 +124,8 @@ def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
     ]
     order = {"study": studies, "corpus": sources, "option": options}[column.name]
     places = pd.Series(rank(column, order), column.index, dtype=float)
-    return places.mask(
-        places == len(order), pd.to_numeric(column, errors="coerce").fillna(len(order))
-    )
+    number = pd.to_numeric(column, errors="coerce").fillna(len(order))
+    return places.mask(places == len(order), number)
 
 
 def keys(rows: pd.DataFrame) -> pd.Series:
@@ -164,25 +144,20 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
         for name, study in studies.items()
         for method in (*study.get("headline_methods", []), *study["methods"])
     ]
-    order = pd.DataFrame(
-        {"method": rank(zip(rows["study"], rows["method"]), methods)}, index=rows.index
-    )
+    place = rank(zip(rows["study"], rows["method"]), methods)
+    order = pd.DataFrame({"method": place}, index=rows.index)
     for name, study in studies.items():
         for option, first in study.get("probe", {}).get("prefers", {}).items():
             values = rows.loc[rows["study"] == name, option]
             if isinstance(first, list):
-                order.loc[values.index, option] = rank(
-                    values.astype(object).fillna(first[0]), first
-                )
+                place = rank(values.astype(object).fillna(first[0]), first)
+            elif first == "least":
+                place = values.astype(float).fillna(0)
             else:
-                order.loc[values.index, option] = (
-                    values.astype(float).fillna(0)
-                    if first == "least"
-                    else -values.astype(float).fillna(float("inf"))
-                )
-    return rows.loc[order.sort_values(list(order), kind="stable").index].drop_duplicates(
-        ["probe", "model", "way"]
-    )
+                place = -values.astype(float).fillna(float("inf"))
+            order.loc[values.index, option] = place
+    rows = rows.loc[order.sort_values(list(order), kind="stable").index]
+    return rows.drop_duplicates(["probe", "model", "way"])
 
 
 def asked_rows(
@@ -192,18 +167,12 @@ def asked_rows(
     rows = probe_rows(metrics, studies, sources)
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
-    known = pd.DataFrame(
-        [networks.get(name, (UNKNOWN, None)) for name in rows["model"]],
-        rows.index,
-        ["kind", "parameters"],
-    )
-    kind = known["kind"].mask(
-        (known["kind"] == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE
-    )
-    way = [
-        way_of(studies[study], method, of)
-        for study, method, of in zip(rows["study"], rows["method"], kind)
-    ]
+    known = [networks.get(name, (UNKNOWN, None)) for name in rows["model"]]
+    known = pd.DataFrame(known, rows.index, ["kind", "parameters"])
+    is_elsewhere = known["kind"].eq(UNKNOWN) & rows["method"].isin(["released", "external"])
+    kind = known["kind"].mask(is_elsewhere, ELSEWHERE)
+    asked = zip(rows["study"], rows["method"], kind)
+    way = [way_of(studies[study], *how) for study, *how in asked]
     rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way, key=keys)
     order = rows[["probe", "kind", "parameters"]].assign(kind=rank(kind, KINDS.values()))
     return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
@@ -224,10 +193,9 @@ def cells_of(
     """
     rows = asked_rows(metrics, studies, sources, networks)
     rows = rows[rows["method"].map(method_of_blind).isna()]
-    spread = (
-        rows[rows["wording"].notna()]
-        .groupby("key")
-        .agg(lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique"))
+    spread = rows[rows["wording"].notna()].groupby("key")
+    spread = spread.agg(
+        lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique")
     )
     cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies)
     cells = cells.join(spread, on="key")
@@ -256,9 +224,8 @@ def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
     own interval lies above the best that the probe has; controls: of best_controls().
     """
     best = cells["probe"].map(controls.set_index("probe")["value"])
-    is_own = (
-        cells["value"] - cells["above"] - best
-    ).abs() < 1e-9  # paired with the best itself, which tells more than two intervals
+    # paired with the best itself, which tells more than two intervals
+    is_own = (cells["value"] - cells["above"] - best).abs() < 1e-9
     adjusted = cells.groupby("study")["above_p"].transform(holm)
     is_above = (cells["above"] > 0) & (adjusted <= 1 - LEVEL)
     return is_above & (is_own | ~(cells["ci_low"] <= best))
@@ -278,10 +245,8 @@ def best_controls(
     metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict
 ) -> pd.DataFrame:
     """The best control of each probe, on the datasets of its cells."""
-    finest = cells[
-        (cells["scoring"] != "binary")
-        | (cells.groupby("probe")["scoring"].transform("nunique") < 2)
-    ]
+    scorings = cells.groupby("probe")["scoring"].transform("nunique")
+    finest = cells[(cells["scoring"] != "binary") | (scorings < 2)]
     there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
     rows = control_rows(metrics, studies, sources).merge(there)
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
@@ -302,9 +267,8 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """
     claims, found = published_claims(file), []
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]
-    claims = claims.assign(
-        number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")
-    ).dropna(subset="number")
+    number = pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")
+    claims = claims.assign(number=number).dropna(subset="number")
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
         study, corpus = studies[probe["study"]], probe["corpus"]
         is_own = (claims["study"] == probe["study"]) & (claims["metric"] == study["headline"])
@@ -313,16 +277,14 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
         for claim in claims[is_own].to_dict("records"):
             said = settings_of(claim["setting"])
             said.setdefault("measured_on", said.get("source", corpus))
-            is_human = claim["model"] == "human"
+            is_human, method = claim["model"] == "human", said.get("method")
             differ = {name for name, value in own.items() if said.get(name, value) != value}
-            if differ <= ({"slice"} if is_human else set()) and not (
-                method_of_blind(said.get("method")) or said.get("method") == UNTRAINED
-            ):
+            is_asked = not method_of_blind(method) and method != UNTRAINED
+            if is_asked and differ <= ({"slice"} if is_human else set()):
                 is_other = parts_of(claim["setting"], "~").get("source", corpus) != corpus
                 row = claim["row"] + ", other examples" * is_other
                 who = "human" if is_human else "paper"
                 found.append((probe["probe"], who, row, claim["number"] / 100))
     table = pd.DataFrame(found, columns=["probe", "who", "row", "value"])
-    return table.sort_values("value", ascending=False, kind="stable").drop_duplicates(
-        ["probe", "who"]
-    )
+    table = table.sort_values("value", ascending=False, kind="stable")
+    return table.drop_duplicates(["probe", "who"])
