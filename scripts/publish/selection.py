@@ -103,12 +103,10 @@ def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
     return [column for column in metrics if column not in [*MEASURED, "experiment", *but]]
 
 
-def once(rows: pd.DataFrame, but: tuple[str, ...] = ()) -> pd.DataFrame:
+def once(rows: pd.DataFrame) -> pd.DataFrame:
     """Each system once: that of the experiment with the most seeds."""
     rows = rows.sort_values("seeds", ascending=False, kind="stable") if "seeds" in rows else rows
-    return rows.drop_duplicates(
-        [*settings_columns(rows, list(but)), "slice", "metric"]
-    ).sort_index()
+    return rows.drop_duplicates([*settings_columns(rows, []), "slice", "metric"]).sort_index()
 
 
 def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -281,25 +281,71 @@ def is_made(item: dict) -> bool:
     return item["study"] == "strided_sop" and is_plain
 
 
-class Study:
-    """A made-up study in a folder; `call` runs a publish program on it."""
+class Inputs:
+    """A made-up study in a folder; `call` runs the program of an item of figures.yaml on it as the
+    rule does.
+    """
+
+    def __init__(self, folder: Path, program, study: str, schema: pa.Schema, rows: list[dict]):
+        self.folder, self.program, self.study, self.schema = folder, program, study, schema
+        self.results, self.resources = folder / "results", folder / "resources"
+        self.metrics, self.publish = self.results / "metrics.parquet", self.results / "publish"
+        self.runs, self.controls, self.human = [], [], folder / "answers.csv"
+        self.write_metrics(rows)
+
+    def write_metrics(self, rows: list[dict]) -> None:
+        write_rows(rows, self.metrics, self.schema)
+
+    def items(self) -> list[dict]:
+        return [item for item in FIGURES if item["study"] == self.study]
+
+    def item(self, name: str) -> dict:
+        return next(item for item in self.items() if item["name"] == name)
+
+    def call(self, item: dict | str, ok: bool = True, **more):
+        """Run the program of an item, or of one of this name, which must end well, or not; more:
+        other values of its options.
+        """
+        item = self.item(item) if isinstance(item, str) else item
+        of_study = "" if self.study == "all" else self.study
+        human = [self.human] if self.human.exists() else []
+        runs = self.runs + self.controls * ("controls" in item["reads"])
+        given = {name: [self.resources / f"{name}.yaml"] for name in ("sources", "models")}
+        given |= {
+            "metrics": [self.metrics],
+            "output": [self.publish / f"{item['kind']}s" / item["name"]],
+        }
+        reads = {
+            "runs": {"train": [self.results / "train" / of_study], "runs": runs},
+            "datasets": {"build": [self.results / "build" / of_study]},
+            "cleaned": {"cleaned": [self.results / "clean"]},
+            "released": {"fetched": [self.results / "fetch"]},
+            "human": {"human": human},
+        }
+        for name in item["reads"]:
+            given |= reads.get(name, {})
+        given |= {name: [value] for name, value in more.items()}
+        words = [word for name, values in given.items() for word in (f"--{name}", *values)]
+        return self.program(item["program"], *words).checked(ok)
+
+    def drawn(self, name: str) -> str:
+        """The SVG of a figure."""
+        return (self.publish / f"figures/{name}.svg").read_text()
+
+
+class Study(Inputs):
+    """A made-up study of sentence order, with its page."""
 
     def __init__(self, folder: Path, program):
-        self.folder, self.program = folder, program
-        self.results = folder / "results"
-        self.metrics, self.publish = (
-            self.results / "evaluate/metrics.parquet",
-            self.results / "publish",
-        )
-        self.page, self.human = self.publish / "site/index.html", folder / "answers.csv"
+        rows = metric_rows() + slice_rows()
+        super().__init__(folder, program, "strided_sop", SCHEMA, rows)
+        self.page = self.publish / "site/index.html"
         shutil.copytree(ROOT / "report", folder / "report")
-        self.resources = folder / "resources"
         hand_over(self.resources, "strided_sop", [item for item in FIGURES if is_made(item)])
         self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
         self.change(
             "sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}")
         )
-        self.write_metrics(metric_rows() + slice_rows())
         self.runs = [
             make_run(self.results, source, stride, seed)
             for source in SPLITS
@@ -324,46 +370,13 @@ class Study:
         change(entries)
         write_yaml(file, entries)
 
-    def write_metrics(self, rows: list[dict]) -> None:
-        write_rows(rows, self.metrics, SCHEMA)
-
-    def call(self, item: dict):
-        """Run the program of an item of figures.yaml as the rule does."""
-        resources = self.resources
-        given = [
-            "--metrics",
-            self.metrics,
-            "--sources",
-            resources / "sources.yaml",
-            "--models",
-            resources / "models.yaml",
-            "--output",
-            self.publish / f"{item['kind']}s" / item["name"],
-        ]
-        if "runs" in item["reads"]:
-            controls = self.controls if "controls" in item["reads"] else []
-            given += [
-                "--train",
-                self.results / "train/strided_sop",
-                "--runs",
-                *self.runs,
-                *controls,
-            ]
-        if "datasets" in item["reads"]:
-            given += ["--build", self.results / "build/strided_sop"]
-        if "cleaned" in item["reads"]:
-            given += ["--cleaned", self.results / "clean"]
-        if "human" in item["reads"] and self.human.exists():
-            given += ["--human", self.human]
-        return self.program(item["program"], *given)
-
     def items(self) -> list[dict]:
         return read_yaml(self.resources / "figures.yaml")
 
     def make_page(self, **settings):
         """Run every program, then the page's; settings: of the configuration, besides."""
         for item in self.items():
-            self.call(item).checked()
+            self.call(item)
         return self.page_alone(**settings)
 
     def page_alone(self, **settings):
@@ -384,10 +397,6 @@ class Study:
                 {"accuracy_by_stride": {"rule": "publish_accuracy_by_stride", "code": "print 0123"}}
             ),
         )
-
-
-def item_of(study: Study, name: str) -> dict:
-    return next(item for item in study.items() if item["name"] == name)
 
 
 def points_of(study, name: str) -> pd.DataFrame:

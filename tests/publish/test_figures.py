@@ -43,6 +43,8 @@ FIGURES = [
 NOT_MODELS = "control baseline majority human".split()
 LONG = "A model of 7 billion parameters (4 bits)"
 MANY = 7  # models of the largest form
+# what they show tells its limit itself
+OF_RUNS = ["strided_sop_training_curves", "temporal_nli_additive_weights"]
 
 
 def here(typed: str, *given) -> Ended:
@@ -137,27 +139,33 @@ def whole(tmp_path_factory) -> list[tuple]:
     return [(name, study, pq.read_table(study.metrics)) for name, study in made_up.items()]
 
 
-@pytest.fixture(scope="module", params=[small, large])
+def marked(table: pa.Table) -> pa.Table:
+    """All as sample data, and cut to 200 items."""
+    for name, value in (("sample", True), ("limit", 200)):
+        place, field = table.column_names.index(name), table.schema.field(name)
+        column = pa.array([value] * len(table), field.type)
+        table = table.set_column(place, field, column)
+    return table
+
+
+@pytest.fixture(scope="module", params=[small, large, marked])
 def inputs(request, whole) -> dict:
     for _, study, metrics in whole:
         pq.write_table(request.param(metrics), study.metrics)
-    return {name: study for name, study, _ in whole}
+    return {name: study for name, study, _ in whole} | {"form": request.param}
 
 
 @pytest.mark.parametrize("item", FIGURES, ids=[item["name"] for item in FIGURES])
 def test_no_figure_has_a_fault_in_any_form(inputs, monkeypatch, item):
-    study, drawn = inputs[item["study"]], []
+    drawn = []
     monkeypatch.setattr(style, "save", lambda draw, given: drawn.append(style.drawn(draw)))
-    if item["study"] == "all":
-        study.call(
-            {
-                "scripts.publish.scorecard.figure": "figure",
-                "scripts.publish.scorecard.wordings": "wordings",
-            }[item["program"]]
-        )
-    else:
-        study.call(item if item["study"] == "strided_sop" else item["name"])
-    assert faults_of(drawn[0]) == []
+    inputs[item["study"]].call(item)
+    [figure] = drawn
+    assert faults_of(figure) == []
+    if inputs["form"] is marked:
+        texts = "\n".join(text.get_text() for axes in figure.axes for text in axes.texts)
+        assert "SAMPLE DATA" in texts, "it says so on its face"
+        assert "AT MOST 200 ITEMS" in texts or item["name"] in OF_RUNS
     plt.close("all")
 
 

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.registers import FIGURES, STUDIES
 from tests.files import write_json
 from tests.rows import each_row
-from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, item_of, metric_rows
+from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -79,14 +79,14 @@ class Page(HTMLParser):
 )
 def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
-    first = study.call(item_of(study, name)).checked()
+    first = study.call(name)
     files = {
         suffix: base.with_name(f"{name}.{suffix}") for suffix in "svg dark.svg png pdf csv".split()
     }
     before = {suffix: file.read_bytes() for suffix, file in files.items()}
     assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"
     assert b"SAMPLE DATA" in before["svg"]
-    study.call(item_of(study, name))
+    study.call(name)
     assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
     telling = [
         suffix
@@ -111,7 +111,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     ],
 )
 def test_the_points_beside_a_figure_are_the_metrics(study, name, slices):
-    assert study.call(item_of(study, name)).returncode == 0
+    study.call(name)
     points = pd.read_csv(study.publish / f"figures/{name}.csv")
     key = [
         "source",
@@ -147,7 +147,7 @@ def test_the_points_beside_a_figure_are_the_metrics(study, name, slices):
 def test_a_figure_without_its_numbers_is_one_sentence(study, tmp_path, program, name, rows, said):
     empty = Study(tmp_path / f"empty_{name}", program)
     empty.write_metrics(rows)
-    empty.call(item_of(study, name)).refused(said, lines=1)
+    empty.call(name, ok=False).refused(said, lines=1)
     assert not (empty.publish / "figures").exists()
 
 

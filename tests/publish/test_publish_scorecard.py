@@ -13,8 +13,8 @@ from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from tests.registers import STUDIES, write_published
-from tests.files import read_texts, write_json, write_rows, write_yaml
-from tests.publish.publish_inputs import HOSTILE, p_value_of
+from tests.files import write_json, write_yaml
+from tests.publish.publish_inputs import HOSTILE, Inputs, p_value_of, points_of, table_of
 from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -170,6 +170,7 @@ ROWS = [
     *measured("timedial", "small", "fill", 0.6),
     *measured("timedial", "theirs", "external", 0.7),
 ]
+BOTH = ["scorecard", "scorecard_table"]
 LEFT_OUT = [
     {
         "experiment": "tried",
@@ -188,13 +189,11 @@ LEFT_OUT = [
 ]
 
 
-class Card:
-    """A made-up probe in a folder; `call` runs a program of the scorecard on it."""
+class Card(Inputs):
+    """A made-up probe in a folder."""
 
     def __init__(self, folder, program, rows: list[dict]):
-        self.folder, self.program, self.runs = folder, program, []
-        self.metrics, self.resources = folder / "metrics.parquet", folder / "resources"
-        write_rows(rows, self.metrics, SCHEMA)
+        super().__init__(folder, program, "all", SCHEMA, rows)
         self.resources.mkdir()
         for name, content in (
             ("sources", SOURCES),
@@ -215,21 +214,12 @@ class Card:
                 "seed": 1,
             }
             self.runs.append(f"mctaco/{model}-0")
-            place = folder / f"train/mctaco/{model}-0/run.json"
+            place = self.results / f"train/mctaco/{model}-0/run.json"
             place.parent.mkdir(parents=True)
             write_json(place, facts | ({"kind": kind, "parameters": parameters} if kind else {}))
 
-    def call(self, name: str):
-        return self.program(
-            f"scripts.publish.scorecard.{name} --metrics {self.metrics} "
-            f"--sources {self.resources}/sources.yaml --models {self.resources}/models.yaml "
-            f"--train {self.folder}/train --output {self.folder}/{name}",
-            "--runs",
-            *self.runs,
-        )
-
     def cells(self) -> pd.DataFrame:
-        networks = networks_of([self.folder / "train" / name / "run.json" for name in self.runs])
+        networks = networks_of([self.results / "train" / name / "run.json" for name in self.runs])
         return cells_of(read_scores(self.metrics), STUDIES, SOURCES, networks)
 
 
@@ -279,8 +269,8 @@ def test_a_probe_is_the_whole_test_of_a_study(card):
 
 
 def test_the_table(card):
-    card.call("table").checked()
-    table = read_texts(card.folder / "table.csv")
+    card.call("scorecard_table")
+    table = table_of(card, "scorecard_table")
     assert [name.removeprefix("Order, ") for name in table][:7] == [
         "Kind",
         "Model",
@@ -326,16 +316,15 @@ def test_the_table(card):
     assert nli[9] == "99.8, RoBERTa (MNLI), train and evaluate", (
         "of three labels, not by the hypothesis alone"
     )
-    assert HOSTILE not in (card.folder / "table.md").read_text()
-    assert "\\textless{}script" in (card.folder / "table.tex").read_text()
+    file = card.publish / "tables/scorecard_table"
+    assert HOSTILE not in file.with_suffix(".md").read_text()
+    assert "\\textless{}script" in file.with_suffix(".tex").read_text()
 
 
 def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
-    card.call("figure").checked()
-    files = {suffix: card.folder / f"figure.{suffix}" for suffix in ("svg", "png", "pdf", "csv")}
-    assert b"SAMPLE DATA" not in files["svg"].read_bytes()
-    assert files["pdf"].read_bytes()[:4] == b"%PDF"
-    points, cells = pd.read_csv(files["csv"]), card.cells()
+    card.call("scorecard")
+    assert "SAMPLE DATA" not in card.drawn("scorecard")
+    points, cells = points_of(card, "scorecard"), card.cells()
     columns = "model way value above".split()
     pd.testing.assert_frame_equal(
         points[columns], cells[columns], check_dtype=False, check_exact=True
@@ -368,12 +357,10 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
             *measured("timedial", "random", "control", 0.5, context_scope="full"),
         ],
     )
-    for name in ("figure", "table"):
-        assert card.call(name).returncode == 0
-    points, table = (
-        pd.read_csv(card.folder / "figure.csv"),
-        pd.read_csv(card.folder / "table.csv", index_col="Model").iloc[:, -1],
-    )
+    for name in BOTH:
+        card.call(name)
+    points = points_of(card, "scorecard")
+    table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -1]
     assert points["clear"].tolist() == [is_clear]
     assert ("†" in table[HOSTILE]) == (not is_clear) and table["best control"].startswith("50.0")
 
@@ -386,10 +373,10 @@ def test_both_distances_stand_on_it_where_a_control_sees_more_than_the_model(tmp
     row = row | {"metric": metric, "value": 0.12, "control": "random"}
     controls = measured("timedial", "bag_of_words", "control", 0.94)
     card = Card(tmp_path, program, [*model, row, *controls])
-    for name in ("figure", "table"):
-        card.call(name).checked()
-    assert b"46.0 \xe2\x88\x9248.0 / +12.0" in (tmp_path / "figure.svg").read_bytes()
-    table = pd.read_csv(tmp_path / "table.csv", index_col="Model").iloc[:, -1]
+    for name in BOTH:
+        card.call(name)
+    assert "46.0 −48.0 / +12.0" in card.drawn("scorecard")
+    table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -1]
     assert table[HOSTILE] == "46.0 (43.0–49.0), −48.0 † (one candidate +12.0)"
     assert table["best control"].startswith("94.0")
     assert table["best of one candidate"] == "34.0, random"
@@ -402,9 +389,9 @@ def test_one_model_of_sample_data(tmp_path, program):
         program,
         measured("mctaco", "gpt", "likelihood", 0.3, source="sample_mctaco", sample=True, limit=50),
     )
-    for name in ("figure", "table"):
-        one.call(name).checked()
-    drawn, table = (tmp_path / "figure.svg").read_text(), pd.read_csv(tmp_path / "table.csv")
+    for name in BOTH:
+        one.call(name)
+    drawn, table = one.drawn("scorecard"), table_of(one, "scorecard_table")
     assert "SAMPLE DATA" in drawn
     assert "AT MOST 50 ITEMS" in drawn
     assert "human" not in set(table["Model"])
@@ -412,8 +399,8 @@ def test_one_model_of_sample_data(tmp_path, program):
 
 
 def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program):
-    card.call("wordings").checked()
-    points = pd.read_csv(card.folder / "wordings.csv")
+    card.call("wordings")
+    points = points_of(card, "wordings")
     told = points["study model method wording value".split()].fillna("mean").to_numpy().tolist()
     assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in told
     assert ["strided_sop", "gpt", "likelihood", "mean", 0.58] in told
@@ -433,14 +420,13 @@ def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program)
             ),
         ],
     )
-    assert both.call("wordings").returncode == 0
-    assert sorted(pd.read_csv(tmp_path / "wordings.csv")["value"]) == [0.3, 0.35, 0.4], (
+    both.call("wordings")
+    assert sorted(points_of(both, "wordings")["value"]) == [0.3, 0.35, 0.4], (
         "of three labels, not of two"
     )
 
 
 def test_without_a_model_it_is_refused(tmp_path, program):
-    Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call(
-        "table"
-    ).refused("no headline of a model", lines=1)
-    assert not (tmp_path / "table.csv").exists()
+    card = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3))
+    card.call("scorecard_table", ok=False).refused("no headline of a model", lines=1)
+    assert not (card.publish / "tables").exists()

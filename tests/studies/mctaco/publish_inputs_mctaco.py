@@ -14,12 +14,8 @@ from scripts.measure.experiment import above_controls
 from scripts.studies.mctaco.evaluate import SCHEMA
 from tests.files import write_rows, write_yaml
 from tests.runs import write_run
-from tests.publish.publish_inputs import with_draws
+from tests.publish.publish_inputs import HOSTILE, Inputs, with_draws
 
-HOSTILE = (
-    "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x "
-    "onerror=alert(1)>"
-)
 CATEGORIES = {
     "duration": 314,
     "ordering": 263,
@@ -107,7 +103,6 @@ mctaco,"Appendix A.2, figure 3",BERT,bert_base,source=mctaco,plateau.train_pairs
 strided_sop,Figure 3,x,bert_base,source=mctaco,exact_match,increases,with stride,
 """
 SEEDS = [1, 2, 3]
-TABLES = ["mctaco_table", "mctaco_statistics", "mctaco_errors"]
 NAMED = {False: "default", True: "unit_normalization-True"}
 
 
@@ -331,22 +326,15 @@ def make_run(results: Path, model: str, seed: int, turned: bool = False) -> str:
     )
 
 
-class Study:
-    """A made-up study in a folder; `call` runs a publish program on it as the rule does."""
+class Study(Inputs):
+    """A made-up study of MC-TACO."""
 
     def __init__(self, folder: Path, program, rows: list[dict]):
-        self.folder, self.program, self.results = folder, program, folder / "results"
-        self.metrics, self.publish = (
-            self.results / "evaluate/metrics.parquet",
-            self.results / "publish",
-        )
-        self.resources = folder / "resources"
+        super().__init__(folder, program, "mctaco", SCHEMA, rows)
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
             write_yaml(self.resources / f"{name}.yaml", content)
         (self.resources / "published.csv").write_text(PUBLISHED)
-        write_rows(rows, self.metrics, SCHEMA)
-        self.runs = []
 
     def write_released(self, words: list[str]) -> None:
         """The judgements that came with the corpus, one for each answer of QUESTIONS."""
@@ -375,21 +363,3 @@ class Study:
                 self.results / f"clean/mctaco/{split}.parquet",
                 QUESTIONS_SCHEMA,
             )
-
-    def call(self, name: str, ok: bool = True):
-        """Run the program of a figure or table, which must end well, or not."""
-        kind = "table" if name in TABLES else "figure"
-        typed = (
-            f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')} --metrics "
-            f"{self.metrics} --sources {self.resources}/sources.yaml --models "
-            f"{self.resources}/models.yaml --output {self.publish}/{kind}s/{name} --log "
-            f"{self.results}/logs/publish/{name}.log"
-        )
-        if name == "mctaco_errors":
-            typed += (
-                f" --build {self.results}/build/mctaco --fetched {self.results}/fetch "
-                f"--train {self.results}/train/mctaco --runs {' '.join(self.runs)}"
-            )
-        if name == "mctaco_statistics":
-            typed += f" --cleaned {self.results}/clean"
-        return self.program(typed).checked(ok)

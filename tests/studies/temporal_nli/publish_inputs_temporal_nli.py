@@ -14,9 +14,8 @@ from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.registers import FIGURES, hand_over
-from tests.publish.publish_inputs import HOSTILE, with_draws
+from tests.publish.publish_inputs import HOSTILE, Inputs, with_draws, write_history
 from tests.files import write_rows
-from tests.publish.publish_inputs import write_history
 from tests.runs import write_run
 
 SETS = ["temp_order", "temp_duration", "cross_unit"]
@@ -284,20 +283,12 @@ def make_run(
     return name
 
 
-class NliStudy:
-    """A made-up study of temporal-expression NLI in a folder;
-    `call` runs a publish program on it as the rule does.
-    """
+class NliStudy(Inputs):
+    """A made-up study of temporal-expression NLI."""
 
     def __init__(self, folder: Path, program):
-        self.folder, self.program = folder, program
-        self.results, self.resources = folder / "results", folder / "resources"
-        self.metrics, self.publish = (
-            self.results / "evaluate/metrics.parquet",
-            self.results / "publish",
-        )
+        super().__init__(folder, program, "temporal_nli", SCHEMA, metric_rows())
         hand_over(self.resources, "temporal_nli", FIGURES)
-        self.write_metrics(metric_rows())
         self.runs = [
             make_run(self.results, source, name, model, method, labels, seed)
             for source, names, model, method, labels in SYSTEMS
@@ -326,32 +317,3 @@ class NliStudy:
                 "source,split,unit,action,reason,count\n"
                 f"{source},train,temp_order pairs,{action},{how},16980\n"
             )
-
-    def write_metrics(self, rows: list[dict]) -> None:
-        write_rows(rows, self.metrics, SCHEMA)
-
-    def items(self) -> list[dict]:
-        return [item for item in FIGURES if item["study"] == "temporal_nli"]
-
-    def call(self, name: str, ok: bool = True, **more):
-        """Run the program of an item, which must end well, or not;
-        more: other values of its options.
-        """
-        item = next(item for item in self.items() if item["name"] == name)
-        given = {
-            "metrics": self.metrics,
-            "sources": self.resources / "sources.yaml",
-            "models": self.resources / "models.yaml",
-            "output": self.publish / f"{item['kind']}s" / name,
-        } | more
-        reads = {
-            "runs": ["--train", self.results / "train/temporal_nli", "--runs", *self.runs],
-            "datasets": ["--build", self.results / "build/temporal_nli"],
-            "cleaned": ["--cleaned", self.results / "clean"],
-        }
-        options = [word for key, value in given.items() for word in (f"--{key}", value)]
-        return self.program(
-            item["program"],
-            *options,
-            *(word for name in item["reads"] for word in reads.get(name, [])),
-        ).checked(ok)

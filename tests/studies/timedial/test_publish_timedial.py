@@ -26,18 +26,13 @@ from scripts.studies.timedial.figures.metrics import (
 )
 from scripts.publish.selection import as_published
 from tests.registers import PUBLISHED, write_published
-from tests.publish.publish_inputs import of_one_group
 from tests.files import read_json, read_texts, write_json, write_rows, write_yaml
-from tests.publish.publish_inputs import points_of, table_of
+from tests.publish.publish_inputs import HOSTILE, Inputs, of_one_group, points_of, table_of
 from tests.runs import write_run
 from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-HOSTILE = (
-    "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x "
-    "onerror=alert(1)>"
-)
 FIGURES = "timedial_accuracy timedial_errors_by_rule timedial_context timedial_by_kind".split()
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
 SOURCES = yaml.safe_load("""
@@ -154,22 +149,12 @@ def measured(train, runs, build) -> list[dict]:
     return [row for part in parts for row in STUDY.measure(part, 50)]
 
 
-class Study:
-    """A made-up study in a folder, evaluated; `call` runs a publish program on it
-    as the rule does.
-    """
+class Study(Inputs):
+    """A made-up study of TimeDial, evaluated."""
 
     def __init__(self, folder, program, systems: dict, seeds=(1, 2)):
-        self.folder, self.program, self.results, self.runs = folder, program, folder / "results", []
-        self.metrics, self.publish = (
-            self.results / "evaluate/metrics.parquet",
-            self.results / "publish",
-        )
-        self.resources, self.train, self.build = (
-            folder / "resources",
-            self.results / "train",
-            self.results / "build",
-        )
+        super().__init__(folder, program, "timedial", SCHEMA, [])
+        self.train, self.build = (self.results / name / "timedial" for name in ("train", "build"))
         self.resources.mkdir(parents=True)
         for name, content in (("sources", SOURCES), ("models", MODELS)):
             write_yaml(self.resources / f"{name}.yaml", content)
@@ -193,7 +178,7 @@ class Study:
                     "last" if model == "most_frequent" else "direct",
                 )
         rows = measured(self.train, self.runs, self.build)
-        self.write([{"experiment": "tried"} | row for row in rows + above_controls(rows)])
+        self.write_metrics([{"experiment": "tried"} | row for row in rows + above_controls(rows)])
         self.runs = models  # as the rule gives them
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:
@@ -226,22 +211,6 @@ class Study:
         )
         self.runs.append(name)
 
-    def write(self, rows: list[dict]) -> None:
-        write_rows(rows, self.metrics, SCHEMA)
-
-    def call(self, name: str):
-        kind = "figures" if name in FIGURES else "tables"
-        typed = (
-            f"scripts.studies.timedial.figures.{name.removeprefix('timedial_')} "
-            f"--metrics {self.metrics} --sources {self.resources}/sources.yaml "
-            f"--models {self.resources}/models.yaml --output {self.publish}/{kind}/{name}"
-        )
-        if name == "timedial_examples":
-            typed += f" --build {self.build}"
-        if name in ("timedial_examples", "timedial_table"):
-            typed += f" --train {self.train} --runs {' '.join(self.runs)}"
-        return self.program(typed)
-
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
@@ -250,8 +219,7 @@ def study(tmp_path_factory, program) -> Study:
     """
     inputs = Study(tmp_path_factory.mktemp("study"), program, REAL | SAMPLE)
     for name in PROGRAMS:
-        done = inputs.call(name).checked()
-        assert len(done.stderr.splitlines()) == 1
+        assert len(inputs.call(name).stderr.splitlines()) == 1
     return inputs
 
 
@@ -275,30 +243,30 @@ def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
         if row["method"] == "control"
     ]
     for known, wanted in ((fewer + rows, 0.2), (fewer, 0.01)):
-        small.write([*known, *(row for row in rows if row["method"] != "control")])
+        small.write_metrics([*known, *(row for row in rows if row["method"] != "control")])
         shown = timedial_metrics(small.metrics, MODELS, SOURCES).query(
             "title == 'most frequent' and slice == 'all' and metric == 'two_best_accuracy'"
         )
         assert shown.loc[shown["seed"].isna(), "value"].tolist() == pytest.approx([wanted])
-    small.write(rows)
+    small.write_metrics(rows)
 
 
 def test_controls_alone_are_drawn_by_kind(small):
     rows = read_table(small.metrics).to_pylist()
-    small.write([row for row in rows if row["method"] == "control"])
-    small.call("timedial_by_kind").checked()
-    small.write(rows)
-    drawn = (small.publish / "figures/timedial_by_kind.svg").read_text()
+    small.write_metrics([row for row in rows if row["method"] == "control"])
+    small.call("timedial_by_kind")
+    small.write_metrics(rows)
+    drawn = small.drawn("timedial_by_kind")
     assert "duration" in drawn and "has 10 instances" not in drawn
 
 
 def test_a_variant_of_the_options_has_its_own_row_beside_no_published_number(small):
     rows = read_table(small.metrics).to_pylist()
     repaired = [row | {"choices": "repaired", "dataset": "repaired"} for row in rows]
-    small.write(rows + repaired)
-    small.call("timedial_table").checked()
-    small.call("timedial_accuracy").checked()
-    small.write(rows)
+    small.write_metrics(rows + repaired)
+    small.call("timedial_table")
+    small.call("timedial_accuracy")
+    small.write_metrics(rows)
     table = table_of(small, "timedial_table").set_index("Model")["2-best in the paper"]
     name = "BERT-base, repaired options"
     assert [table["BERT-base"], table[name]] == ["67.4", ""]
@@ -332,9 +300,9 @@ def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_numbe
     study = {"extensions": ["contaminated"]}
     assert as_published(pd.DataFrame(rows), study).empty
     assert as_published(pd.DataFrame(clean), study).shape[0] == len(clean)
-    part.write(rows + clean)
+    part.write_metrics(rows + clean)
     for name in ("timedial_accuracy", "timedial_table"):
-        assert part.call(name).returncode == 0
+        part.call(name)
     drawn = points_of(part, "timedial_accuracy")
     assert drawn.loc[
         (drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"
@@ -562,9 +530,9 @@ def test_dialogs_to_read_show_every_score_and_rank(study):
 def titles(study: Study, rows: list[dict]) -> set[str]:
     """The titles of trained systems, of these rows of metrics."""
     kept = read_table(study.metrics).to_pylist()
-    study.write(rows)
+    study.write_metrics(rows)
     metrics = timedial_metrics(study.metrics, MODELS, SOURCES)
-    study.write(kept)
+    study.write_metrics(kept)
     return set(metrics.loc[metrics["method"] == "fill", "title"])
 
 
@@ -631,10 +599,10 @@ def test_less_than_the_full_dialog_is_said_and_one_instance_has_no_interval(tmp_
         },
         [1],
     )
-    assert inputs.call("timedial_accuracy").returncode == 0
-    svg = (inputs.publish / "figures/timedial_accuracy.svg").read_text()
+    inputs.call("timedial_accuracy")
+    svg = inputs.drawn("timedial_accuracy")
     assert "BERT-base, in-domain, local" in svg and ">MiniLM-L6, in-domain<" in svg
-    inputs.write(of_one_group(read_table(inputs.metrics).to_pylist()))
+    inputs.write_metrics(of_one_group(read_table(inputs.metrics).to_pylist()))
     for name in ("timedial_accuracy", "timedial_table"):
-        inputs.call(name).checked()
+        inputs.call(name)
     assert set(table_of(inputs, "timedial_table")["2-best 95 % interval"]) <= {"one group", ""}
