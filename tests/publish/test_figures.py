@@ -169,6 +169,22 @@ def test_no_figure_has_a_fault_in_any_form(inputs, monkeypatch, item):
     plt.close("all")
 
 
+TABLES = ["strided_sop", "temporal_nli", "mctaco", "timedial"]
+
+
+@pytest.mark.parametrize("study", TABLES)
+def test_a_table_marks_samples_and_limits_and_says_where_one_group_has_no_interval(inputs, study):
+    name = f"{study}_table"
+    inputs[study].call(name)
+    text = (inputs[study].publish / f"tables/{name}.md").read_text()
+    if inputs["form"] is marked:
+        here = publish_inputs.table_of(inputs[study], name).iloc[:, 0]
+        assert here.str.endswith("[sample data] [at most 200 items]").all()
+        assert "SAMPLE DATA where marked" in text and "AT MOST 200 ITEMS where marked" in text
+    elif inputs["form"] is small:
+        assert "one group" in text
+
+
 def test_faults_are_found():
     """The checker itself: a cut mark, texts on one another."""
     style.apply()

@@ -15,7 +15,7 @@ from scripts.publish.table import ABOVE
 from scripts.studies.strided_sop.evaluate import SCHEMA as SOP_METRICS
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
 from tests.publish.figure_faults import faults_in
-from tests.publish.publish_inputs import HOSTILE, Study, metric_rows, of_one_group, table_of
+from tests.publish.publish_inputs import HOSTILE, Study, metric_rows, table_of
 from tests.publish.test_transfer import given, measured_rows  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -30,9 +30,9 @@ def study(tmp_path_factory, program) -> Study:
     return study
 
 
-def test_rows_of_other_studies_and_settings(study, tmp_path, program):
+def test_rows_of_other_studies_and_settings(tmp_path, program):
     """What two experiments share stands once; what was trained or measured otherwise has another
-    name; no interval of one group.
+    name.
     """
     other, plain = (
         Study(tmp_path / "other", program),
@@ -56,11 +56,6 @@ def test_rows_of_other_studies_and_settings(study, tmp_path, program):
         models + [row | {"experiment": "again", "value": row["value"] + 0.01} for row in models]
     )
     assert set(strided_metrics(other.metrics, {})["series"]) == {"minilm (tried)", "minilm (again)"}
-    other.write_metrics(of_one_group(metric_rows()))
-    for name in ("strided_sop_table", "accuracy_by_stride"):
-        other.call(name)
-    table = table_of(other, "strided_sop_table")
-    assert set(table["95 % interval"]) == {"one group"} and set(table["Videos"]) == {"1"}
 
 
 def test_the_table_holds_every_number(study):
