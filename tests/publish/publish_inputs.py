@@ -19,6 +19,7 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.measure.experiment import above_controls
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
+from tests.publish.figure_faults import faults_in
 from tests.registers import FIGURES, hand_over
 from tests.files import read_texts, write_rows, write_yaml
 from tests.runs import write_run
@@ -79,6 +80,15 @@ def of_one_group(rows: list[dict]) -> list[dict]:
     ]
 
 
+def metric_row(study: str, value: float | None = None, **more) -> dict:
+    """A number over all seeds and examples, with its interval."""
+    row = yaml.safe_load("""
+        {experiment: tried, split: test, slice: all, seed: null, sd: null, seeds: 1, n: 500, groups: 200,
+          effective_groups: 200.0, sample: false}
+    """)
+    return row | {"study": study} | ({} if value is None else around(value)) | more
+
+
 def around(value: float) -> dict:
     """A value with its interval."""
     return {"value": value, "ci_low": value - 0.03, "ci_high": value + 0.03}
@@ -97,24 +107,20 @@ def metric_rows() -> list[dict]:
         for stride in STRIDES
     ]
     for source, matched, split, stride in places:
-        same = {
-            "experiment": "tried",
-            "study": "strided_sop",
-            "source": source,
-            "stride": stride,
-            "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""),
-            "size_matched": matched,
-            "split": split,
-            "slice": "all",
-            "method": "train",
-            "model": "minilm",
-            "hard": False,
-            "seed": None,
-            "sd": None,
-            "n": 2882 - 700 * stride,
-            "groups": 838 - 100 * stride,
-            "sample": source.startswith("sample"),
-        }
+        same = metric_row(
+            "strided_sop",
+            source=source,
+            stride=stride,
+            dataset=f"stride-{stride}" + ("-size_matched-3" if matched else ""),
+            size_matched=matched,
+            split=split,
+            method="train",
+            model="minilm",
+            hard=False,
+            n=2882 - 700 * stride,
+            groups=838 - 100 * stride,
+            sample=source.startswith("sample"),
+        )
         for metric, lift in (("accuracy", 0), ("peak_accuracy", 0.02)):
             values = [0.55 + 0.05 * stride + 0.01 * seed + lift for seed in SEEDS]
             of = same | {"metric": metric}
@@ -296,6 +302,12 @@ class Inputs:
     def write_metrics(self, rows: list[dict]) -> None:
         write_rows(rows, self.metrics, self.schema)
 
+    def write_resources(self, **contents) -> None:
+        """Write the files of resources/ with these names."""
+        self.resources.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            write_yaml(self.resources / f"{name}.yaml", content)
+
     def items(self) -> list[dict]:
         return [item for item in FIGURES if item["study"] == self.study]
 
@@ -307,6 +319,10 @@ class Inputs:
         other values of its options.
         """
         item = self.item(item) if isinstance(item, str) else item
+        return self.program(item["program"], *self.options(item, **more)).checked(ok)
+
+    def options(self, item: dict, **more) -> list:
+        """What the program of an item is given."""
         of_study = "" if self.study == "all" else self.study
         human = [self.human] if self.human.exists() else []
         runs = self.runs + self.controls * ("controls" in item["reads"])
@@ -325,8 +341,14 @@ class Inputs:
         for name in item["reads"]:
             given |= reads.get(name, {})
         given |= {name: [value] for name, value in more.items()}
-        words = [word for name, values in given.items() for word in (f"--{name}", *values)]
-        return self.program(item["program"], *words).checked(ok)
+        return [word for name, values in given.items() for word in (f"--{name}", *values)]
+
+    def shown(self, name: str, monkeypatch) -> pd.DataFrame:
+        """The points of a figure, which is drawn without faults."""
+        self.call(name)
+        item = self.item(name)
+        assert faults_in(monkeypatch, item["program"], *self.options(item)) == []
+        return points_of(self, name)
 
     def drawn(self, name: str) -> str:
         """The SVG of a figure."""

@@ -28,6 +28,7 @@ from tests.registers import SOURCES
 from scripts.data import studies
 from scripts.data.yaml_files import read_yaml
 from tests.files import write_rows, write_yaml
+from tests.publish.publish_inputs import metric_row
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
 
@@ -45,28 +46,11 @@ def row(source: str, model: str, stride: int, value: float, **more) -> dict:
     """A number over all seeds, in the schema of sentence order;
     its draws go with those of all others.
     """
-    return {
-        "experiment": "tried",
-        "study": "strided_sop",
-        "source": source,
-        "dataset": f"stride-{stride}",
-        "stride": stride,
-        "hard": False,
-        "split": "val_1",
-        "slice": "all",
-        "metric": "accuracy",
-        "method": "train",
-        "model": model,
-        "value": value,
-        "seeds": 1,
-        "ci_low": value - 0.02,
-        "ci_high": value + 0.02,
-        "n": 500,
-        "groups": 200,
-        "effective_groups": 200.0,
-        "sample": False,
-        "draws": value + NOISE * (1 + stride / 5),
-    } | more
+    same = {"source": source, "dataset": f"stride-{stride}", "stride": stride, "hard": False}
+    same |= {"split": "val_1", "metric": "accuracy", "method": "train", "model": model}
+    ends = {"ci_low": value - 0.02, "ci_high": value + 0.02}
+    draws = value + NOISE * (1 + stride / 5)
+    return metric_row("strided_sop", value, draws=draws, **same) | ends | more
 
 
 def line(source: str, model: str, values: list[float], **more) -> list[dict]:

@@ -4,6 +4,7 @@ controls and limits.
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from scripts.publish.findings import (
     ABOVE,
@@ -22,7 +23,7 @@ from scripts.publish.findings import (
 from scripts.publish.scorecard.cells import SYSTEM
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.rows import each_row
-from tests.publish.publish_inputs import metric_rows, p_value_of
+from tests.publish.publish_inputs import metric_row, metric_rows, p_value_of
 
 COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "control"]
 
@@ -39,26 +40,11 @@ def found_in(metrics: pd.DataFrame) -> list[dict]:
 
 def of_nli(value: float, above: tuple[float, float, float], seeds: int = 3) -> pd.DataFrame:
     """Accuracy of a model on set I, with its distance to a bag of words."""
-    row = {
-        "study": "temporal_nli",
-        "experiment": "tried",
-        "source": "event_templates",
-        "dataset": "temp_order",
-        "split": "test",
-        "slice": "all",
-        "challenge_set": "temp_order",
-        "held_out": "template",
-        "scoring": "ternary",
-        "method": "train",
-        "model": "minilm",
-        "metric": "accuracy",
-        "value": value,
-        "ci_low": value - 0.02,
-        "ci_high": value + 0.02,
-        "n": 500,
-        "seeds": seeds,
-        "sample": False,
-    }
+    same = yaml.safe_load("""
+        {source: event_templates, dataset: temp_order, challenge_set: temp_order, held_out: template, scoring: ternary,
+          method: train, model: minilm, metric: accuracy}
+    """)
+    row = metric_row("temporal_nli", value, seeds=seeds, **same)
     rows = [
         row,
         row | {"model": "bag_of_words", "method": "control", "value": value - above[0]},

@@ -13,8 +13,15 @@ from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from tests.registers import STUDIES, write_published
-from tests.files import write_json, write_yaml
-from tests.publish.publish_inputs import HOSTILE, Inputs, p_value_of, points_of, table_of
+from tests.files import write_json
+from tests.publish.publish_inputs import (
+    HOSTILE,
+    Inputs,
+    metric_row,
+    p_value_of,
+    points_of,
+    table_of,
+)
 from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -76,27 +83,8 @@ def measured(
     """The rows of a system: its mean, its distance to the best control (value, ci_low, ci_high),
     and of each wording its value.
     """
-    row = (
-        {
-            "experiment": "tried",
-            "study": study,
-            "model": model,
-            "method": method,
-            "dataset": "default",
-            "slice": "all",
-            "value": value,
-            "sd": None,
-            "seeds": len(wordings or ()) or 2,
-            "ci_low": value - 0.03,
-            "ci_high": value + 0.03,
-            "n": 900,
-            "groups": 90,
-            "effective_groups": 90.0,
-            "sample": False,
-        }
-        | OF[study]
-        | more
-    )
+    same = {"model": model, "method": method, "dataset": "default"} | OF[study] | more
+    row = metric_row(study, value, **{"seeds": len(wordings or ()) or 2} | same)
     rows = [row] + [
         row | {"seed": 0, "wording": name, "value": one, "seeds": 1}
         for name, one in (wordings or {}).items()
@@ -194,14 +182,8 @@ class Card(Inputs):
 
     def __init__(self, folder, program, rows: list[dict]):
         super().__init__(folder, program, "all", SCHEMA, rows)
-        self.resources.mkdir()
-        for name, content in (
-            ("sources", SOURCES),
-            ("models", MODELS),
-            ("studies", STUDIES),
-            ("left_out", LEFT_OUT),
-        ):
-            write_yaml(self.resources / f"{name}.yaml", content)
+        of = {"sources": SOURCES, "models": MODELS, "studies": STUDIES, "left_out": LEFT_OUT}
+        self.write_resources(**of)
         write_published(self.resources)
         for model, (kind, parameters) in NETWORKS.items():
             facts = {

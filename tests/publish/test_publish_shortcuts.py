@@ -9,6 +9,7 @@ from scripts.data.tables import METRICS
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
+from tests.publish.publish_inputs import metric_row
 from tests.files import read_texts, write_json, write_rows, write_yaml
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -132,25 +133,9 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
     for split, rows in splits.items():
         rows = [{name: None for name in schema.names} | row for row in rows]
         write_rows(rows, folder / f"build/made/d/{split}.parquet", schema)
-    metrics = {
-        "experiment": "e",
-        "study": study,
-        "model": "m",
-        "source": "made",
-        "dataset": "d",
-        "split": "test",
-        "slice": "all",
-        "metric": "accuracy",
-        "value": 0.5,
-        "n": 9,
-        "groups": 9,
-        "effective_groups": 9.0,
-        "seeds": 1,
-        "sample": sample,
-    }
-    write_rows(
-        [{name: metrics.get(name) for name in METRICS.names}], folder / "metrics.parquet", METRICS
-    )
+    row = {"model": "m", "source": "made", "dataset": "d", "metric": "accuracy", "sample": sample}
+    row = metric_row(study, 0.5, **row)
+    write_rows([row], folder / "metrics.parquet", METRICS)
     for name, content in (("sources", {"made": {"title": HOSTILE}}), ("models", {"m": {}})):
         write_yaml(folder / f"{name}.yaml", content)
     runs = []

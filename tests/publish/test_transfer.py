@@ -3,15 +3,12 @@ transfers, and a second objective by its weight.
 """
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 import pytest
 import yaml
 
 from scripts.plan.comparable import objectives, transfers
 from scripts.studies.mctaco.evaluate import SCHEMA as MCTACO_METRICS
-from tests.files import write_json, write_rows
-from tests.publish.figure_faults import faults_in
+from tests.publish.publish_inputs import Inputs, metric_row
 from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
 from tests.rows import rows_of
@@ -93,65 +90,26 @@ def test_weights_of_a_second_objective_stand_side_by_side():
 
 
 def measured_rows(
-    schema: pa.Schema,
-    study: str,
-    metric: str,
-    experiment: str,
-    value: float,
-    draws: np.ndarray,
-    **told,
+    study: str, metric: str, experiment: str, value: float, draws: np.ndarray, **more
 ) -> dict:
-    row = dict.fromkeys(schema.names) | {
-        "experiment": experiment,
-        "study": study,
-        "model": "tiny_bert",
-        "method": "train",
-        "slice": "all",
-        "metric": metric,
-        "value": value,
-        "sd": 0.01,
-        "seeds": 2,
-        "ci_low": value - 0.05,
-        "ci_high": value + 0.05,
-        "n": 100,
-        "groups": 40,
-        "effective_groups": 40.0,
-        "draws": draws.astype(np.float32),
-        "sample": True,
-    }
-    return row | told
+    told = {"experiment": experiment, "model": "tiny_bert", "method": "train", "metric": metric}
+    told |= {"sd": 0.01, "seeds": 2, "draws": draws.astype(np.float32), "sample": True} | more
+    return metric_row(study, value, **told)
 
 
-@pytest.fixture
-def given(tmp_path):
-    """The files that rules/publish.smk hands over; returns the arguments."""
-
-    def call(rows: list[dict], schema: pa.Schema, compared: list[dict]) -> list:
-        write_rows(rows, tmp_path / "metrics.parquet", schema)
-        for name, value in {
-            "sources": SOURCES,
-            "models": {"tiny_bert": {"title": "Tiny"}},
-            "studies": STUDIES,
-            "compared": compared,
-        }.items():
-            write_json(tmp_path / f"{name}.yaml", value)
-        return [
-            "--metrics",
-            tmp_path / "metrics.parquet",
-            "--sources",
-            tmp_path / "sources.yaml",
-            "--models",
-            tmp_path / "models.yaml",
-        ]
-
-    return call
+def compared_inputs(folder, program, study, schema, rows: list[dict], compared: list) -> Inputs:
+    """What rules/publish.smk hands to the programs of figures that compare runs."""
+    inputs = Inputs(folder, program, study, schema, rows)
+    models = {"tiny_bert": {"title": "Tiny"}}
+    inputs.write_resources(sources=SOURCES, models=models, studies=STUDIES, compared=compared)
+    return inputs
 
 
-def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch):
+def test_a_transfer_is_a_paired_difference(program, tmp_path, monkeypatch):
     draws = np.random.default_rng(1).normal(0.5, 0.04, 500)
     told = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
     rows = [
-        measured_rows(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
+        measured_rows("mctaco", "exact_match", name, value, draws + shift, **told)
         for name, value, shift in rows_of("""
             plain | 0.5  | 0.0
             after | 0.56 | 0.06
@@ -175,20 +133,8 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     """)
     begun = compared[0]["begun_with"] | {"data": {"stride": 3, "train_labels": "coin"}}
     compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
-    arguments = given(rows, MCTACO_METRICS, compared)
-    for item in ("figure", "table"):
-        program(f"scripts.publish.transfer.{item} --output {tmp_path}/{item}", *arguments).checked()
-    assert (
-        faults_in(
-            monkeypatch,
-            "scripts.publish.transfer.figure",
-            *arguments,
-            "--output",
-            tmp_path / "figure",
-        )
-        == []
-    )
-    point, control = pd.read_csv(tmp_path / "figure.csv").to_dict("records")
+    inputs = compared_inputs(tmp_path, program, "all", MCTACO_METRICS, rows, compared)
+    point, control = inputs.shown("transfer", monkeypatch).to_dict("records")
     assert control["is_control"]
     assert control["value"] == pytest.approx(0.02)
     assert not point["is_control"]
@@ -199,12 +145,10 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     error = np.sqrt(2 * 0.01**2 / 2)
     assert 2 * error < point["value"] - point["ci_low"] < 15 * error
     assert point["ci_low"] + point["ci_high"] == pytest.approx(0.12)
-    assert "by +6.0 (" in (tmp_path / "table.csv").read_text()
-    assert "[sample data]" in (tmp_path / "table.csv").read_text()
-    done = program(
-        f"scripts.publish.transfer.figure --output {tmp_path}/none",
-        *given(rows[:1], MCTACO_METRICS, compared),
-    )
-    assert done.returncode != 0
-    assert "no run beside one that begins with" in done.stderr
+    inputs.call("transfer_table")
+    table = (inputs.publish / "tables/transfer_table.csv").read_text()
+    assert "by +6.0 (" in table and "[sample data]" in table
+    inputs.write_metrics(rows[:1])
+    none = inputs.call("transfer", ok=False, output=tmp_path / "none")
+    none.refused("no run beside one that begins with")
     assert not (tmp_path / "none.csv").exists()

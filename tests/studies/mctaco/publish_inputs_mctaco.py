@@ -12,9 +12,10 @@ from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import QUESTIONS as QUESTIONS_SCHEMA
 from scripts.measure.experiment import above_controls
 from scripts.studies.mctaco.evaluate import SCHEMA
-from tests.files import write_rows, write_yaml
+from tests.files import write_rows
+from tests.registers import write_published
 from tests.runs import write_run
-from tests.publish.publish_inputs import HOSTILE, Inputs, with_draws
+from tests.publish.publish_inputs import HOSTILE, Inputs, metric_row, with_draws
 
 CATEGORIES = {
     "duration": 314,
@@ -73,35 +74,6 @@ MODELS = {
         "hostile": HOSTILE,
     }.items()
 }
-PUBLISHED = """\
-study,table,row,model,setting,metric,value,unit,note
-mctaco,Table 2,Random,random,source=mctaco; slice=all; unit_normalization=False,f1,36.2,%,
-mctaco,Table 2,Random,random,source=mctaco; slice=all; unit_normalization=False,exact_match,8.1,%,
-mctaco,Table 2,Always positive,always_yes,source=mctaco; slice=all; unit_normalization=False,f1,49.8,%,
-mctaco,Table 2,Always positive,always_yes,source=mctaco; slice=all; unit_normalization=False,exact_match,12.1,%,
-mctaco,Table 2,Always negative,always_no,source=mctaco; slice=all; unit_normalization=False,f1,17.4,%,
-mctaco,Table 2,Always negative,always_no,source=mctaco; slice=all; unit_normalization=False,exact_match,17.4,%,
-mctaco,Table 2,ESIM + GloVe,esim_glove,source=mctaco; slice=all; unit_normalization=False,f1,50.3,%,
-mctaco,Table 2,ESIM + GloVe,esim_glove,source=mctaco; slice=all; unit_normalization=False,exact_match,20.9,%,
-mctaco,Table 2,ESIM + ELMo,esim_contextual,source=mctaco; slice=all; unit_normalization=False,f1,54.9,%,
-mctaco,Table 2,ESIM + ELMo,esim_contextual,source=mctaco; slice=all; unit_normalization=False,exact_match,26.4,%,
-mctaco,Table 2,BERT,bert_base,source=mctaco; slice=all; unit_normalization=False,f1,66.1,%,
-mctaco,Table 2,BERT,bert_base,source=mctaco; slice=all; unit_normalization=False,exact_match,39.6,%,
-mctaco,Table 2,BERT + unit normalization,bert_base,source=mctaco; slice=all; unit_normalization=True,f1,69.9,%,
-mctaco,Table 2,BERT + unit normalization,bert_base,source=mctaco; slice=all; unit_normalization=True,exact_match,42.7,%,
-mctaco,Table 2,RoBERTa,roberta_base,source=mctaco; slice=all; unit_normalization=False,f1,72.3,%,
-mctaco,Table 2,RoBERTa,roberta_base,source=mctaco; slice=all; unit_normalization=False,exact_match,43.6,%,
-mctaco,Table 2,Human,human,source=mctaco; slice=all; unit_normalization=False,f1,87.1,%,
-mctaco,Table 2,Human,human,source=mctaco; slice=all; unit_normalization=False,exact_match,75.8,%,
-mctaco,Released predictions (figure 2),duration,bert_base,source=mctaco; slice=category=duration; unit_normalization=True,exact_match,34.4,%,
-mctaco,Released predictions (figure 2),ordering,bert_base,source=mctaco; slice=category=ordering; unit_normalization=True,exact_match,36.9,%,
-mctaco,Released predictions (figure 2),typical_time,bert_base,source=mctaco; slice=category=typical_time; unit_normalization=True,exact_match,42.9,%,
-mctaco,Released predictions (figure 2),frequency,bert_base,source=mctaco; slice=category=frequency; unit_normalization=True,exact_match,46.7,%,
-mctaco,Released predictions (figure 2),stationarity,bert_base,source=mctaco; slice=category=stationarity; unit_normalization=True,exact_match,58.2,%,
-mctaco,Table 1,questions,,source=mctaco; slice=all,statistics.questions,7,,
-mctaco,"Appendix A.2, figure 3",BERT,bert_base,source=mctaco,plateau.train_pairs,2500,pairs,
-strided_sop,Figure 3,x,bert_base,source=mctaco,exact_match,increases,with stride,
-"""
 SEEDS = [1, 2, 3]
 NAMED = {False: "default", True: "unit_normalization-True"}
 
@@ -132,43 +104,22 @@ def of_system(
             "exact_match_range": exact + 0.02,
             "f1_minus_exact_match_range": f1 - exact - 0.02,
         }
+
+    def add(metric: str, name: str, n: int, value: float) -> None:
+        of = same | {"slice": name, "metric": metric, "n": n, "groups": n}
+        rows.extend(measured(of, min(max(value, 0), 1), seeds))
+
     for metric, value in both.items():
-        if metric not in ("f1", "exact_match"):
-            rows += [
-                row
-                for name, n in (("all", 1332), ("quantities=several", 507))
-                for row in measured(
-                    same | {"slice": name, "metric": metric, "n": n, "groups": n}, value, seeds
-                )
-            ]
-            continue
-        rows += measured(
-            same | {"slice": "all", "metric": metric, "n": 1332, "groups": 1332}, value, seeds
-        )
-        rows += measured(
-            same | {"slice": "quantities=several", "metric": metric, "n": 507, "groups": 507},
-            value - 0.05,
-            seeds,
-        )
-        for name, n in CATEGORIES.items():
-            lifted = (
-                RANDOM[name]
-                if (same["model"], metric) == ("random", "exact_match")
-                else value + LIFT[name]
-            )
-            rows += measured(
-                same | {"slice": f"category={name}", "metric": metric, "n": n, "groups": n},
-                min(max(lifted, 0), 1),
-                seeds,
-            )
+        is_plain = metric in ("f1", "exact_match")
+        add(metric, "all", 1332, value)
+        add(metric, "quantities=several", 507, value - 0.05 * is_plain)
+        for name, n in CATEGORIES.items() if is_plain else ():
+            is_random = (same["model"], metric) == ("random", "exact_match")
+            add(metric, f"category={name}", n, RANDOM[name] if is_random else value + LIFT[name])
     if coherent is not None:
-        for name, n in (("all", 421), ("category=duration", 205), ("category=frequency", 216)):
-            shift = 0.04 if name.endswith("frequency") else 0
-            rows += measured(
-                same | {"slice": name, "metric": "consistency", "n": n, "groups": n},
-                min(coherent + shift, 1),
-                seeds,
-            )
+        add("consistency", "all", 421, coherent)
+        add("consistency", "category=duration", 205, coherent)
+        add("consistency", "category=frequency", 216, coherent + 0.04)
     return rows
 
 
@@ -181,20 +132,9 @@ def system(
     **more,
 ) -> dict:
     """What all rows of a system have."""
-    return {
-        "experiment": "tried",
-        "study": "mctaco",
-        "source": source,
-        "split": "test",
-        "sample": source.startswith("sample"),
-        "draw": 0,
-        "train_questions": None,
-        "model": model,
-        "method": method,
-        "unit_normalization": normalized,
-        "train_pairs": pairs,
-        "dataset": NAMED[normalized],
-    } | more
+    same = {"source": source, "model": model, "method": method, "dataset": NAMED[normalized]}
+    same |= {"sample": source.startswith("sample"), "draw": 0, "train_questions": None}
+    return metric_row("mctaco", unit_normalization=normalized, train_pairs=pairs, **same) | more
 
 
 def metric_rows(
@@ -331,10 +271,8 @@ class Study(Inputs):
 
     def __init__(self, folder: Path, program, rows: list[dict]):
         super().__init__(folder, program, "mctaco", SCHEMA, rows)
-        self.resources.mkdir(parents=True)
-        for name, content in (("sources", SOURCES), ("models", MODELS)):
-            write_yaml(self.resources / f"{name}.yaml", content)
-        (self.resources / "published.csv").write_text(PUBLISHED)
+        self.write_resources(sources=SOURCES, models=MODELS)
+        write_published(self.resources)
 
     def write_released(self, words: list[str]) -> None:
         """The judgements that came with the corpus, one for each answer of QUESTIONS."""

@@ -14,9 +14,8 @@ from scripts.data.items import items_of
 from scripts.publish.table import ABOVE
 from scripts.studies.strided_sop.evaluate import SCHEMA as SOP_METRICS
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
-from tests.publish.figure_faults import faults_in
 from tests.publish.publish_inputs import HOSTILE, Study, metric_rows, table_of
-from tests.publish.test_transfer import given, measured_rows  # noqa: F401 (a fixture)
+from tests.publish.test_transfer import compared_inputs, measured_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -129,47 +128,24 @@ def test_pairs_that_people_answered_tell_who_was_right(study):
     assert told["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
 
 
-def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):  # noqa: F811
+def test_accuracy_by_stride_and_weight(program, tmp_path, monkeypatch):
     rows, compared = [], []
     for experiment, weight in (("alone", 0.0), ("both", 0.5)):
         for stride in (0, 3):
-            told = {
-                "source": "sample_activitynet",
-                "dataset": f"stride-{stride}",
-                "split": "val_1",
-                "stride": stride,
-                "hard": False,
-            }
+            place = {"source": "sample_activitynet", "dataset": f"stride-{stride}"}
+            value, told = 0.5 + weight / 10 + stride / 100, {"split": "val_1", "stride": stride}
             rows += [
                 measured_rows(
-                    SOP_METRICS,
-                    "strided_sop",
-                    metric,
-                    experiment,
-                    0.5 + weight / 10 + stride / 100,
-                    np.full(50, 0.5),
-                    **told,
+                    "strided_sop", metric, experiment, value, np.full(50, 0.5), **place | told
                 )
                 for metric in ("accuracy", "peak_accuracy")
             ]
-            compared.append(
-                {
-                    "study": "strided_sop",
-                    "source": "sample_activitynet",
-                    "dataset": f"stride-{stride}",
-                    "model": "tiny_bert",
-                    "method": "train",
-                    "experiment": experiment,
-                    "weight": weight,
-                }
-            )
+            system = {"study": "strided_sop", "model": "tiny_bert", "method": "train"}
+            compared.append(place | system | {"experiment": experiment, "weight": weight})
     rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
-    arguments = [*given(rows, SOP_METRICS, compared), "--output", tmp_path / "figure"]
-    program("scripts.studies.strided_sop.figures.objectives", *arguments).checked()
-    assert (
-        faults_in(monkeypatch, "scripts.studies.strided_sop.figures.objectives", *arguments) == []
-    )
-    points = pd.read_csv(tmp_path / "figure.csv").set_index(["weight", "stride"])["value"]
+    inputs = compared_inputs(tmp_path, program, "strided_sop", SOP_METRICS, rows, compared)
+    points = inputs.shown("strided_sop_objectives", monkeypatch)
+    points = points.set_index(["weight", "stride"])["value"]
     assert points.to_dict() == pytest.approx(
         {(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58}
     )

@@ -17,7 +17,6 @@ from scripts.data.tables import content_digest, provenance_of, read_table, write
 from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.measure.tally import values_of
-from tests.files import write_rows
 from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a fixture)
     LENGTHS,
     NO_WINDOWS,
@@ -27,7 +26,7 @@ from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a 
     cleaned,
 )
 from tests.plan.test_configuration import plan
-from tests.publish.figure_faults import faults_in
+from tests.publish.publish_inputs import Inputs
 from tests.rows import each_row, rows_of
 from tests.plan.test_initial_configuration import SOP, configured
 
@@ -268,26 +267,9 @@ def figure(program, tmp_path, monkeypatch):
     """Draw a figure of the study from rows of metrics, without faults; returns its points."""
 
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
-        write_rows(rows, tmp_path / "metrics.parquet", SCHEMA)
-        (tmp_path / "sources.yaml").write_text(
-            "{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}"
-        )
-        (tmp_path / "models.yaml").write_text("tiny_bert: {title: Tiny}")
-        given = [
-            *(
-                part
-                for kind, file in (
-                    ("metrics", "metrics.parquet"),
-                    ("sources", "sources.yaml"),
-                    ("models", "models.yaml"),
-                )
-                for part in (f"--{kind}", tmp_path / file)
-            ),
-            "--output",
-            tmp_path / name,
-        ]
-        program(f"scripts.studies.strided_sop.figures.{name}", *given).checked()
-        assert faults_in(monkeypatch, f"scripts.studies.strided_sop.figures.{name}", *given) == []
-        return pd.read_csv(tmp_path / f"{name}.csv")
+        inputs = Inputs(tmp_path, program, "strided_sop", SCHEMA, rows)
+        titles = {"howto100m": {"title": "HowTo100M"}, "hirest": {"title": "HiREST"}}
+        inputs.write_resources(sources=titles, models={"tiny_bert": {"title": "Tiny"}})
+        return inputs.shown(f"strided_sop_{name}", monkeypatch)
 
     return call

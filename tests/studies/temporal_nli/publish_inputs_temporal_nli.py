@@ -14,7 +14,7 @@ from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.registers import FIGURES, hand_over
-from tests.publish.publish_inputs import HOSTILE, Inputs, with_draws, write_history
+from tests.publish.publish_inputs import HOSTILE, Inputs, metric_row, with_draws, write_history
 from tests.files import write_rows
 from tests.runs import write_run
 
@@ -90,20 +90,9 @@ def metric_rows() -> list[dict]:
         for scoring in (["ternary", "binary"] if labels is LABELS else ["binary"])
     ]
     for source, challenge_set, model, method, scoring in systems:
-        same = {
-            "experiment": "tried",
-            "study": "temporal_nli",
-            "source": source,
-            "dataset": challenge_set,
-            "challenge_set": challenge_set,
-            "model": model,
-            "method": method,
-            "split": "test",
-            "scoring": scoring,
-            "groups": 18,
-            "sample": False,
-            "held_out": "template",
-        }
+        same = {"source": source, "dataset": challenge_set, "challenge_set": challenge_set}
+        same |= {"model": model, "method": method, "scoring": scoring, "held_out": "template"}
+        same = metric_row("temporal_nli", groups=18, **same)
         for name in slices(challenge_set):
             value = value_of(model if method == "control" else method, name) + 0.1 * (
                 scoring == "binary"

@@ -26,7 +26,7 @@ from scripts.studies.timedial.figures.metrics import (
 )
 from scripts.publish.selection import as_published
 from tests.registers import PUBLISHED, write_published
-from tests.files import read_json, read_texts, write_json, write_rows, write_yaml
+from tests.files import read_json, read_texts, write_json, write_rows
 from tests.publish.publish_inputs import HOSTILE, Inputs, points_of, table_of
 from tests.runs import write_run
 from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
@@ -155,9 +155,7 @@ class Study(Inputs):
     def __init__(self, folder, program, systems: dict, seeds=(1, 2)):
         super().__init__(folder, program, "timedial", SCHEMA, [])
         self.train, self.build = (self.results / name / "timedial" for name in ("train", "build"))
-        self.resources.mkdir(parents=True)
-        for name, content in (("sources", SOURCES), ("models", MODELS)):
-            write_yaml(self.resources / f"{name}.yaml", content)
+        self.write_resources(sources=SOURCES, models=MODELS)
         write_published(self.resources)
         for (source, scope, model, method), right in systems.items():
             learns = method in ("classify", "fill", "generate")
