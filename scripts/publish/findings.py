@@ -1,11 +1,10 @@
 """What each study found, on the first screen of its page: a line of plain words with the control
-beside it, and the points of a small figure.
+beside it, and the points of a small figure. Not a program.
 
-Not a program. A study is told by its headline on its probes (scripts/publish/scorecard/cells.py).
-Where several systems (a model and a way of asking it) ran, the best of those measured on most
-probes is told, and that it is the best; where none did, the best control is. The control is the
-best one of each probe, so a model that is not clearly above it shows nothing about time. Clear is a
-difference by Holm's test over the study's cells. Level is one whose interval lies within ±MARGIN.
+A study is told by its headline on its probes (scripts/publish/scorecard/cells.py). Of several
+systems the best of those measured on most probes is told, and that it is the best; where none ran,
+the best control. Clear is a difference by Holm's test over the study's cells. Level is one whose
+interval lies within ±MARGIN.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,5 @@
 """The one way to draw a figure: lines of panels, each with its points, and legends under them.
 
-A program says which panels there are (Panel) and draws their marks with the functions below.
 figure_of() places everything with matplotlib's constrained layout, so no program counts inches. The
 axes of a line get the height that their panels name. The figure grows by what stands around them.
 Numbers are shares from 0 to 1 in tables, and per cent in figures. Not a program.

@@ -1,12 +1,9 @@
-"""Tabulate what people reached, how far they agree,
-and what every system reaches on the very same items.
+"""Tabulate what people reached, how far they agree, and what every system reaches on the very same
+items.
 
 A group of rows for each split that people answered on, each measure, and each kind of item that
-they told: all who answered together (the mean over items of the mean over those who answered it),
-each alone, on what they answered, and the systems on all items that anyone answered, with the
-difference to people, paired over videos, templates, questions or instances. Intervals of people are
-over these groups, for the people who answered; sd is over people (of a model over its seeds).
-Agreement: Krippendorff's alpha of single answers (nominal).
+they told: all who answered together, each alone, and the systems, with the difference to people,
+paired over groups. Agreement: Krippendorff's alpha of single answers (nominal).
 """
 
 import argparse

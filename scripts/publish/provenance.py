@@ -1,9 +1,8 @@
-"""Which timestride, machines and libraries made the numbers of a page, and what that took:
-from run.json of each run.
+"""Which timestride, machines and libraries made the numbers of a page, and what that took: from
+run.json of each run. Not a program.
 
-Not a program. The energy is an estimate, of the runs alone: CPU hours × WATTS_PER_CORE, and GPU
-hours × the power limit that the GPUs told, which they seldom draw all the time; without memory,
-cooling, and what cleans, builds and evaluates.
+The energy is an estimate, of the runs alone: CPU hours × WATTS_PER_CORE, and GPU hours × the power
+limit of the GPUs, which they seldom draw all the time.
 """
 
 from collections import Counter

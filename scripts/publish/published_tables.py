@@ -1,10 +1,8 @@
 """Tabulate what a paper prints beside what this study found: each table and figure of the paper,
 row by row.
 
-A row is one number of published.csv (scripts/publish/comparison.py says how it finds its runs):
-what the paper prints, what was found here, how far apart they are, and what to keep in mind. Every
-row of the paper stands in it; where this study has no such run, nothing stands beside it. Sample
-data never do.
+A row is one number of published.csv (scripts/publish/comparison.py says how it finds its runs).
+Every row of the paper stands in it. Sample data stand beside none.
 """
 
 import argparse

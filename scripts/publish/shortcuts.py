@@ -1,12 +1,11 @@
-"""How a study's table of shortcuts is made: what a cue says in training, what in evaluation,
-and what it scores alone.
+"""How a study's table of shortcuts is made: what a cue says in training, what in evaluation, and
+what it scores alone. Not a program.
 
 Each study has a program (scripts/studies/<study>/shortcuts.py) that names its cues. A cue of a
-table is two arrays: where it stands, and what it says there: the label, by number. P(right | cue)
-is how often that is right, in training and in the first evaluation split. Coverage is the share of
-the evaluated examples with the cue. The score of the cue alone is of what it says where it stands,
-and of what is most frequent elsewhere. Where a cue is right more often than average in training and
-less often in evaluation, or the reverse, the evaluation punishes who learnt it. Not a program.
+table is two arrays: where it stands, and which label it says there. Alone, it scores by what it
+says where it stands, and by what is most frequent elsewhere. Where a cue is right more often than
+average in training and less often in evaluation, or the reverse, the evaluation punishes who learnt
+it.
 """
 
 import argparse

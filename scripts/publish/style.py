@@ -1,10 +1,10 @@
-"""How every figure looks, on light paper and on dark, and how it is saved:
-the same bytes from the same numbers and commit.
+"""How every figure looks, on light paper and on dark, and how it is saved: the same bytes from the
+same numbers and commit.
 
-A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: which
-colour that is, THEMES says, and one drawing code draws both. The six are those of Okabe and Ito
-(2008), told apart by people with any colour vision, and lighter ones of the same hues for dark
-paper; what a colour says, a marker or a line style says as well, for print in grey.
+A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: THEMES
+says which colour that is, and one drawing code draws both. The six are those of Okabe and Ito
+(2008), and lighter ones of the same hues for dark paper. What a colour says, a marker or a line
+style says as well, for print in grey.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""The scorecard as its figure and its table show it: its rows, its probes, what stands below
-them, and what could not be asked.
+"""What the figure and the table of the scorecard show: rows, probes, what stands below them, and
+what could not be asked.
 """
 
 import argparse

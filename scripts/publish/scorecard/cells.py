@@ -1,15 +1,14 @@
-"""What the scorecard shows: of every probe, model and way of asking the study's headline,
-from the metrics of all studies.
+"""What the scorecard shows: of every probe, model and way of asking the study's headline.
 
 A probe is one test of a study: a corpus with one value of the option that the study names (`probe`
-of study.yaml), on the first split that the corpus is measured on. Other datasets of the study are
-no probes. A model that begins with other weights, or learns a second objective, is not the model
-(altered experiments, scripts/plan/comparable.py).
+of study.yaml), on the first split that the corpus is measured on. A model that begins with other
+weights, or learns a second objective, is not the model (altered experiments,
+scripts/plan/comparable.py).
 
-A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a model was
-asked by several methods of one way, the one that the study tells first (`headline_methods` of
-study.yaml) has the cell, for every kind of model the same, and not the best: that would be chosen
-on the test. A method's own control (`<method>_blind`) stands in its cell.
+A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Of several methods of
+one way, the one that the study tells first (`headline_methods` of study.yaml) has the cell, and not
+the best: that would be chosen on the test. A method's own control (`<method>_blind`) stands in its
+cell.
 """
 
 from pathlib import Path

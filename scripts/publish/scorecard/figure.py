@@ -1,11 +1,8 @@
 """Draw the scorecard: a panel for each probe, a row for each model and way of asking it.
 
-A row has the study's headline in per cent with its 95 % interval, and in numbers how many points it
-lies above the best control of its conditions. Where the best control sees all candidates, a second
-number is the distance to the best control that sees one candidate, as the model does. Filled:
-clearly above every control. Open: not clearly above the best control. A cross is the same model
-without what it should read (blind). The dotted lines are the best controls of the probe. Below the
-models stand these, the best number that the paper prints, and people.
+The number beside a mark tells how many points it lies above the best control of its conditions; a
+second one, above the best control that sees one candidate, as the model does. Below the models
+stand the best controls, the best number that the paper prints, and people.
 """
 
 import argparse

@@ -1,8 +1,5 @@
 """Tabulate the scorecard: models by probes, each cell the study's headline, how sure it is and how
 far it lies above the best control.
-
-Rows are models, by kind and by size, and how they were asked; below them the best control, the best
-that the paper prints and people.
 """
 
 import argparse

@@ -1,7 +1,5 @@
-"""Draw how far the wordings of a prompt spread: each wording a mark, their mean with its interval.
-
-A line of panels for each study, a panel for each of its probes, a row for each model and method
-that was asked in several wordings.
+"""Draw how far the wordings of a prompt spread: a line of panels for each study, a panel for each
+probe, a row for each model and method that was asked in several wordings.
 """
 
 import argparse

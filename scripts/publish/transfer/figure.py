@@ -1,11 +1,8 @@
 """Draw what one training gives to another: paired differences, a panel for each probe.
 
-In each row a system on a corpus: how many points it gains by beginning with weights that were
-trained on something else before, less what the same model reaches without, by the probe's headline,
-on the same items with the same seeds. Marks are means over the seeds, lines 95 % intervals over
-groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it
-helps. Grey: the same after as much training on the same texts with coins for labels, what any
-further training gives.
+A row is a system on a corpus, a mark how many points it gains by beginning with weights that were
+trained on something else before. Grey: after as much training on the same texts with coins for
+labels.
 """
 
 import argparse

@@ -1,7 +1,5 @@
-"""The paired differences between a system that begins with another run's weights
-and the same without.
-
-Not a program.
+"""The paired differences between a system that begins with another run's weights and the same
+without. Not a program.
 """
 
 from pathlib import Path

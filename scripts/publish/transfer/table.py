@@ -1,5 +1,5 @@
 """Tabulate what one training gives to another: each system with and without the weights that it
-begins with, and the paired difference.
+begins with.
 """
 
 import argparse
