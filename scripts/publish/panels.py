@@ -492,9 +492,15 @@ def forest_of(
 
 
 def publish(
-    given: argparse.Namespace, points: pd.DataFrame, draw: Callable[[], Figure], nothing: str = ""
+    given: argparse.Namespace,
+    points: pd.DataFrame,
+    draw: Callable[[], Figure],
+    nothing: str = "not measured in this run",
 ) -> None:
-    """Write a figure in every form, and its points; nothing: what it says without points."""
-    style.save(lambda: style.nothing(nothing) if nothing and points.empty else draw(), given)
+    """Write a figure in every form, and its points; nothing: what it says without points.
+
+    The workflow makes no figure without a run that it `needs` (figures.yaml).
+    """
+    style.save(lambda: style.nothing(nothing) if points.empty else draw(), given)
     write_points(points, given.output)
     log.info("%s: %d points", given.output, len(points))

@@ -111,8 +111,16 @@ def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
 
 
 def publish_table(
-    given: argparse.Namespace, table: pd.DataFrame, caption: str, words: Collection[str]
+    given: argparse.Namespace,
+    table: pd.DataFrame | list[dict],
+    caption: str,
+    words: Collection[str],
 ) -> None:
-    """Write a table in its three forms; words: the columns that hold no numbers."""
+    """Write a table in its three forms; words: the columns that hold no numbers.
+
+    Of rows, not of a table, the columns that none fills are left out.
+    """
+    if isinstance(table, list):
+        table = filled(pd.DataFrame(table).fillna(""), words)
     write(table, caption, [name for name in table if name not in words], given.output)
     log.info("%s: %d rows", given.output, len(table))

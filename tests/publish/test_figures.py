@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from scripts.running.job_files import has_options
-from scripts.publish import panels, style
+from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from tests.registers import FIGURES
 from tests.forking import Ended
@@ -89,19 +89,13 @@ def small(table: pa.Table) -> pa.Table:
     frame = frame[frame["source"] == frame.groupby("study")["source"].transform("first")]
     if "stride" in frame:
         frame = frame[frame["stride"].isna() | (frame["stride"] == 0)]
-    model = ~frame["method"].isin(NOT_MODELS)
-    kept = [frame[~model & (frame["method"] != "control")]]
-    for rows in (frame[model], frame[frame["method"] == "control"]):
-        for _, of_study in rows.groupby("study"):
-            one = of_study.iloc[0]
-            kept.append(
-                of_study[
-                    (of_study["model"] == one["model"]) & (of_study["method"] == one["method"])
-                ]
-            )
-    names = [name for rows in kept for name in rows.index]
-    frame = frame.loc[sorted(set(names))]
-    frame[["ci_low", "ci_high"]] = np.nan
+    is_control, is_model = frame["method"] == "control", ~frame["method"].isin(NOT_MODELS)
+    kept = ~is_control & ~is_model
+    for is_of in (is_model, is_control):
+        for _, of_study in frame[is_of].groupby("study"):
+            same = ["study", "model", "method"]
+            kept |= is_of & (frame[same] == of_study.iloc[0][same]).all(axis=1)
+    frame = frame[kept].assign(ci_low=np.nan, ci_high=np.nan)
     return pa.Table.from_pandas(frame, schema=table.schema, preserve_index=False)
 
 
@@ -114,17 +108,9 @@ def large(table: pa.Table) -> pa.Table:
     first = model[model["model"] == model.groupby("study")["model"].transform("first")]
     for number in range(MANY):
         value = (first["value"] + 2 * number / (MANY - 1) - 1).clip(0, 1)
-        frame = pd.concat(
-            [
-                frame,
-                first.assign(
-                    model=f"another_model_of_many_{number}_instruct",
-                    value=value,
-                    ci_low=(value - 0.04).clip(0, 1),
-                    ci_high=(value + 0.04).clip(0, 1),
-                ),
-            ]
-        )
+        ends = {"ci_low": (value - 0.04).clip(0, 1), "ci_high": (value + 0.04).clip(0, 1)}
+        name = f"another_model_of_many_{number}_instruct"
+        frame = pd.concat([frame, first.assign(model=name, value=value, **ends)])
     if "stride" in frame:
         strided = frame[frame["stride"].notna()]
         more = strided.assign(stride=strided["stride"] + 4, dataset=strided["dataset"] + "-more")
@@ -221,21 +207,3 @@ def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
         assert colours <= {colour.lower() for colour in style.THEMES[theme]} | {"#000000"}
         assert style.THEMES[theme][0].lower() in colours
     assert b"/FontFile2" in (tmp_path / "figure.pdf").read_bytes(), "TrueType, so that text is text"
-
-
-def test_the_best_control_of_each_place_stands_beside_the_models():
-    points = pd.DataFrame(
-        {
-            "place": list("aaabbb"),
-            "system": ["x", "y", "m"] * 2,
-            "method": ["control", "control", "train"] * 2,
-            "value": [0.5, 0.6, 0.1, 0.7, 0.6, 0.1],
-        }
-    )
-    found = panels.with_best_control(points, ["place"])
-    assert list(zip(found["place"], found["system"])) == [
-        ("a", "y"),
-        ("a", "m"),
-        ("b", "x"),
-        ("b", "m"),
-    ]

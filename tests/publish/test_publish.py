@@ -51,14 +51,8 @@ class Page(HTMLParser):
 
     def __init__(self, html: str):
         super().__init__()
-        self.ids, self.hrefs, self.loaded, self.tags, self.handlers, self.attributes = (
-            [],
-            [],
-            [],
-            [],
-            [],
-            [],
-        )
+        self.ids, self.hrefs, self.loaded = [], [], []
+        self.tags, self.handlers, self.attributes = [], [], []
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -74,32 +68,23 @@ class Page(HTMLParser):
             self.loaded.append(facts.get("src") or facts["href"])
 
 
-@pytest.mark.parametrize(
-    "name", ["accuracy_by_stride", "strided_sop_training_curves", "strided_sop_slices"]
-)
-def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
-    base = study.publish / "figures" / name
+def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
+    name = "accuracy_by_stride"
     first = study.call(name)
-    files = {
-        suffix: base.with_name(f"{name}.{suffix}") for suffix in "svg dark.svg png pdf csv".split()
-    }
+    base = study.publish / "figures" / name
+    suffixes = "svg dark.svg png pdf csv".split()
+    files = {suffix: base.with_name(f"{name}.{suffix}") for suffix in suffixes}
     before = {suffix: file.read_bytes() for suffix, file in files.items()}
     assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"
     assert b"SAMPLE DATA" in before["svg"]
     study.call(name)
     assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
-    telling = [
-        suffix
-        for suffix, content in before.items()
-        if re.search(
-            rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, "
-            rb"scripts\.[\w.]+ [0-9a-f]{8,}",
-            content,
-        )
-    ]
-    assert {"svg", "dark.svg", "png", "pdf"} <= {suffix.lstrip(".") for suffix in telling}, (
-        "each file tells which code drew it"
+    maker = (
+        rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, "
+        rb"scripts\.[\w.]+ [0-9a-f]{8,}"
     )
+    for suffix in suffixes[:4]:
+        assert re.search(maker, before[suffix]), "each file tells which code drew it"
     assert "fontTools" not in first.stderr and len(first.stderr.splitlines()) == 1
 
 

@@ -94,8 +94,7 @@ def main(given: argparse.Namespace) -> None:
     rows = worded(asked_rows(metrics, studies, sources, networks))
     probes = probe_names(rows, studies, sources).to_dict("records")
     controls = best_controls(metrics, rows, studies, sources)
-    none = "no model was asked in several wordings in this run"
-    publish(given, rows[COLUMNS], lambda: draw(rows, probes, controls, models), none)
+    publish(given, rows[COLUMNS], lambda: draw(rows, probes, controls, models))
 
 
 if __name__ == "__main__":

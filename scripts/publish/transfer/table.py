@@ -43,7 +43,7 @@ def main(given: argparse.Namespace) -> None:
         }
         for _, row in transfers(given.metrics, given.sources, given.models).iterrows()
     ]
-    publish_table(given, pd.DataFrame(table), CAPTION, WORDS)
+    publish_table(given, table, CAPTION, WORDS)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ import pytest
 import yaml
 
 from scripts.data.tables import CAPTIONS, read_table
+from scripts.studies.hellaswag.evaluate import SCHEMA
 from scripts.studies.hellaswag.tables import CHOICES
 from scripts.data.studies import read_claims
 from tests.registers import write_published
-from tests.files import read_texts, write_json, write_rows
+from tests.files import write_json, write_rows
 from tests.runs import write_run
-from tests.publish.figure_faults import faults_in
+from tests.publish.publish_inputs import Inputs, table_of
 
 VIDEOS = {"train": ["t1", "t2"], "val_1": ["v1", "v2"], "val_2": ["v1", "v2"]}
 WRONG = ["flies away.", "sings a song.", "is a rubik's cube."]
@@ -326,62 +327,42 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
 
 
 @pytest.fixture
-def publish(measured, program, tmp_path):
-    """Run a program on the metrics; returns the output, without suffix, and what was given."""
-
-    def call(module: str, name: str, *more):
-        write_json(
-            tmp_path / "models.yaml", {"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}}
-        )
-        write_json(tmp_path / "studies.yaml", {"hellaswag": {"altered": []}})
-        output = tmp_path / f"hellaswag_{name}"
-        given = [
-            "--metrics",
-            tmp_path / "metrics.parquet",
-            "--sources",
-            tmp_path / "sources.yaml",
-            "--models",
-            tmp_path / "models.yaml",
-            *more,
-            "--output",
-            output,
-        ]
-        program(f"scripts.{module}", *given).checked()
-        return output, given
-
-    return call
+def inputs(measured, program, tmp_path):
+    """The metrics as the programs of figures and tables are given them."""
+    inputs = Inputs(tmp_path, program, "hellaswag", SCHEMA, [])
+    inputs.metrics, inputs.resources = tmp_path / "metrics.parquet", tmp_path
+    inputs.write_resources(
+        models={"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}},
+        studies={"hellaswag": {"altered": []}},
+    )
+    return inputs
 
 
 @pytest.mark.slow
-def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
-    figure, given = publish("studies.hellaswag.figures.accuracy", "accuracy")
-    table, leakage = (
-        publish("studies.hellaswag.figures.table", "table")[0],
-        publish("studies.hellaswag.figures.leakage", "leakage", "--build", tmp_path / "all")[0],
-    )
-    assert faults_in(monkeypatch, "scripts.studies.hellaswag.figures.accuracy", *given) == []
-    points = pd.read_csv(figure.with_suffix(".csv"))
+def test_its_figures_and_tables(inputs, tmp_path, monkeypatch):
+    points = inputs.shown("hellaswag_accuracy", monkeypatch)
     assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"}
     assert np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
-    assert "| 100.0 |" in table.with_suffix(".md").read_text()
-    assert "no video has its captions" in leakage.with_suffix(".md").read_text()
+    inputs.call("hellaswag_table")
+    assert "100.0" in set(table_of(inputs, "hellaswag_table")["Accuracy (%)"])
+    inputs.call("hellaswag_leakage", build=tmp_path / "all")
+    assert "no video has its captions" in set(table_of(inputs, "hellaswag_leakage")["Why"])
 
 
-def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
+def test_items_to_read_and_what_the_paper_says(inputs, tmp_path):
     """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other
     items, which the note says.
     """
     write_published(tmp_path, ["hellaswag"])
     write_json(tmp_path / "claims.yaml", read_claims("hellaswag"))
-    runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
-    outputs = [
-        publish(
-            "studies.hellaswag.figures.examples", "examples", *runs, "--build", tmp_path / "all"
-        ),
-        publish("publish.published_tables", "published", *runs, "--cleaned", tmp_path),
-        publish("publish.claims", "verdicts"),
-    ]
-    cards, beside, verdicts = (read_texts(output.with_suffix(".csv")) for output, _ in outputs)
+    inputs.runs = ["videos", "chance"]
+    of_runs = {"train": tmp_path / "runs"}
+    inputs.call("hellaswag_examples", build=tmp_path / "all", **of_runs)
+    inputs.call("hellaswag_published", cleaned=tmp_path, **of_runs)
+    inputs.call("hellaswag_verdicts")
+    cards, beside, verdicts = (
+        table_of(inputs, f"hellaswag_{name}") for name in ("examples", "published", "verdicts")
+    )
     of_video, of_article = (
         cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow")
     )

@@ -7,10 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from scripts.studies.mctaco.figures.metrics import mctaco_metrics, published_beside, table_2
+from scripts.studies.mctaco.figures.metrics import mctaco_metrics
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
-from tests.registers import PUBLISHED
 from tests.publish.publish_inputs import points_of, table_of
 from tests.studies.mctaco.publish_inputs_mctaco import (
     HOSTILE,
@@ -366,14 +365,6 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
     candidates = rows.loc[("duration", "candidates of a question"), ["All", "In the paper"]]
     assert candidates.tolist() == "3.5 9.4".split()
     assert rows.loc[("all", "words of a sentence"), "All"] == "5.0"
-
-
-def test_the_published_numbers_of_the_project_are_those_of_table_2():
-    paper = table_2(published_beside(PUBLISHED), "mctaco")
-    numbers = (paper.set_index("row")[["f1", "exact_match"]] * 100).round(1)
-    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7]
-    assert numbers.loc["Human"].tolist() == [87.1, 75.8]
-    assert len(numbers) == 9
 
 
 def test_by_hand_the_papers_numbers_stand_beside(study, program, tmp_path):

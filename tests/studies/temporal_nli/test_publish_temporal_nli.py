@@ -62,13 +62,6 @@ def facts(study) -> Facts:
     )
 
 
-def claim(**columns) -> pd.Series:
-    return pd.Series(
-        {"model": "", "setting": "", "metric": "accuracy", "value": "1", "unit": "%", "note": ""}
-        | columns
-    )
-
-
 def test_the_rows_of_each_set(study):
     """Every choice of times for both kinds of premise, every hypothesis and unit,
     every distance and size.
@@ -271,61 +264,26 @@ def test_selection_compares_as_text_and_knows_the_star():
 
 
 def test_differences_sums_and_slices_beside_rows(facts):
-    same = (
-        "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; "
-        "method=direct; scoring=ternary; "
-    )
-    over = Comparison(
-        claim(
-            setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
-            value="12",
-            model="roberta_large_mnli",
-            unit="points over model=majority; method=majority",
-        ),
-        facts,
-    ).rows()
-    assert re.fullmatch(r"\+10\.0 \(\+9\.[67] to \+10\.[34]\)", over[0]["Here"]) and len(over) == 1
-    assert re.fullmatch(r"−2\.0 \(−2\.[34] to −1\.[67]\)", over[0]["Difference"])
-    parts = Comparison(
-        claim(
-            setting=same + "slice=premise_type=fixed",
-            unit="points over slice=premise_type=interval",
-        ),
-        facts,
-    ).rows()
-    assert [here["Here"] for here in parts] == ["+16.0"], "parts of a split carry no draws"
-    several = Comparison(
-        claim(setting=same + "slice=choice=date_my_*; premise_type=fixed", value="60"), facts
-    ).rows()
-    assert [(here["Here"], here["Difference"]) for here in several] == [("58.0", "−2.0")], (
-        "the mean over all examples of the slices"
-    )
-    share = Comparison(
-        claim(
-            setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit="", value="0.5"
-        ),
-        facts,
-    ).rows()
-    assert [(here["Here"], here["Difference"]) for here in share] == [
-        ("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")
-    ]
-    shares = Comparison(
-        claim(
-            setting=(
-                "source=event_templates; challenge_set=temp_order; scoring=ternary; "
-                "slice=label=neutral; predicted=*"
-            ),
-            metric="confusion.sum",
-        ),
-        facts,
-    ).rows()
-    assert {here["Here"] for here in shares} == {"25.0"}
-    counted = Comparison(
-        claim(
-            setting="source~temporal_nli_release; split=train",
-            metric="cleaning.temp_order pairs",
-            value="16980",
-        ),
-        facts,
-    ).rows()
-    assert counted == [{"Here": "16,980", "Difference": "0", "Caveat": ""}]
+    def beside(setting: str, **more) -> list[tuple[str, str]]:
+        claim = {"model": "", "metric": "accuracy", "value": "1", "unit": "%", "note": ""}
+        claim = pd.Series(claim | {"setting": setting} | more)
+        return [(one["Here"], one["Difference"]) for one in Comparison(claim, facts).rows()]
+
+    same = "source=event_templates; challenge_set=temp_order; scoring=ternary; "
+    over = "points over model=majority; method=majority"
+    model = {"model": "roberta_large_mnli", "value": "12"}
+    [(here, difference)] = beside(f"{same}method=direct; slice=all", unit=over, **model)
+    assert re.fullmatch(r"\+10\.0 \(\+9\.[67] to \+10\.[34]\)", here)
+    assert re.fullmatch(r"−2\.0 \(−2\.[34] to −1\.[67]\)", difference)
+    direct = f"{same}model=roberta_large_mnli; method=direct; "
+    fixed = f"{direct}slice=premise_type=fixed"
+    parts = beside(fixed, unit="points over slice=premise_type=interval")
+    assert [here for here, _ in parts] == ["+16.0"], "parts of a split carry no draws"
+    several = beside(f"{direct}slice=choice=date_my_*; premise_type=fixed", value="60")
+    assert several == [("58.0", "−2.0")], "the mean over all examples of the slices"
+    share = beside(fixed, metric="weighted_f1", unit="", value="0.5")
+    assert share == [("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")]
+    told = beside(f"{same}slice=label=neutral; predicted=*", metric="confusion.sum")
+    assert {here for here, _ in told} == {"25.0"}
+    setting, metric = "source~temporal_nli_release; split=train", "cleaning.temp_order pairs"
+    assert beside(setting, metric=metric, value="16980") == [("16,980", "0")]

@@ -2,12 +2,11 @@
 
 import argparse
 
-import pandas as pd
 
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title
-from scripts.publish.table import above_cells, by_metric, filled, number_cells, publish_table
+from scripts.publish.table import above_cells, by_metric, number_cells, publish_table
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 
 WORDS = ["Corpus", "Dataset", "Split", "System"]
@@ -37,8 +36,7 @@ def main(given: argparse.Namespace) -> None:
         for name in [name for name in SLICES if name in by]:
             cells |= number_cells(SLICES[name], by[name])
         rows.append(cells | above_cells(by_metric(means), "accuracy", models))
-    table = filled(pd.DataFrame(rows).fillna(""), WORDS)
-    publish_table(given, table, caption_of(CAPTION, metrics, "made-up items, not a corpus"), WORDS)
+    publish_table(given, rows, caption_of(CAPTION, metrics, "made-up items, not a corpus"), WORDS)
 
 
 if __name__ == "__main__":

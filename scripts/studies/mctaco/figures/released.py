@@ -13,14 +13,7 @@ from scripts.data.tables import read_metrics
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of
 from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.table import (
-    ABOVE_VIEW,
-    above_cells,
-    by_metric,
-    filled,
-    number_cells,
-    publish_table,
-)
+from scripts.publish.table import ABOVE_VIEW, above_cells, by_metric, number_cells, publish_table
 from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
 from scripts.studies.mctaco.figures.looks import metrics_to_draw
@@ -59,7 +52,7 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
     return cells | above
 
 
-def tabulate(rows: pd.DataFrame, told: dict, sources: dict, models: dict) -> pd.DataFrame:
+def tabulate(rows: pd.DataFrame, told: dict, sources: dict, models: dict) -> list[dict]:
     """A row for each system, the highest exact match first."""
     table = []
     for _, of_split in rows.groupby(PLACE, sort=False):
@@ -68,7 +61,7 @@ def tabulate(rows: pd.DataFrame, told: dict, sources: dict, models: dict) -> pd.
             of_system = of_split[of_split["key"] == key]
             one = told.get(of_system["model"].iloc[0], NOT_RELEASED)
             table.append(cells_of(of_system, one, sources, models))
-    return filled(pd.DataFrame(table).fillna(""), WORDS)
+    return table
 
 
 def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Released]]:

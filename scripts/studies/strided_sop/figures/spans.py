@@ -109,7 +109,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     points, sources = ordered(sop_metrics(given.metrics), load(given.models)), load(given.sources)
-    publish(given, points[COLUMNS], lambda: draw(points, sources), "no spans were put in order")
+    publish(given, points[COLUMNS], lambda: draw(points, sources))
 
 
 if __name__ == "__main__":

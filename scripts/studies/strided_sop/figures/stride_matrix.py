@@ -115,8 +115,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     points = by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True))
     sources = load(given.sources)
-    none = "nothing was learnt from another stride or corpus than it was measured on"
-    publish(given, points[COLUMNS], lambda: draw(points, sources), none)
+    publish(given, points[COLUMNS], lambda: draw(points, sources))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title, split_title
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
-from scripts.publish.table import above_cells, by_metric, filled, interval, percent, publish_table
+from scripts.publish.table import above_cells, by_metric, interval, percent, publish_table
 
 WORDS = ["Corpus", "Split", "Model"]
 PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "method"]
@@ -62,7 +62,7 @@ def main(given: argparse.Namespace) -> None:
             }
         )
     caption = caption_of(CAPTION, metrics, "made-up sentences, not a corpus")
-    publish_table(given, filled(pd.DataFrame(table), WORDS), caption, WORDS)
+    publish_table(given, table, caption, WORDS)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     cells, sources = cells_of(sop_metrics(given.metrics), load(given.models)), load(given.sources)
-    publish(given, cells[COLUMNS], lambda: draw(cells, sources), "no system told the stride")
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources))
 
 
 if __name__ == "__main__":

@@ -106,8 +106,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     points = windowed(strided_metrics(given.metrics, load(given.models)))
-    sources, none = load(given.sources), "no windows of captions were put in order"
-    publish(given, points[COLUMNS], lambda: draw(points, sources), none)
+    sources = load(given.sources)
+    publish(given, points[COLUMNS], lambda: draw(points, sources))
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ def main(given: argparse.Namespace) -> None:
         told = {"source": source, "dataset": dataset, "held_out": held_out, "sample": sample}
         parts.append(points_of(train).assign(**told, limit=None))
     points = pd.concat(parts[1:] or parts, ignore_index=True)[COLUMNS]
-    publish(given, points, lambda: draw(points, sources), "no run learnt from set I")
+    publish(given, points, lambda: draw(points, sources))
 
 
 if __name__ == "__main__":

@@ -75,8 +75,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     cells, sources = cells_of(nli_metrics(given.metrics, load(given.models))), load(given.sources)
-    none = "no model was measured in this run"
-    publish(given, cells[COLUMNS], lambda: draw(cells, sources), none)
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources))
 
 
 if __name__ == "__main__":

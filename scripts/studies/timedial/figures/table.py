@@ -16,14 +16,7 @@ from scripts.data.runs import facts_of
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title
-from scripts.publish.table import (
-    above_cells,
-    by_metric,
-    filled,
-    number_cells,
-    percent,
-    publish_table,
-)
+from scripts.publish.table import above_cells, by_metric, number_cells, percent, publish_table
 from scripts.studies.timedial.figures.metrics import (
     DOMAINS,
     NOT_LEARNT,
@@ -154,7 +147,7 @@ def main(given: argparse.Namespace) -> None:
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
         table += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
     caption = caption_of(CAPTION, metrics, "made-up dialogs, not a corpus")
-    publish_table(given, filled(pd.DataFrame(table).fillna(""), WORDS), caption, WORDS)
+    publish_table(given, table, caption, WORDS)
 
 
 if __name__ == "__main__":
