@@ -258,7 +258,7 @@ def test_controls_alone_are_drawn_by_kind(small):
     assert "duration" in drawn and "has 10 instances" not in drawn
 
 
-def test_a_variant_of_the_options_has_its_own_row_beside_no_published_number(small):
+def test_a_variant_of_the_options_has_its_own_row_and_panel_beside_no_published_number(small):
     rows = read_table(small.metrics).to_pylist()
     repaired = [row | {"choices": "repaired", "dataset": "repaired"} for row in rows]
     small.write_metrics(rows + repaired)
@@ -270,6 +270,12 @@ def test_a_variant_of_the_options_has_its_own_row_beside_no_published_number(sma
     assert [table["BERT-base"], table[name]] == ["67.4", ""]
     drawn = points_of(small, "timedial_accuracy").query("origin == 'here'")
     assert {"BERT-base", name} <= set(drawn["title"])
+    figure = (small.publish / "figures/timedial_accuracy.svg").read_text()
+    assert "TimeDial, repaired options" in figure and name not in figure
+    best, other = "does not stand in the dialog", "most frequent"
+    assert [figure.count(f">{control}") for control in (best, other)] == [2, 1], (
+        "of the controls of a variant, the best of its view is drawn"
+    )
 
 
 def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_number(

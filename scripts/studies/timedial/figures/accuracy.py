@@ -1,7 +1,9 @@
 """Draw 2-best accuracy of every system on TimeDial beside the published numbers (table 5 of Qin et
-al. 2021, on the paper's challenge only) and people: a row for each system under its paradigm, with
-the most context it was measured with. The line at the left is chance (two right options of four:
-1/6), the one at the right what people reach.
+al. 2021, on the paper's challenge only) and people: a panel for the challenge, and one for each
+variant of its options; a row for each system under its paradigm, with the most context it was
+measured with. The line at the left is chance (two right options of four: 1/6), the one at the right
+what people reach. Of a variant, and of what has read the challenge, the best control of each view
+is drawn; the CSV has all.
 """
 
 import argparse
@@ -13,7 +15,7 @@ from matplotlib.figure import Figure
 
 from scripts.publish import style
 from scripts.publish.arguments import run_program
-from scripts.publish.names import people_points, source_title, split_title
+from scripts.publish.names import load, people_points, source_title, split_title
 from scripts.publish.panels import (
     CHANCE,
     DASHED,
@@ -43,9 +45,22 @@ from scripts.studies.timedial.figures.metrics import (
 PEOPLE = Look(line=DASHED, width=0.9)
 
 
+def of_each_view(points: pd.DataFrame, models: dict) -> pd.DataFrame:
+    """The points without those controls of a variant, or of what has read the challenge, that are
+    neither random nor the best of their view: of one option, or of all.
+    """
+    controls = points[(points["paradigm"] == "control") & (points["model"] != "random")]
+    has_read = controls["domain"] == "contaminated"
+    many = controls[has_read | (controls["variant"] != "")]
+    search = many["model"].map(lambda name: models[name].get("control", {}).get("search", ""))
+    view = [many["measured_on"], many["variant"], has_read[many.index], search == "all_options"]
+    return points.drop(many.index.difference(many.groupby(view)["value"].idxmax()))
+
+
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFrame) -> None:
     draw_systems(axes, points, rows)
-    draw_line(axes, points.loc[points["model"] == "random", "value"].iloc[0] * 100, upright=True)
+    for value in points.loc[points["model"] == "random", "value"].head(1):
+        draw_line(axes, value * 100, upright=True)
     for value, low, high in (people[["value", "ci_low", "ci_high"]] * 100).to_numpy():
         draw_line(axes, value, upright=True, look=PEOPLE)
         axes.axvspan(low, high, color=style.GREY, alpha=0.12, linewidth=0, zorder=0.4)
@@ -60,9 +75,11 @@ def draw(
     points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame
 ) -> Figure:
     tables, lines, reached = [], [], [CHANCE.handle("chance")]
-    for name, challenge in points.groupby("measured_on", sort=False):
-        paper = published_on(challenge, published)
-        answered = people[people["measured_on"] == name].assign(by="people here")
+    for (name, variant), challenge in points.groupby(["measured_on", "variant"], sort=False):
+        of_paper = variant == ""  # people and the paper saw all options as released
+        challenge = challenge.assign(title=challenge["title"].str.replace(variant, "", regex=False))
+        paper = published_on(challenge, published.iloc[: len(published) * of_paper])
+        answered = people[(people["measured_on"] == name) & of_paper].assign(by="people here")
         if (reported := human(paper, name)) is not None:
             printed = pd.DataFrame([{"value": reported, "by": "people in the paper"}])
             answered = pd.concat([answered[["value", "ci_low", "ci_high", "by"]], printed])
@@ -76,7 +93,7 @@ def draw(
         rows = Rows(table)
         draw_one = partial(draw_panel, rows=rows, people=answered)
         tables.append(table)
-        title = source_title(name, sources)
+        title = source_title(name, sources) + variant
         lines.append([Panel(table, draw_one, title, detail, height=rows.height)])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 
@@ -93,7 +110,8 @@ def main(given: argparse.Namespace) -> None:
     people["measured_on"] = [
         sources[source].get("measured_on", source) for source in people["source"]
     ]
-    publish(given, drawn(points, table_5), lambda: draw(points, table_5, sources, people))
+    shown = of_each_view(points, load(given.models))
+    publish(given, drawn(points, table_5), lambda: draw(shown, table_5, sources, people))
 
 
 if __name__ == "__main__":
