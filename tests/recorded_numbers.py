@@ -18,7 +18,7 @@ from scripts.publish.table import percent, signed
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "docs/record"
-NAMED = "study preset experiment dataset method model split slice scoring metric control".split()
+NAMED = "study preset experiment dataset held_out method model split slice scoring metric control".split()
 MEANS = ["value", "ci_low", "ci_high"]
 NUMBER = re.compile(r"([+−]?\d+\.\d)( \([+−]?\d+\.\d(?:–| to )[+−]?\d+\.\d\))?")
 DIFFERENCE = re.compile(r"\d - \d")
