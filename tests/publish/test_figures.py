@@ -16,10 +16,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from scripts.running.job_files import has_options
-from scripts.publish import style
+from scripts.publish import panels, style
 from scripts.publish.arguments import publisher_arguments
 from tests.registers import FIGURES
 from tests.forking import Ended
+from tests.rows import rows_of
 from tests.publish import publish_inputs, test_publish_scorecard
 from tests.studies.mctaco import publish_inputs_mctaco
 from tests.studies.timedial import test_publish_timedial
@@ -207,3 +208,17 @@ def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
         assert colours <= {colour.lower() for colour in style.THEMES[theme]} | {"#000000"}
         assert style.THEMES[theme][0].lower() in colours
     assert b"/FontFile2" in (tmp_path / "figure.pdf").read_bytes(), "TrueType, so that text is text"
+
+
+def test_the_best_control_of_each_place_stands_beside_the_models():
+    rows = rows_of("""
+        a | x | control | 0.5
+        a | y | control | 0.6
+        a | m | train   | 0.1
+        b | x | control | 0.7
+        b | y | control | 0.6
+        b | m | train   | 0.1
+    """)
+    points = pd.DataFrame(rows, columns=["place", "system", "method", "value"])
+    found = panels.with_best_control(points, ["place"])
+    assert (found["place"] + found["system"]).tolist() == "ay am bx bm".split()
