@@ -37,9 +37,9 @@ OPTIONS: dict[str, tuple[str, dict]] = {
 }
 READS = tuple(dict.fromkeys(" ".join(by for by, _ in OPTIONS.values()).split()))
 HELP = """{doc}
-Beside sources.yaml lie the other files of resources/ that the workflow hands over. The program
-writes <output>.csv and, of a figure, .svg, .dark.svg, .png and .pdf, of a table .md and .tex. With
-a figure the CSV holds its points. Shares are from 0 to 1.
+The workflow puts the other files of resources/ beside sources.yaml. A figure is written as
+<output>.svg, .dark.svg, .png and .pdf, its points as .csv. A table is written as .csv, .md and
+.tex. Shares are from 0 to 1.
 
     python -m {module} --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\

@@ -343,7 +343,7 @@ class Inputs:
         given |= {name: [value] for name, value in more.items()}
         return [word for name, values in given.items() for word in (f"--{name}", *values)]
 
-    def shown(self, name: str, monkeypatch) -> pd.DataFrame:
+    def draw_and_check(self, name: str, monkeypatch) -> pd.DataFrame:
         """The points of a figure, which is drawn without faults."""
         self.call(name)
         item = self.item(name)

@@ -134,7 +134,7 @@ def test_a_transfer_is_a_paired_difference(program, tmp_path, monkeypatch):
     begun = compared[0]["begun_with"] | {"data": {"stride": 3, "train_labels": "coin"}}
     compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
     inputs = compared_inputs(tmp_path, program, "all", MCTACO_METRICS, rows, compared)
-    point, control = inputs.shown("transfer", monkeypatch).to_dict("records")
+    point, control = inputs.draw_and_check("transfer", monkeypatch).to_dict("records")
     assert control["is_control"]
     assert control["value"] == pytest.approx(0.02)
     assert not point["is_control"]

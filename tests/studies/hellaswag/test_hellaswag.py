@@ -340,7 +340,7 @@ def inputs(measured, program, tmp_path):
 
 @pytest.mark.slow
 def test_its_figures_and_tables(inputs, tmp_path, monkeypatch):
-    points = inputs.shown("hellaswag_accuracy", monkeypatch)
+    points = inputs.draw_and_check("hellaswag_accuracy", monkeypatch)
     assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"}
     assert np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
     inputs.call("hellaswag_table")

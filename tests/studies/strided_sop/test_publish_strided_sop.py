@@ -144,7 +144,7 @@ def test_accuracy_by_stride_and_weight(program, tmp_path, monkeypatch):
             compared.append(place | system | {"experiment": experiment, "weight": weight})
     rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
     inputs = compared_inputs(tmp_path, program, "strided_sop", SOP_METRICS, rows, compared)
-    points = inputs.shown("strided_sop_objectives", monkeypatch)
+    points = inputs.draw_and_check("strided_sop_objectives", monkeypatch)
     points = points.set_index(["weight", "stride"])["value"]
     assert points.to_dict() == pytest.approx(
         {(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58}

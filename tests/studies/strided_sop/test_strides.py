@@ -270,6 +270,6 @@ def figure(program, tmp_path, monkeypatch):
         inputs = Inputs(tmp_path, program, "strided_sop", SCHEMA, rows)
         titles = {"howto100m": {"title": "HowTo100M"}, "hirest": {"title": "HiREST"}}
         inputs.write_resources(sources=titles, models={"tiny_bert": {"title": "Tiny"}})
-        return inputs.shown(f"strided_sop_{name}", monkeypatch)
+        return inputs.draw_and_check(f"strided_sop_{name}", monkeypatch)
 
     return call

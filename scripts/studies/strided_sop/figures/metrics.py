@@ -37,15 +37,19 @@ def strides_in_words(stride: str) -> str:
     return f"strides 0 to {stride.removeprefix(UP_TO)}" if several else f"stride {stride}"
 
 
-def told(facts: Mapping, name: str, text: Callable[[Any], str]) -> str:
+def fact_in_words(facts: Mapping, name: str, text: Callable[[Any], str]) -> str:
     """`, ` and a fact in words; nothing where it is missing."""
     return f", {text(facts[name])}" if pd.notna(facts.get(name)) else ""
 
 
 def learnt_title(facts: Mapping) -> str:
     """`, learnt from stride 2, learnt from hirest`: where that is not what is measured."""
-    stride = told(facts, "train_stride", lambda stride: f"learnt from {strides_in_words(stride)}")
-    corpus = told(facts, "learn_from", lambda name: f"learnt from {name.replace('_', ' ')}")
+    stride = fact_in_words(
+        facts, "train_stride", lambda stride: f"learnt from {strides_in_words(stride)}"
+    )
+    corpus = fact_in_words(
+        facts, "learn_from", lambda name: f"learnt from {name.replace('_', ' ')}"
+    )
     return stride + corpus
 
 
@@ -57,13 +61,13 @@ def variant_title(facts: Mapping) -> str:
 
     return (
         method_note(facts["method"], PLAIN)
-        + told(facts, "same_videos", lambda _: "same videos")
-        + told(facts, "size_matched", lambda _: "size-matched")
+        + fact_in_words(facts, "same_videos", lambda _: "same videos")
+        + fact_in_words(facts, "size_matched", lambda _: "size-matched")
         + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
-        + told(facts, "context", lambda context: f"windows of {context}")
+        + fact_in_words(facts, "context", lambda context: f"windows of {context}")
         + learnt_title(facts)
-        + told(facts, "train_labels", lambda _: "learnt from coins")
-        + told(facts, "objectives", weight)
+        + fact_in_words(facts, "train_labels", lambda _: "learnt from coins")
+        + fact_in_words(facts, "objectives", weight)
     )
 
 
