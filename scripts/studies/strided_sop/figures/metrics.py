@@ -37,37 +37,28 @@ def strides_in_words(stride: str) -> str:
     return f"strides 0 to {stride.removeprefix(UP_TO)}" if several else f"stride {stride}"
 
 
-def fact_in_words(facts: Mapping, name: str, text: Callable[[Any], str]) -> str:
-    """`, ` and a fact in words; nothing where it is missing."""
-    return f", {text(facts[name])}" if pd.notna(facts.get(name)) else ""
-
-
 def learnt_title(facts: Mapping) -> str:
     """`, learnt from stride 2, learnt from hirest`: where that is not what is measured."""
-    stride = fact_in_words(
-        facts, "train_stride", lambda stride: f"learnt from {strides_in_words(stride)}"
+    stride: Any = facts.get("train_stride")
+    corpus: Any = facts.get("learn_from")
+    return (f", learnt from {strides_in_words(stride)}" if pd.notna(stride) else "") + (
+        f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else ""
     )
-    corpus = fact_in_words(
-        facts, "learn_from", lambda name: f"learnt from {name.replace('_', ' ')}"
-    )
-    return stride + corpus
 
 
 def variant_title(facts: Mapping) -> str:
     """`, size-matched`: how a model was trained and measured, of the columns VARIANT."""
-
-    def weight(objectives: str) -> str:
-        return f"beside masked words (weight {objectives.rpartition(' ')[2]})"
-
+    context, objectives = facts.get("context"), str(facts.get("objectives"))
+    weight = objectives.rpartition(" ")[2]
     return (
         method_note(facts["method"], PLAIN)
-        + fact_in_words(facts, "same_videos", lambda _: "same videos")
-        + fact_in_words(facts, "size_matched", lambda _: "size-matched")
+        + ", same videos" * pd.notna(facts["same_videos"])
+        + ", size-matched" * pd.notna(facts["size_matched"])
         + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
-        + fact_in_words(facts, "context", lambda context: f"windows of {context}")
+        + f", windows of {context}" * pd.notna(context)
         + learnt_title(facts)
-        + fact_in_words(facts, "train_labels", lambda _: "learnt from coins")
-        + fact_in_words(facts, "objectives", weight)
+        + ", learnt from coins" * pd.notna(facts.get("train_labels"))
+        + f", beside masked words (weight {weight})" * pd.notna(facts.get("objectives"))
     )
 
 

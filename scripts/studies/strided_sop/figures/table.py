@@ -35,8 +35,7 @@ def main(given: argparse.Namespace) -> None:
     pairs = {tuple(fact[name] for name in RUN): f"{fact['train_examples']:,}" for fact in facts}
     is_human = metrics["model"] == "human"
     human = {tuple(row[PLACE]): row for _, row in metrics[is_human].iterrows()}
-    systems = metrics[~is_human].groupby([*PLACE, "series"], sort=False)
-    for _, of_system in systems:
+    for _, of_system in metrics[~is_human].groupby([*PLACE, "series"], sort=False):
         by = by_metric(of_system[of_system["seed"].isna()])
         honest, peak = by["accuracy"], by.get("peak_accuracy")
         people = human.get(tuple(honest[PLACE]))
