@@ -88,7 +88,9 @@ def main(given: argparse.Namespace) -> None:
     points, sources = consistencies(metrics_to_draw(given)), load(given.sources)
     is_model = ~points["model"].isin(BASELINES) & (points["method"] != "control")
     enough, shown = (is_model & (points["n"] >= LEAST)).any(), points[points["drawn"]]
-    publish(given, points[POINTS], lambda: draw(shown, sources) if enough else style.nothing(FEW))
+    publish(
+        given, points[POINTS], lambda: draw(shown, sources) if enough else style.nothing(FEW), FEW
+    )
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def main(given: argparse.Namespace) -> None:
     points = points[~points["blind"]]
     points = points[points.groupby(SYSTEM)["context_scope"].transform("nunique") > 1]
     shown = with_best_control(points, points)
-    publish(given, drawn(points, table_7), lambda: draw(shown, table_7, sources))
+    publish(given, drawn(points, table_7), lambda: draw(shown, table_7, sources), ONE)
 
 
 if __name__ == "__main__":
