@@ -24,7 +24,7 @@ from scripts.publish.names import (
     source_title,
     split_title,
 )
-from scripts.publish.table import interval, percent, publish_table, signed
+from scripts.publish.table import filled, interval, percent, publish_table, signed
 
 HEADS = ["Items of", "Split", "Measure", "Kind"]
 WORDS = [*HEADS, "Who"]
@@ -102,7 +102,7 @@ def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -
     return cells
 
 
-def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
+def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     table = []
     place = ["study", "source", "dataset", "split", "scoring"]
     for _, of_split in metrics.groupby(place, sort=False):
@@ -114,7 +114,7 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
         right = right.assign(kind=kind, place=people_last)
         right = right.sort_values(["measure", "kind", "place"], kind="stable")
         table += [cells_of(row, about, models, sources) for _, row in right.iterrows()]
-    return table
+    return filled(pd.DataFrame(table), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:
