@@ -10,6 +10,7 @@ import pandas as pd
 
 from scripts.running.program import UserError
 from scripts.publish.comparison import published_claims, settings_of
+from scripts.publish.table import with_commas
 
 STATISTICS = "statistics."  # how the metric of what a corpus holds begins
 
@@ -55,5 +56,5 @@ def statistics_table(
         ]
     )
     claims = claims.assign(metric=claims["metric"].str.removeprefix(STATISTICS))
-    printed = claims.set_index(["slice", "metric"])["value"]
+    printed = claims.set_index(["slice", "metric"])["value"].map(with_commas)
     return text.assign(**{"In the paper": [printed.get(key, "") for key in values.index]})

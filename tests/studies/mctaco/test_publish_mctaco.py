@@ -369,7 +369,7 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
     rows = table_of(inputs, "mctaco_statistics").set_index(["Of", "Number"])
     assert (
         rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist()
-        == "7 5 2 1893".split()
+        == "7 5 2 1,893".split()
     )
     candidates = rows.loc[("duration", "candidates of a question"), ["All", "In the paper"]]
     assert candidates.tolist() == "3.5 9.4".split()
