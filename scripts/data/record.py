@@ -41,7 +41,7 @@ RUNS, SCORES, HISTORIES, METRICS = (
     "metrics.parquet",
 )
 AGAIN = "take it from git again"
-SCORED = pa.schema(
+SCORE_SCHEMA = pa.schema(
     [
         ("run", pa.string()),
         ("split", pa.string()),

@@ -35,7 +35,7 @@ from scripts.data.record import (
     HISTORIES,
     METRICS,
     RUNS,
-    SCORED,
+    SCORE_SCHEMA,
     SCORES,
     digest_of_given,
     read_runs,
@@ -125,7 +125,7 @@ def scores_of(runs: list[dict], study: dict) -> pa.Table:
             rows += scored_rows(
                 predictions.filter(measured_on), Path(run["data"]), run["method"]["columns"]
             )
-    return pa.Table.from_pylist(rows, schema=SCORED)
+    return pa.Table.from_pylist(rows, schema=SCORE_SCHEMA)
 
 
 def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from scripts.data.record import (
     AGAIN,
     HISTORIES,
-    SCORED,
+    SCORE_SCHEMA,
     SCORES,
     columns_of,
     digest_of_given,
@@ -82,7 +82,7 @@ def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder:
 
 def main(given: argparse.Namespace) -> None:
     lines = read_runs(given.record)
-    scores = read_table(given.record / SCORES, SCORED.names, SCORED)
+    scores = read_table(given.record / SCORES, SCORE_SCHEMA.names, SCORE_SCHEMA)
     history = read_table(given.record / HISTORIES, HISTORY.names, HISTORY)
     for asked in given.runs:
         name = asked["run"]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.data.record import (
-    SCORED,
+    SCORE_SCHEMA,
     digest_of_given,
     predictions_of,
     ranks,
@@ -313,7 +313,7 @@ def test_a_folder_without_a_record_is_named(program, tmp_path):
 
 def test_scores_of_a_shorter_dataset_are_refused(made, tmp_path):
     predictions = pq.read_table(made.train / "mctaco/a/predictions.parquet")
-    rows = pa.Table.from_pylist(scored_rows(predictions, made.data, COLUMNS), schema=SCORED)
+    rows = pa.Table.from_pylist(scored_rows(predictions, made.data, COLUMNS), schema=SCORE_SCHEMA)
     shutil.copytree(made.data, tmp_path / "data")
     file = tmp_path / "data/test.parquet"
     pq.write_table(pq.read_table(file).slice(0, 5), file)
