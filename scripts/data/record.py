@@ -29,11 +29,10 @@ from scipy.stats import rankdata
 from scripts.data.files import whole
 from scripts.data.plain_json import as_json
 from scripts.data.runs import is_name
-from scripts.data.tables import PREDICTIONS, read_table
+from scripts.data.tables import PREDICTIONS, parquet_errors, read_table
 from scripts.data.texts import json_of, lines_in, text_of
 from scripts.running.program import UserError, shown
 
-PLACE = Path("docs/record")
 RUNS, SCORES, HISTORIES, METRICS = (
     "runs.jsonl",
     "scores.parquet",
@@ -193,6 +192,12 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
             )
     parts.sort(key=lambda part: part[0])
     return pa.concat_tables([part for _, part in parts]).select(PREDICTIONS.names)
+
+
+def read_kept(folder: Path, name: str) -> pa.Table:
+    """A table of a record. Raises UserError where it is missing or damaged."""
+    with parquet_errors(folder / name, AGAIN):
+        return pq.read_table(folder / name, page_checksum_verification=True)
 
 
 def write_compact(table: pa.Table, file: Path) -> None:

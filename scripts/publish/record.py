@@ -38,6 +38,7 @@ from scripts.data.record import (
     SCORE_SCHEMA,
     SCORES,
     digest_of_given,
+    read_kept,
     read_runs,
     scored_rows,
     write_compact,
@@ -154,9 +155,9 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
         experiments = pc.unique(metrics["experiment"])
         is_again = (pc.field("preset") == study["name"]) & pc.field("experiment").isin(experiments)
         lines = read_runs(before) | lines
-        scores = without(read_table(before / SCORES), is_new, scores)
-        history = without(read_table(before / HISTORIES), is_new, history)
-        metrics = without(read_table(before / METRICS), is_again, metrics)
+        scores = without(read_kept(before, SCORES), is_new, scores)
+        history = without(read_kept(before, HISTORIES), is_new, history)
+        metrics = without(read_kept(before, METRICS), is_again, metrics)
     folder.mkdir()
     write_runs(lines, folder)
     write_compact(scores.sort_by("run"), folder / SCORES)

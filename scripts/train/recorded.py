@@ -24,14 +24,14 @@ import pyarrow.compute as pc
 from scripts.data.record import (
     AGAIN,
     HISTORIES,
-    SCORE_SCHEMA,
     SCORES,
     columns_of,
     digest_of_given,
     predictions_of,
+    read_kept,
     read_runs,
 )
-from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_table, write_table
+from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
 from scripts.running.program import UserError, execute, json_object_with, log, parser
 from scripts.train.work import finished, forget, hand_out, mark_finished, write_json
 
@@ -82,8 +82,7 @@ def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder:
 
 def main(given: argparse.Namespace) -> None:
     lines = read_runs(given.record)
-    scores = read_table(given.record / SCORES, SCORE_SCHEMA.names, SCORE_SCHEMA)
-    history = read_table(given.record / HISTORIES, HISTORY.names, HISTORY)
+    scores, history = (read_kept(given.record, name) for name in (SCORES, HISTORIES))
     for asked in given.runs:
         name = asked["run"]
         if name not in lines:

@@ -307,6 +307,13 @@ def test_a_damaged_record_is_named(record, program, old, new, said):
     assert pd.Series(done.stderr.splitlines()[-1]).str.contains(said).all()
 
 
+def test_damaged_scores_are_named(made, record, program, tmp_path):
+    file = record / "mctaco/scores.parquet"
+    file.write_bytes(file.read_bytes()[:-40])
+    take(program, made, record, tmp_path / "again").refused("take it from git again")
+    assert not list((tmp_path / "again").rglob("predictions.parquet"))
+
+
 def test_a_folder_without_a_record_is_named(program, tmp_path):
     program(f"scripts.publish.record --check {tmp_path}").refused("has no record")
 
