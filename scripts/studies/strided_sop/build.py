@@ -15,9 +15,10 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
         --output /tmp/stride-2
 
 The first split is the one to learn from; size_matched (a stride) cuts it, and only it, to as many
-pairs as that stride has. max_videos keeps that many videos of each split, those with the lowest
-hash of their id. same_videos (a stride, this one or a larger one) keeps in every split only the
-videos that have a pair of that stride, too: so strides are compared on the same videos. hard keeps,
+pairs as that stride has, train_pairs to that many. max_videos keeps that many videos of each split,
+those with the lowest hash of their id. same_videos (a stride, this one or a larger one) keeps in
+every split only the videos that have a pair of that stride, too: so strides are compared on the
+same videos. hard keeps,
 of the splits to measure on, pairs of which a searched control gets half right, one that did not
 learn from their videos (scripts/studies/strided_sop/hard_pairs.py). What is learnt from stays as it
 is. limit keeps at most that many of the pairs to measure on, by hash of the video and of the place
@@ -72,7 +73,7 @@ HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # of a hash, by which pairs are counted
 PERMUTATIONS = "permutations"  # of the option order_by
 # options of which files do not tell at their defaults, as those before them
-LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order"}
+LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order", "train_pairs": None}
 
 
 def filtered(tables: Iterator[pa.Table], keep: Keep) -> Iterator[pa.Table]:
@@ -119,7 +120,9 @@ def hashes_of_pairs(
         )
 
 
-def size_limit(part: Part, stride: int, matched: int, share: int, options: dict) -> np.uint64:
+def size_limit(
+    part: Part, stride: int, matched: int, share: int, options: dict, most: int | None
+) -> np.uint64:
     """The highest hash of a pair of a stride that stays, so that as many do as the stride `matched`
     has, divided by `share` and rounded up. Raises UserError for none.
 
@@ -139,7 +142,12 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
             f"{part.split}.parquet: {setting} stride {matched}, which has no pairs in "
             f"{part.cleaned} split {part.split}; name a smaller stride"
         )
-    wanted, up_to = -(-wanted // share), np.cumsum(counted)
+    wanted, up_to = most or -(-wanted // share), np.cumsum(counted)
+    if most and most > up_to[-1]:
+        raise UserError(
+            f"{part.split}.parquet: train_pairs is {most}, but {part.cleaned} split {part.split} "
+            f"has {up_to[-1]} pairs of stride {stride}; ask for fewer"
+        )
     if wanted >= up_to[-1]:
         return HIGHEST
     near = int(np.searchsorted(up_to, wanted))
@@ -150,16 +158,18 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
     return np.sort(np.concatenate(held))[wanted - up_to[near] + counted[near] - 1]
 
 
-def cut_to_size(part: Part, matched: int | None, options: dict) -> Keep:
+def cut_to_size(part: Part, matched: int | None, options: dict, most: int | None = None) -> Keep:
     """Which pairs of a split stay, as a function: of several strides as many of each as the largest
-    has, or together as many as the stride `matched`.
+    has, or together as many as the stride `matched`, or at most `most`.
     """
-    if matched is None and len(part.strides) == 1:
+    if matched is None and most is None and len(part.strides) == 1:
         return all_of
     size, share = (part.strides[-1], 1) if matched is None else (matched, len(part.strides))
     return partial(
         are_lowest,
-        highest={stride: size_limit(part, stride, size, share, options) for stride in part.strides},
+        highest={
+            stride: size_limit(part, stride, size, share, options, most) for stride in part.strides
+        },
     )
 
 
@@ -319,7 +329,7 @@ def main(given: argparse.Namespace) -> None:
         for name, part in zip(given.splits, [learn, *measured_parts[1:]]):
             cut: dict = {}
             if part is learn:
-                keep = cut_to_size(part, options["size_matched"], options)
+                keep = cut_to_size(part, options["size_matched"], options, options["train_pairs"])
             else:
                 keep = all_of if options["span"] else cut_to_size(part, None, options)
                 if options["hard"]:

@@ -14,7 +14,8 @@ pairs that have it leave train and dev, and the column part tells which pairs of
 it (unseen) or not (seen). balanced thins the test split until what gives answers away is as
 frequent with each of its labels (scripts/studies/temporal_nli/balance.py). contrast gives each of
 its pairs a counterpart (scripts/studies/temporal_nli/contrast.py). limit keeps at most that many of
-its pairs, by hash, originals and counterparts together.
+its pairs, by hash, originals and counterparts together. train_pairs keeps that many pairs of train,
+by hash; dev stays as it is.
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
 Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates
@@ -52,7 +53,7 @@ from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 
 # An option that came later is not told at its default: files are as those before it.
-LATER = {"balanced": False, "contrast": "none"}
+LATER = {"balanced": False, "contrast": "none", "train_pairs": None}
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
@@ -70,7 +71,7 @@ def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFram
     )
 
 
-def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
+def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templates") -> set[str]:
     """All names, or the `wanted` whose hash is lowest.
 
     Raises UserError when there are not so many.
@@ -80,7 +81,7 @@ def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
         return set(known)
     if wanted > len(known):
         raise UserError(
-            f"{where}: {wanted} templates were asked for, there are {len(known)}; ask for fewer"
+            f"{where}: {wanted} {what} were asked for, there are {len(known)}; ask for fewer"
         )
     return set(known[np.argsort(keyed_hash(known), kind="stable")[:wanted]])
 
@@ -201,7 +202,9 @@ def main(given: argparse.Namespace) -> None:
         tables["dev"] = known
     else:
         dev = held_out(known, options["dev_fraction"], where)
-        tables |= {first: known[~dev], "dev": known[dev]}
+        learnt, ids = known[~dev], known.loc[~dev, "example_id"]
+        chosen = fewer(ids, options["train_pairs"], f"{where}: train_pairs", "pairs")
+        tables |= {first: learnt[ids.isin(chosen)], "dev": known[dev]}
     with whole_set(given.output) as folder:
         write_splits(tables, given, folder)
 
