@@ -10,7 +10,8 @@ scores.parquet   a row a run, epoch and split to measure on: run, split, selecti
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
 
-Scores are kept in as few bits as leave every rank as it is. No text of a corpus is in a record.
+Scores are kept in as few bits as leave every rank as it is, or whole where a metric of the study
+adds them up (study.yaml: sums_scores). No text of a corpus is in a record.
 
 Not a program.
 """
@@ -123,7 +124,9 @@ def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
     return scores
 
 
-def scored_rows(predictions: pa.Table, data: Path, columns: dict[str, str]) -> list[dict]:
+def scored_rows(
+    predictions: pa.Table, data: Path, columns: dict[str, str], whole_scores: bool = False
+) -> list[dict]:
     """Rows of scores.parquet of one run; data: the folder of its dataset; columns: its study's.
 
     Raises UserError for predictions that are not in the dataset's order.
@@ -144,15 +147,13 @@ def scored_rows(predictions: pa.Table, data: Path, columns: dict[str, str]) -> l
             )
         flat = pc.list_flatten(predictions["score"].take(pa.array(part.index))).to_numpy()
         scores = flat.reshape(len(part), -1)
-        own = np.arange(len(part))
+        choices = examples[wanted[1]].to_numpy() if len(wanted) > 1 else np.arange(len(part))
         found[split, epoch] = {
             "run": run,
             "split": split,
             "selections": [selection],
             "epoch": epoch,
-            "score": shortened(
-                scores, examples[wanted[1]].to_numpy() if len(wanted) > 1 else own
-            ).ravel(),
+            "score": (scores if whole_scores else shortened(scores, choices)).ravel(),
         }
     return list(found.values())
 

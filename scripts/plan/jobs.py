@@ -894,6 +894,7 @@ class Jobs:
                     ),
                 ]
             }
+            | {"sums_scores": work.studies[run.study].get("sums_scores", False)}
             | self.run_options(run)
             for run in work.runs.values()
         ]

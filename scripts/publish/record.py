@@ -7,8 +7,8 @@ tables those are kept that README.md or docs/**/*.md link (docs/record/figures/<
 
 Reads  STUDY, JSON of the workflow: name, command; figures and tables that may be kept (name:
        title); where the files are: metrics, publish, train; runs, a list: run, study, paradigm,
-       programs (that clean and build its data), settings, method, splits, data; README.md and
-       docs/**/*.md
+       programs (that clean and build its data), sums_scores, settings, method, splits, data;
+       README.md and docs/**/*.md
 Writes OUTPUT/<study>/runs.jsonl, scores.parquet, history.parquet, metrics.parquet; of what is
        linked OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and
        .md; OUTPUT/README.md, the list of what is there; all or none
@@ -124,7 +124,10 @@ def scores_of(runs: list[dict], study: dict) -> pa.Table:
             predictions = read_table(finished(file, study["command"]))
             measured_on = pc.field("split").isin(run["splits"][1:])
             rows += scored_rows(
-                predictions.filter(measured_on), Path(run["data"]), run["method"]["columns"]
+                predictions.filter(measured_on),
+                Path(run["data"]),
+                run["method"]["columns"],
+                run["sums_scores"],
             )
     return pa.Table.from_pylist(rows, schema=SCORE_SCHEMA)
 
