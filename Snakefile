@@ -34,5 +34,4 @@ rule all:
     default_target: True
     input:
         rules.publish.input,
-        [f"results/build/{study}/README.md" for study in WORK.built_studies],
     localrule: True

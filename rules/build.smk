@@ -5,15 +5,14 @@ Writes results/build/<study>/<source>/<dataset>/<split>.parquet    for pandas.re
        results/build/<study>/<source>/<dataset>/leakage.csv        of dialogs: what was taken out, since it is measured on
        results/build/temporal_spans/<source>/<split>.parquet       temporal expressions in dialogs
        …/manifest.json                                             the names, lengths and hashes of these files
-       results/build/<study>/README.md, croissant.json             what the datasets hold, for datasets.load_dataset and others
+       results/build/<study>/README.md, croissant.json             what the datasets hold; each call that ran jobs writes it
 """
 
 
 rule build:
-    """All datasets of the study, and their cards."""
+    """All datasets of the study."""
     input:
         [built(dataset) for dataset in WORK.plan.datasets.values()],
-        [f"results/build/{study}/README.md" for study in WORK.built_studies],
     localrule: True
 
 
@@ -28,7 +27,7 @@ rule build_dataset:
     benchmark:
         "results/benchmarks/build/{study}/{source}/{dataset}.jsonl"
     wildcard_constraints:
-        # Only what this configuration plans: what another one left there is a file like any other (for the cards).
+        # Only what this configuration plans.
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in WORK.plan.datasets.values())})/)[^/]+",
     conda:
         "../envs/data.yaml"
@@ -42,30 +41,6 @@ rule build_dataset:
         "rm -rf {params.folder:q}"
         " && python -m {params.program} {params.arguments} --log {log:q}"
         " && python -m {params.manifest}"
-
-
-rule build_card:
-    """The card of a study's datasets: those built here and those that another configuration left there."""
-    input:
-        datasets=lambda wildcards: [
-            f"results/build/{wildcards.study}/{name}/manifest.json" for name in WORK.dataset_folders(wildcards.study)
-        ],
-    output:
-        card="results/build/{study}/README.md",
-        croissant="results/build/{study}/croissant.json",
-    log:
-        "results/logs/build/{study}.log",
-    benchmark:
-        "results/benchmarks/build/{study}.jsonl"
-    localrule: True
-    conda:
-        "../envs/data.yaml"
-    params:
-        **START.parameters("build_card"),
-    message:
-        "Describing the datasets of {wildcards.study}"
-    shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule build_temporal_spans:

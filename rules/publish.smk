@@ -8,19 +8,18 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/leaderboard/every_eval_ever/     the same as every_eval_ever has them
        results/publish/<name>/index.html                       the page, one file that opens from disk
        results/publish/<name>/findings.json                    what its first screen says
-       results/publish/index.html                              the studies that are there, with their findings
+       results/publish/index.html                              the studies that are there; each call that ran jobs writes it
        docs/record/                                            when `record` is asked for: what is kept with the project
        results/harness/<name>/                                 when `harness` is asked for: tasks for lm-evaluation-harness
 """
 
 
 rule publish:
-    """All figures and tables, the page, and the list of studies."""
+    """All figures and tables, and the page."""
     input:
         [PUBLISHED.files(name) for name in PUBLISHED.items],
         f"{WORK.pages}/index.html",
         [f"{WORK.pages}/leaderboard/{model}.json" for model in WORK.ranked_models],
-        "results/publish/index.html",
     localrule: True
 
 
@@ -95,28 +94,6 @@ rule publish_page:
         **START.parameters("publish_page"),
     message:
         "Publishing the page"
-    shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
-
-
-rule publish_index:
-    """The list of the studies that are there, with what each found."""
-    input:
-        metrics=[f"results/evaluate/{name}/metrics.parquet" for name in WORK.studies_with_page()],
-        findings=WORK.findings_files(),
-    output:
-        index="results/publish/index.html",
-    log:
-        "results/logs/publish/index.log",
-    benchmark:
-        "results/benchmarks/publish/index.jsonl"
-    localrule: True
-    conda:
-        "../envs/data.yaml"
-    params:
-        **START.parameters("publish_index"),
-    message:
-        "Listing the studies"
     shell:
         "python -m {params.program} {params.arguments} --log {log:q}"
 

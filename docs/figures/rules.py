@@ -27,7 +27,7 @@ def read(dot: str) -> tuple[list[str], set[tuple[str, str]]]:
     targets of whole stages left out.
     """
     rules, links = set(), set()
-    of_studies = r'"publish_(?!page|leaderboard|index)\w+"'  # a rule a study
+    of_studies = r'"publish_(?!page|leaderboard)\w+"'  # a rule a study
     for graph in re.sub(of_studies, '"publish_STUDY"', dot).split("digraph ")[1:]:
         names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', graph))
         rules |= {
@@ -64,14 +64,12 @@ def places(rules: list[str], links: set[tuple[str, str]]) -> dict[str, tuple[flo
 
     found = {}
     for column, stage in enumerate(STAGES):
-        last = ("publish_page", "publish_index")
-        own = [rule for rule in rules if rule.split("_")[0] == stage and rule not in last]
+        own = [rule for rule in rules if rule.split("_")[0] == stage and rule != "publish_page"]
         own.sort(key=lambda rule: (rule == "fetch_model", depth(rule), rule))
         for row, rule in enumerate(own):
             found[rule] = (column * STEP, (len(own) - 1) / 2 - row)
     end, lowest = len(STAGES) * STEP, min(y for _, y in found.values())
-    last = {"publish_page": (end, 0.0), "publish_index": (end, -1.0)}
-    return found | {"fetch_model": (0.0, lowest - 0.7)} | last
+    return found | {"fetch_model": (0.0, lowest - 0.7), "publish_page": (end, 0.0)}
 
 
 def draw(rules: list[str], links: set[tuple[str, str]]) -> str:

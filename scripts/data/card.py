@@ -5,13 +5,16 @@ Each dataset is a configuration with its own splits: `datasets.load_dataset("res
 "<source>-<dataset>")` gives them as they are, labels with their names. Terms and citations are
 those that the Parquet files carry.
 
-Reads  <build>/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
-Writes <output>/README.md and <output>/croissant.json
+Each call of Snakemake that ran jobs writes them for every dataset that is there, whichever
+configuration built it (scripts/running/start.py).
 
-    python -m scripts.data.card --build results/build/strided_sop \\
-        --columns scripts/studies/strided_sop/columns.yaml --output results/build/strided_sop \\
+Reads  FOLDER/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
+Writes FOLDER/README.md and FOLDER/croissant.json
+
+    python -m scripts.data.card results/build/strided_sop \\
+        --columns scripts/studies/strided_sop/columns.yaml \\
         --study '{"name": "strided_sop", "title": "…", "paper": "…",
-                  "labels": ["swapped", "in_order"]}' activitynet/stride-0
+                  "labels": ["swapped", "in_order"]}'
 """
 
 import argparse
@@ -30,6 +33,7 @@ from scripts.data.tables import parquet_errors, provenance_of, schema_of
 from scripts.data.yaml_files import read_yaml
 
 LABEL = "label"
+OF_STUDY = ("name", "title", "paper", "labels")  # what a card tells of its study
 CROISSANT_TYPES = {
     "string": "sc:Text",
     "bool": "sc:Boolean",
@@ -81,8 +85,6 @@ def dataset_of(folder: Path, path: str) -> dict:
     by split its file, rows and hash.
     """
     manifest = folder / path / "manifest.json"
-    if not manifest.exists():
-        raise UserError(f"{manifest}: no such file; make it with `snakemake {manifest}`")
     splits = {
         Path(name).stem: facts | {"path": f"{path}/{name}"}
         for name, facts in files_in(manifest).items()
@@ -265,49 +267,38 @@ def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dic
     }
 
 
-def main(given: argparse.Namespace) -> None:
-    columns = read_yaml(given.columns)["dataset"]
-    datasets = [dataset_of(given.build, path) for path in given.datasets]
+def describe_datasets(folder: Path, study: dict, columns: Path) -> None:
+    """Write README.md and croissant.json of a folder of datasets; columns: columns.yaml."""
+    told = read_yaml(columns)["dataset"]
+    manifests = sorted(folder.glob("*/*/manifest.json"))
+    datasets = [dataset_of(folder, str(file.parent.relative_to(folder))) for file in manifests]
+    if not datasets:
+        raise UserError(f"{folder}: holds no dataset; make one with `snakemake build`")
     for name, text in {
-        "README.md": card(datasets, given.study, columns),
-        "croissant.json": json.dumps(
-            croissant(datasets, given.study, columns), indent=1, ensure_ascii=False
-        )
+        "README.md": card(datasets, study, told),
+        "croissant.json": json.dumps(croissant(datasets, study, told), indent=1, ensure_ascii=False)
         + "\n",
     }.items():
-        with whole(given.output / name) as place:
+        with whole(folder / name) as place:
             place.write_text(text, encoding="utf-8")
-    log.info("%s: %d datasets", given.output / "README.md", len(datasets))
+    log.info("%s: %d datasets", folder / "README.md", len(datasets))
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument(
-        "datasets",
-        nargs="+",
-        metavar="SOURCE/DATASET",
-        help="the datasets, as folders under --build",
-    )
-    options.add_argument(
-        "--build", type=Path, required=True, help="the folder of the study's datasets"
-    )
+    options.add_argument("folder", type=Path, help="the folder of the study's datasets")
     options.add_argument(
         "--columns", type=Path, required=True, help="columns.yaml: what each column holds"
     )
     options.add_argument(
         "--study",
-        type=json_object_with("name", "title", "paper", "labels"),
+        type=json_object_with(*OF_STUDY),
         required=True,
         help="what the study is, as JSON",
-    )
-    options.add_argument(
-        "--output",
-        type=Path,
-        required=True,
-        help="the folder to write to; paths in the card begin at --build",
     )
     return options
 
 
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    given = arguments().parse_args()
+    execute(lambda given: describe_datasets(given.folder, given.study, given.columns), given)

@@ -18,8 +18,7 @@ from pathlib import Path
 from scripts.data.files import sha256_of
 from scripts.data.labels import labels_of
 from scripts.data.plain_json import as_json
-from scripts.data.studies import ALL, folder_of
-from scripts.data.yaml_files import read_yaml
+from scripts.data.studies import ALL
 from scripts.plan.configuration import serves
 from scripts.plan.grid import Dataset
 from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, paradigm_of_control, stage_of
@@ -282,24 +281,6 @@ class Jobs:
                 "output": found.folder,
             },
             files=tuple(work.dataset_names(found)),
-        )
-
-    def build_card(self, study: str) -> Job:
-        folder = f"results/build/{study}"
-        columns = folder_of(study, self.work.root) / "columns.yaml"
-        facts = {"name": study} | {
-            key: self.work.studies[study][key] for key in ("title", "paper", "labels")
-        }
-        return Job(
-            "scripts.data.card",
-            options={"study": facts},
-            watched={"columns": read_yaml(columns)["dataset"]},
-            places={
-                "": self.work.dataset_folders(study),
-                "build": folder,
-                "output": folder,
-                "columns": columns,
-            },
         )
 
     def build_temporal_spans(self, source: str) -> Job:
@@ -801,20 +782,6 @@ class Jobs:
                 "runs": [work.run_facts(run) for run in work.runs],
                 "publish": work.pages,
                 "output": f"{work.pages}/index.html",
-            },
-        )
-
-    def publish_index(self) -> Job:
-        metrics = [
-            f"results/evaluate/{name}/metrics.parquet" for name in self.work.studies_with_page()
-        ]
-        return Job(
-            "scripts.publish.index",
-            watched={"template": self.published.page_templates},
-            places={
-                "": metrics,
-                "findings": self.work.findings_files(),
-                "output": "results/publish/index.html",
             },
         )
 

@@ -15,7 +15,6 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from scripts.data.files import Hashes
-from scripts.data.manifest import lost_files
 from scripts.data.studies import read_figures, read_published, read_released, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan import comparable
@@ -319,11 +318,6 @@ class Workplan:
         return sorted({run.study for run in self.runs.values()})
 
     @cached_property
-    def built_studies(self) -> list[str]:
-        """The studies that this configuration builds datasets of."""
-        return sorted({dataset.study for dataset in self.plan.datasets.values()})
-
-    @cached_property
     def used_models(self) -> list[str]:
         return sorted({run.model for run in self.runs.values()})
 
@@ -547,40 +541,6 @@ class Workplan:
             for split in self.sources[self.measured_on(run.dataset.source)]["evaluate"]
         }
         return sorted(str(file.parent) for split in splits for file in split.glob("*/run.json"))
-
-    def studies_with_page(self) -> list[str]:
-        """The names of the configurations that have a page, this one included."""
-        pages = Path("results/publish").glob("*/index.html")
-        there = {
-            page.parent.name
-            for page in pages
-            if Path(f"results/evaluate/{page.parent.name}/metrics.parquet").exists()
-        }
-        return sorted(there | {self.name})
-
-    def findings_files(self) -> list[str]:
-        """The findings of the configurations that have a page, this one included; a page of an
-        earlier version has none beside it.
-        """
-        files = [f"results/publish/{name}/findings.json" for name in self.studies_with_page()]
-        return [file for file in files if file.startswith(f"{self.pages}/") or Path(file).exists()]
-
-    def dataset_folders(self, study: str) -> list[str]:
-        """The datasets of a study that are there whole, as <source>/<dataset>, and those that
-        this configuration builds.
-        """
-        folder = Path(f"results/build/{study}")
-        there = {
-            manifest.parent
-            for manifest in folder.glob("*/*/manifest.json")
-            if not lost_files(manifest)
-        }
-        planned = {
-            Path(dataset.folder)
-            for dataset in self.plan.datasets.values()
-            if dataset.study == study
-        }
-        return sorted(str(place.relative_to(folder)) for place in there | planned)
 
     # ---- Splits
 

@@ -1,12 +1,15 @@
 """List the studies that are there, each with a link to its page and what it found: what a
 configuration's `name` has kept apart.
 
-Reads  metrics.parquet of each study, whose folder has the study's name; findings.json, which its
-       page wrote beside itself (scripts/publish/site.py), so that the list says what the page says
-Writes the HTML file, beside the folders of the studies' pages
+Each call of Snakemake that ran jobs writes it, whichever configuration made a page
+(scripts/running/start.py).
 
-    python -m scripts.publish.index results/evaluate/*/metrics.parquet \\
-        --findings results/publish/*/findings.json --output results/publish/index.html
+Reads  FOLDER/evaluate/<name>/metrics.parquet of each study that has a page; findings.json, which
+       its page wrote beside itself (scripts/publish/site.py), so that the list says what the page
+       says
+Writes FOLDER/publish/index.html
+
+    python -m scripts.publish.index results
 """
 
 import argparse
@@ -38,8 +41,8 @@ def read_findings(file: Path) -> dict:
         ) from None
 
 
-def told_of(name: str, metrics: pd.DataFrame, findings: dict[str, Path]) -> dict:
-    """What the list tells of a study; findings: the files by study."""
+def told_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
+    """What the list tells of a study; an earlier version wrote no findings."""
     return {
         "name": name,
         "marks": marks_of(metrics.assign(sample=metrics["sample"].all())),
@@ -48,36 +51,32 @@ def told_of(name: str, metrics: pd.DataFrame, findings: dict[str, Path]) -> dict
             source.replace("_", " ") for source in sorted(metrics["source"].dropna().unique())
         ],
         **(
-            read_findings(findings[name])
-            if name in findings
+            read_findings(findings)
+            if findings.exists()
             else {"findings": None, "shared_caveats": []}
         ),
     }
 
 
-def main(given: argparse.Namespace) -> None:
-    findings = {file.parent.name: file for file in given.findings}
-    tables = {file.parent.name: read_metrics(file).to_pandas() for file in given.metrics}
-    published = [told_of(name, metrics, findings) for name, metrics in sorted(tables.items())]
+def list_studies(results: Path) -> None:
+    """Write the list of the studies that have a page."""
+    published = [
+        told_of(page.parent.name, read_metrics(file).to_pandas(), page.with_name("findings.json"))
+        for page in sorted(results.glob("publish/*/index.html"))
+        if (file := results / "evaluate" / page.parent.name / "metrics.parquet").exists()
+    ]
     html = templates().get_template("index.html.j2").render({"published": published})
-    with whole(given.output) as place:
+    output = results / "publish/index.html"
+    with whole(output) as place:
         place.write_text(html, encoding="utf-8")
-    log.info("%s: %d studies", given.output, len(tables))
+    log.info("%s: %d studies", output, len(published))
 
 
 def arguments() -> argparse.ArgumentParser:
     asked = parser(__doc__)
-    asked.add_argument("metrics", nargs="+", type=Path, help="metrics.parquet of each study")
-    asked.add_argument(
-        "--findings",
-        nargs="*",
-        type=Path,
-        default=[],
-        help="findings.json of each study whose page wrote it",
-    )
-    asked.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    asked.add_argument("folder", type=Path, help="the folder results/")
     return asked
 
 
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(lambda given: list_studies(given.folder), arguments().parse_args())

@@ -7,16 +7,19 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from scripts.data.card import OF_STUDY, describe_datasets
+from scripts.data.studies import folder_of
 from scripts.plan import checks
 from scripts.plan.jobs import Job, Jobs
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan
+from scripts.publish.index import list_studies
 from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
 from scripts.running.identity import remember_in, write_memory
@@ -181,9 +184,32 @@ class Start:
 
         return self.parameters("train_batch") | {"message": message}
 
+    def list_results(self) -> None:
+        """Write what tells of all that stands on the disk: a card of each study's datasets and the
+        list of studies. As jobs, one configuration would run them again after another one.
+        """
+        writers = [
+            partial(
+                describe_datasets,
+                folder,
+                {"name": study} | {key: facts[key] for key in OF_STUDY if key != "name"},
+                folder_of(study, self.work.root) / "columns.yaml",
+            )
+            for study, facts in self.work.studies.items()
+            if any((folder := Path("results/build", study)).glob("*/*/manifest.json"))
+        ]
+        if any(Path("results/publish").glob("*/index.html")):
+            writers.append(partial(list_studies, Path("results")))
+        for write in writers:
+            try:
+                write()
+            except UserError as error:
+                print(f"Warning: {error}", file=sys.stderr)
+
     def end(self) -> None:
-        """Print what a finished study found."""
+        """List what there is, and print what a finished study found."""
         if not self.is_module:
+            self.list_results()
             work, of_all = (
                 self.work,
                 [name for name, item in self.published.items.items() if item["study"] == "all"],

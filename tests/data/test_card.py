@@ -69,12 +69,9 @@ def built(tmp_path, program):
 
 def card(program, folder):
     return program(
-        f"scripts.data.card --build {folder} --output {folder} "
-        f"--columns {ROOT}/scripts/studies/strided_sop/columns.yaml",
+        f"scripts.data.card {folder} --columns {ROOT}/scripts/studies/strided_sop/columns.yaml",
         "--study",
         json.dumps(STUDY),
-        "corpus/stride-0",
-        "mine/stride-1-hard-True",
     )
 
 

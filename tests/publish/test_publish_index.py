@@ -22,20 +22,21 @@ def list_of(study: Study, findings: dict[str, str | None]):
     """The program's run on copies of a study's metrics under other names, each with these
     findings beside its page (None: without).
     """
-    metrics, files = [], []
     for name, text in findings.items():
-        metrics.append(study.folder / "evaluate" / name / "metrics.parquet")
-        metrics[-1].parent.mkdir(parents=True, exist_ok=True)
-        metrics[-1].write_bytes(study.metrics.read_bytes())
+        metrics, page = (
+            study.folder / "evaluate" / name / "metrics.parquet",
+            study.folder / "publish" / name / "index.html",
+        )
+        for file in (metrics, page):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        metrics.write_bytes(study.metrics.read_bytes())
+        page.touch()
+        page.with_name("findings.json").unlink(missing_ok=True)
         if text is not None:
-            files.append(study.folder / "publish" / name / "findings.json")
-            files[-1].parent.mkdir(parents=True, exist_ok=True)
-            files[-1].write_text(text)
-    listed = study.folder / "publish/index.html"
-    listed.parent.mkdir(exist_ok=True)
+            page.with_name("findings.json").write_text(text)
     return study.program(
-        f"scripts.publish.index --output {listed}", *metrics, "--findings", *files
-    ), listed
+        f"scripts.publish.index {study.folder}"
+    ), study.folder / "publish/index.html"
 
 
 def test_it_says_what_the_first_screen_says(study):

@@ -125,11 +125,7 @@ def test_the_code_of_a_figure(study):
     jobs = study.jobs()
     [figures] = jobs["publish_strided_sop"]
     assert figures.endswith(" figures and tables of strided_sop")
-    assert jobs == {
-        "publish_strided_sop": [figures],
-        "publish_page": ["Publishing the page"],
-        "publish_index": ["Listing the studies"],
-    }
+    assert jobs == {"publish_strided_sop": [figures], "publish_page": ["Publishing the page"]}
 
 
 def test_one_training_setting(study):
@@ -207,31 +203,30 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
 
 
 def test_another_study_and_back(study):
-    """Studies of other names share what is expensive and stand beside each other:
-    neither costs the other a job.
+    """Studies of other names share what is expensive and stand beside each other: neither costs the
+    other a job, wherever the other one stopped. The cards and the list tell of both.
     """
-    (study / "presets/other.yaml").write_text("name: other-1\nrun: [other_sop]\n")
-    assert study.trained("--configfile", "presets/other.yaml") == 0
-    study.run("--configfile", "presets/other.yaml")
-    assert study.jobs() == {} and study.jobs("--configfile", "presets/other.yaml") == {}
+    other = ("--configfile", "presets/other.yaml")
+    (study / "presets/other.yaml").write_text(
+        "name: other-1\nrun: [other_sop]\nexperiments: {other_sop: {data: {stride: [1, 3]}}}\n"
+    )
+    card = study / "results/build/strided_sop/README.md"
+    listed = study / "results/publish/index.html"
+    assert set(study.jobs(*other)) >= {"build_dataset", "train_batch"}
+    assert "config_name: mini-stride-3" not in card.read_text()
+    study.run("train", *other)
+    assert "config_name: mini-stride-3" in card.read_text() and study.jobs() == {}
+    study.run(*other)
+    assert study.jobs() == {} and study.jobs(*other) == {}
     assert (study / study.page).exists() and (study / "results/publish/other-1/index.html").exists()
-    listed = (study / "results/publish/index.html").read_text()
-    assert 'href="default/index.html"' in listed and 'href="other-1/index.html"' in listed
-
-
-def test_the_card_tells_the_datasets_that_another_configuration_left(study):
-    """Written anew when one comes or goes; a configuration that plans fewer
-    of them rewrites nothing.
-    """
-    place = study / "results/build/strided_sop/mini"
-    shutil.copytree(place / "stride-0", place / "stride-90")
-    assert study.jobs() == {"build_card": ["Describing the datasets of strided_sop"]}
+    assert 'href="default/index.html"' in listed.read_text()
+    assert 'href="other-1/index.html"' in listed.read_text()
+    shutil.rmtree(study / "results/build/strided_sop/mini/stride-3")
+    shutil.rmtree(study / "results/publish/other-1")
+    (study / study.page).unlink()
     study.run()
-    card = (study / "results/build/strided_sop/README.md").read_text()
-    assert "config_name: mini-stride-90" in card and study.jobs() == {}
-    assert "build_card" not in study.jobs("--config", "run=[other_sop]")
-    shutil.rmtree(place / "stride-90")
-    assert set(study.jobs()) == {"build_card"}
+    assert "config_name: mini-stride-2" in card.read_text()
+    assert "stride-3" not in card.read_text() and "other-1" not in listed.read_text()
 
 
 def test_lost_files_come_back(study):

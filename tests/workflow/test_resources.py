@@ -17,7 +17,7 @@ from tests.workflow.conftest import Study, checkout
 HERE = Path(__file__).parent
 NOTHING: set[str] = set()
 REFUSED = None
-PAGE = {"publish_page", "publish_index"}
+PAGE = {"publish_page"}
 SHOWN = PAGE | {"publish_STUDY"}
 MEASURED = SHOWN | set(
     "evaluate_experiment evaluate_study evaluate_metrics publish_leaderboard".split()
@@ -26,8 +26,7 @@ TRAINED = MEASURED | {"train_run"}
 FETCHED = TRAINED | {"fetch_model"}
 CONTROLLED = MEASURED | {"train_controls"}
 OF_DATA = TRAINED | {"train_controls"}
-CARD = {"build_card"}
-BUILT = OF_DATA | CARD | {"build_dataset"}
+BUILT = OF_DATA | {"build_dataset"}
 CLEANED = BUILT | {"clean_corpus"}
 # Of TimeDial: a model of an MLM stage is a run, and expressions of time are looked for in what was
 # cleaned.
