@@ -495,9 +495,9 @@ def publish(
     given: argparse.Namespace,
     points: pd.DataFrame,
     draw: Callable[[], Figure],
-    nothing: str = "not measured in this run",
+    nothing: str = "No run of this study measured it.",
 ) -> None:
-    """Write a figure in every form, and its points; nothing: what it says without points.
+    """Write a figure in every form, and its points; nothing: why there is none without points.
 
     The workflow makes no figure without a run that it `needs` (figures.yaml).
     """

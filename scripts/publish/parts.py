@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import re
 from pathlib import Path
 
@@ -21,6 +22,12 @@ def size_of(svg: bytes) -> tuple[int, int]:
     """Width and height of a picture, in points."""
     found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
+
+
+def not_drawn(svg: bytes) -> str:
+    """Why a figure is not drawn (style.nothing); empty for one that is."""
+    found = re.search(r"<title>(.*?)</title>", svg.decode(), re.DOTALL)
+    return html.unescape(found[1]) if found else ""
 
 
 def told_and_folded(texts: list[str]) -> dict[str, list[str]]:

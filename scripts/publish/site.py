@@ -41,7 +41,7 @@ from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title, source_title
-from scripts.publish.parts import data_url, size_of, templates, told_and_folded
+from scripts.publish.parts import data_url, not_drawn, size_of, templates, told_and_folded
 from scripts.publish.provenance import machine_of, mixture, provenance_of
 from scripts.publish.reading import cards_of, paper_tables, verdict_rows
 from scripts.publish.scorecard.cells import networks_of, read_scores
@@ -106,13 +106,14 @@ def published_item(
     shown = {"show": item["kind"]} | item
     shown |= {
         "caption": told_and_folded(caption),
-        "place": os.path.relpath(base, given.output.parent),
+        "place": "" if given.alone else os.path.relpath(base, given.output.parent),
         "provenance": provenance.get(item["name"], {}),
     }
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         dark = base.with_name(f"{item['name']}.dark.svg")
         return shown | {
+            "not_drawn": not_drawn(svg),
             "image": data_url(svg),
             "size": size_of(svg),
             "dark": data_url(dark.read_bytes()) if dark.is_file() else "",
@@ -228,6 +229,7 @@ def main(given: argparse.Namespace) -> None:
         .render(
             {
                 **first_screen,
+                "name": configuration.get("name", ""),
                 "about": paragraphs((root / "report/workflow.rst").read_text(encoding="utf-8")),
                 "about_all": paragraphs((root / "report/all.rst").read_text(encoding="utf-8")),
                 "studies": sections,
@@ -244,7 +246,9 @@ def main(given: argparse.Namespace) -> None:
                 "cleaning": cleaned(cleaning, sources),
                 "sources": [
                     source_facts(name, sources[name], root)
-                    for name in sorted({*cleaning["source"], *(released & sources.keys())})
+                    for name in sorted(
+                        {*cleaning["source"], *metrics["source"], *released} & sources.keys()
+                    )
                 ],
                 "models": sorted({fact["model"] for fact in runs}),
                 "entry_of": lambda name: models.get(name, {}),
@@ -302,6 +306,9 @@ def arguments() -> argparse.ArgumentParser:
         "--provenance", required=True, help="JSON: {name of a figure or table: {rule, code}}"
     )
     options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    options.add_argument(
+        "--alone", action="store_true", help="link no files: the page stands without them"
+    )
     return options
 
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -48,6 +49,7 @@ CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of 
 CONTROLS = "controls (no understanding of time)"
 BEST_CONTROL = "best control (no understanding of time)"
 LEGEND_LINE = 0.145  # inches
+LETTERS = 118  # of a line of text
 WIDTH = 7.0  # inches: the text width of a two-column page
 
 SETTINGS = {
@@ -190,9 +192,9 @@ def error_bars(points: pd.DataFrame) -> np.ndarray:
 
 
 def side_by_side(handles: list) -> int:
-    """How many entries of a legend fit: a line holds 118 letters, a mark takes nine."""
+    """How many entries of a legend fit: a mark takes nine letters."""
     longest = max(len(handle.get_label()) for handle in handles)
-    return max(1, min(len(handles), 118 // (longest + 9)))
+    return max(1, min(len(handles), LETTERS // (longest + 9)))
 
 
 def legends_height(groups: list[tuple[str, list]]) -> float:
@@ -236,8 +238,12 @@ def lines_of(groups: list[list], across: int) -> list[list]:
 
 
 def nothing(text: str) -> Figure:
+    """In the place of a figure that is not drawn: why, and what fills it. The page shows the text
+    alone, which is the title of the files.
+    """
     figure = plt.figure(figsize=(WIDTH, 0.8))
-    figure.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
+    figure.text(0.5, 0.5, fill(text, LETTERS), ha="center", va="center", color=GREY)
+    figure.set_label(text)
     return figure
 
 
@@ -282,6 +288,7 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
         figure = drawn(draw, theme)
         for kind in kinds:
             suffix = kind if theme == "light" else f"{theme}.{kind}"
+            title = {"Title": figure.get_label()} if figure.get_label() else {}
             with whole(given.output.with_name(f"{given.output.name}.{suffix}")) as place:
-                figure.savefig(place, format=kind, metadata=told[kind])
+                figure.savefig(place, format=kind, metadata=told[kind] | title)
         plt.close(figure)

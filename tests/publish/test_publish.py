@@ -181,6 +181,18 @@ def test_hostile_text_stays_text(html):
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
 
 
+def test_a_figure_that_is_not_drawn_is_one_line(study, html):
+    file = study.publish / "figures/accuracy_by_stride.svg"
+    svg, page = file.read_text(), study.page.read_text()
+    file.write_text(svg.replace("<metadata>", "<title>Run <b> & more</title><metadata>", 1))
+    study.page_alone().checked()
+    assert "is not drawn" not in page
+    assert "</strong> is not drawn. Run &lt;b&gt; &amp; more</p>" in study.page.read_text()
+    assert study.page.read_text().count("<img") == page.count("<img") - 1
+    file.write_text(svg)
+    study.page.write_text(page)
+
+
 def test_nothing_runs_but_what_the_policy_names(html):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from scripts.studies.mctaco.figures.metrics import mctaco_metrics
+from scripts.publish.parts import not_drawn
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
 from tests.publish.publish_inputs import points_of, table_of
@@ -197,6 +198,13 @@ def test_of_the_controls_the_best_is_drawn(study):
         "random",
         "answer_and_category",
     }
+
+
+def test_one_size_is_no_curve(errors):
+    errors.call("mctaco_training_size")
+    svg = errors.drawn("mctaco_training_size")
+    assert not_drawn(svg.encode()).endswith("{train_questions: [70, 280]}.")
+    assert points_of(errors, "mctaco_training_size").empty
 
 
 def test_consistency_and_ranges_have_models_and_the_labels(study):

@@ -164,7 +164,7 @@ def test_reductions_are_named_and_a_set_that_no_run_measured_stops_nothing(tmp_p
     assert source.str.endswith("train templates 6, test templates 4").all()
     few.write_metrics([row for row in rows if row["challenge_set"] == "temp_order"])
     few.call(name)
-    assert "not measured in this run" in few.drawn(name)
+    assert "No run of this study measured it." in few.drawn(name)
 
 
 def test_an_output_that_names_no_set_is_refused(study, tmp_path):

@@ -38,7 +38,10 @@ from scripts.studies.mctaco.figures.metrics import (
 RANGED = ["category=duration", "category=frequency"]
 LEAST = 10  # questions
 REFERENCE = Look(style.INK, "|", "", size=9)
-FEW = f"No model accepts two quantities or more in {LEAST} questions of duration or of frequency."
+FEW = (
+    f"No model accepts two quantities or more in {LEAST} questions of duration or of frequency. "
+    "Measure whole test sets (limit: null), or a model that accepts more."
+)
 
 
 def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:

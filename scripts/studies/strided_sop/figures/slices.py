@@ -166,7 +166,7 @@ def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Pa
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     blocks = blocks_of(points, sources)
     if not blocks:
-        return style.nothing(f"No slice has {LEAST} pairs.")
+        return style.nothing(f"No slice has {LEAST} pairs. Measure more of them (limit).")
     shown = pd.concat([part for _, part in blocks])
     shown = shown.assign(is_control=shown["method"] == "control")
     known = looks(shown.sort_values(["is_control", "system"]), "system", line="")

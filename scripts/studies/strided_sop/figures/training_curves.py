@@ -136,7 +136,7 @@ def main(given: argparse.Namespace) -> None:
     # what is only asked has no curve
     history = history[history.groupby("run")["epoch"].transform("max") > 0]
     sources, models = load(given.sources), load(given.models)
-    shown, none = history.drop(columns="variant"), "no model was trained in this run"
+    shown, none = history.drop(columns="variant"), "No model was trained. Name one that learns."
     publish(given, shown, lambda: draw(history, sources, models), none)
 
 

@@ -91,12 +91,12 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
     return f"{name}\n{counts.get('unseen', 0):,} of {whole:,} pairs"
 
 
-def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
-    """names: of the rows, by what was held out."""
+def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str], parts: list[str]) -> None:
+    """names: of the rows, by what was held out. parts: the columns."""
     intervals = [interval(row, 0) for row in cells.to_dict("records")]
     cells = cells.assign(text=cells["value"].map(percent) + "\n" + intervals)
     cells = cells.pivot(index="held_out", columns="part").reindex(index=list(names))
-    values, texts = (cells[name].reindex(columns=PARTS) for name in ("value", "text"))
+    values, texts = (cells[name].reindex(columns=parts) for name in ("value", "text"))
     draw_matrix(axes, values.set_axis(list(names.values())) / 1.15, texts, size=6.5)
     axes.spines[:].set_visible(False)
 
@@ -109,7 +109,8 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
             for kind in (TEMPLATE, *KINDS)
             if (block["held_out"] == kind).any()
         }
-        draw_one, height = partial(draw_panel, names=names), ROW * len(names)
+        parts = [part for part in PARTS if (block["part"] == part).any()]
+        draw_one, height = partial(draw_panel, names=names, parts=parts), ROW * len(names)
         panels = [
             Panel(panel, draw_one, series, detail_of(*how), height=height)
             for (series, *how), panel in block.groupby(SYSTEM, sort=False)

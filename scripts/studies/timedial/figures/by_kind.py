@@ -38,7 +38,9 @@ NAMES = {kind: kind for kind in "date time duration set age other".split()} | {
     "16+": "16 or more",
 }
 LEAST = 10  # instances
-FEW = f"No kind of span and no length of dialog has {LEAST} instances."
+FEW = (
+    f"No kind of span and no length of dialog has {LEAST} instances. Measure more of them (limit)."
+)
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:

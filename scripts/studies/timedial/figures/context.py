@@ -41,8 +41,8 @@ LOOKS = {
 }
 LANE = 0.11  # inches of a mark, and of its numbers beside it
 ONE = (
-    "No model was measured with more than one context: run an experiment with context_scope: "
-    "[target, local, full]."
+    "No model was measured with more than one context. "
+    "Run an experiment of timedial with data: {context_scope: [target, local, full]}."
 )
 
 
