@@ -1,0 +1,164 @@
+"""Make the page of what the record holds, one file for a web server, without corpora or weights.
+
+It shows the findings, and the figures and tables that are drawn from numbers alone. Taken are the
+presets whose runs have scores on record, since their controls are today's. A control that several
+presets have stands once, as `presets/controls.yaml` measured it.
+
+Reads  RECORD/<study>/metrics.parquet and runs.jsonl (scripts/data/record.py); resources/, presets/
+Writes OUTPUT
+
+    python -m scripts.publish.record_page docs/record docs/index.html
+"""
+
+import argparse
+import importlib
+import json
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scripts.data.files import whole
+from scripts.data.record import METRICS, read_kept, read_runs
+from scripts.data.studies import ALL, read_figures, read_published, read_studies
+from scripts.data.yaml_files import read_yaml
+from scripts.measure.experiment import CONTROL_METHODS
+from scripts.publish import site
+from scripts.publish.arguments import READS, publisher_arguments
+from scripts.running.identity import ROOT, identity
+from scripts.running.job_files import has_options, rows_of
+from scripts.running.program import UserError, execute, log, parser
+
+CONTROLS = "controls"  # the preset of controls alone
+# What measuring again may change; all other columns tell one number from another.
+MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
+MEASURED += ["sd_beyond_groups", "order"]
+BESIDE = {"compares", "needs_people", "needs_wordings"}  # items of these keys need more
+
+
+def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
+    """The numbers of a study in these presets, each of a control once."""
+    kept = read_kept(folder, METRICS)
+    rows = kept.to_pandas().assign(order=lambda rows: rows["preset"] != CONTROLS)
+    rows = rows[rows["preset"].isin(presets)].sort_values("order", kind="stable")
+    again = rows.duplicated([name for name in rows if name not in MEASURED])
+    rows = rows[~(again & rows["method"].isin(CONTROL_METHODS))]
+    chosen = kept.take(pa.array(sorted(rows.index))).drop_columns(["preset"])
+    draws = pa.nulls(len(chosen), pa.list_(pa.float32()))  # which a record has none of
+    return chosen.append_column("draws", draws)
+
+
+def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
+    """What the programs of a study, or of all, find beside their numbers: {file: text}."""
+    shown = studies if study == ALL else {study: studies[study]}
+    return {
+        **{
+            name: (ROOT / f"resources/{name}").read_text()
+            for name in ("sources.yaml", "models.yaml")
+        },
+        "studies.yaml": json.dumps(shown),
+        "figures.yaml": json.dumps(items),
+        "published.csv": rows_of(read_published(studies), "study", set(shown)),
+        "left_out.yaml": "[]",
+    }
+
+
+def draw(item: dict, folder: Path, runs: list[dict]) -> None:
+    """Run the program of a figure or a table."""
+    of_all = item["study"] == ALL
+    given = publisher_arguments("", *READS, required=False).parse_args(
+        [
+            *("--metrics", f"{folder}/metrics.parquet", "--train", f"{folder}/train"),
+            *("--sources", f"{folder}/{item['study']}/sources.yaml"),
+            *("--models", f"{folder}/{item['study']}/models.yaml"),
+            *("--output", f"{folder}/publish/{item['kind']}s/{item['name']}", "--only-svg"),
+            *("--runs", *(f"{run['study']}/{run['run']}" for run in runs)) * of_all,
+        ]
+    )
+    given.program = item["program"]
+    importlib.import_module(item["program"]).main(given)
+
+
+def is_drawn(item: dict, runs: list[dict]) -> bool:
+    """Whether an item is drawn from numbers alone, of which there are some."""
+    own = [run for run in runs if item["study"] in (run["study"], ALL)]
+    if item.get("needs_model"):
+        own = [run for run in own if run["method"] not in CONTROL_METHODS]
+    numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics"}
+    return (
+        set(item["reads"]) <= numbers
+        and not BESIDE & item.keys()
+        and any(has_options(run["data_options"], item.get("needs", {})) for run in own)
+    )
+
+
+def configuration_of(experiments: list[str]) -> str:
+    """The experiments as their presets have them, as JSON."""
+    files = sorted((ROOT / "presets").glob("*.yaml"))
+    known = {name: of for file in files for name, of in read_yaml(file)["experiments"].items()}
+    told = {name: known.get(name, {}) for name in experiments}
+    return json.dumps({"name": "record", "run": experiments, "experiments": told})
+
+
+def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) -> None:
+    """Draw what numbers alone draw, and write the page; all in the folder."""
+    items = [item for item in read_figures(studies) if is_drawn(item, runs)]
+    pq.write_table(numbers, folder / "metrics.parquet")
+    for name in ("resources", "report"):
+        (folder / name).symlink_to(ROOT / name)
+    for study in (*studies, ALL):
+        (folder / study).mkdir()
+        for name, text in texts(studies, items, study).items():
+            (folder / study / name).write_text(text, encoding="utf-8")
+    for run in runs:
+        file = folder / "train" / run["study"] / run["run"] / "run.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(run), encoding="utf-8")
+    (folder / "cleaning.csv").write_text("source,split,unit,action,reason,count\n")
+    for item in items:
+        draw(item, folder, runs)
+    code = {item["name"]: {"code": identity(item["program"])} for item in items}
+    experiments = sorted(set(numbers["experiment"].to_pylist()))
+    asked = [
+        *("--metrics", f"{folder}/metrics.parquet", "--resources", f"{folder}/{ALL}"),
+        *("--publish", f"{folder}/publish", "--cleaning", f"{folder}/cleaning.csv"),
+        *("--runs", *map(str, sorted(folder.glob("train/*/*/run.json")))),
+        *("--configuration", configuration_of(experiments), "--provenance", json.dumps(code)),
+        *("--output", f"{folder}/index.html", "--alone"),
+    ]
+    site.main(site.arguments().parse_args(asked))
+
+
+def main(given: argparse.Namespace) -> None:
+    studies, runs, tables = read_studies(), [], []
+    for study in studies:
+        lines = read_runs(given.record / study).values()
+        presets = set(given.presets) or {one["preset"] for one in lines if "given" in one}
+        if own := [one["run"] for one in lines if one["preset"] in presets]:
+            tables.append(read_numbers(given.record / study, presets))
+            runs += own
+    if not runs:
+        raise UserError(f"{given.record}: holds no run of these presets; name others (--presets)")
+    studies = {name: studies[name] for name in studies if name in {run["study"] for run in runs}}
+    with TemporaryDirectory() as place:
+        numbers = pa.concat_tables(tables, promote_options="default")
+        make_page(numbers, runs, studies, Path(place))
+        with whole(given.output) as beside:
+            shutil.copyfile(Path(place, "index.html"), beside)
+    log.info("%s: %d KB", given.output, given.output.stat().st_size // 1024)
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("record", type=Path, help="docs/record")
+    options.add_argument("output", type=Path, help="the HTML file to write")
+    options.add_argument(
+        "--presets", nargs="*", default=[], help="these presets, with scores on record or without"
+    )
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())
