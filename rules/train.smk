@@ -60,6 +60,7 @@ rule train_run:
 
 # Rules of their own, since their outputs are others; all else is as above.
 use rule train_run as train_model with:
+    """A run that makes a model, with which others begin."""
     output:
         result=[f"results/train/{{study}}/{{run}}/{name}" for name in MADE_MODEL],
         history="results/train/{study}/{run}/history.parquet",
@@ -69,6 +70,7 @@ use rule train_run as train_model with:
 
 
 use rule train_run as train_start with:
+    """A measured run with whose weights others begin."""
     output:
         result=[f"results/train/{{study}}/{{run}}/{name}" for name in ("predictions.parquet", *MADE_MODEL)],
         history="results/train/{study}/{run}/history.parquet",
@@ -78,6 +80,7 @@ use rule train_run as train_start with:
 
 
 use rule train_run as train_batch with:
+    """Runs of one model of a study, one after the other in a process."""
     input:
         lambda wildcards: JOBS.read_by_batch(**wildcards),
     output:
@@ -119,13 +122,14 @@ rule train_controls:
         "python -m {params.program} {params.arguments} --log {log:q}"
 
 
-# A model behind an API needs no GPU, and runs on record need no model (`recorded: true`).
 use rule train_controls as train_api with:
+    """Runs that ask a model behind an API, which needs no GPU."""
     wildcard_constraints:
         batch=one_hashed(WORK.batches_of("api")),
 
 
 use rule train_controls as train_recorded with:
+    """Runs taken from the record (`recorded: true`), which need no model."""
     wildcard_constraints:
         batch=one_hashed(WORK.batches_of("recorded")),
 
