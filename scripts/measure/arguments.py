@@ -90,5 +90,7 @@ def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
     else:
         wanted = OF_RUNS
     if missing := [f"--{name}" for name in wanted if not getattr(given, name)]:
-        options.error(f"{', '.join(missing)} is missing")
+        of_authors = missing == ["--dataset"] and hasattr(given, "gold")
+        other = "; of a file in the form of the paper's release give --gold instead" * of_authors
+        options.error(f"{', '.join(missing)} is missing{other}")
     return given

@@ -108,9 +108,10 @@ def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[s
     ways = [["label"], *([["score"]] if answered.scored else []), *answered.labels]
     found = [names for names in ways if set(names) <= set(rows)]
     if "example_id" not in rows or not found:
+        of_authors = "; a file as a paper's authors released it goes with --gold, not --dataset"
         raise UserError(
             f"{file}: its columns are {cut(', '.join(map(str, rows)), 200)}; give example_id and "
-            f"{', or '.join(', '.join(names) for names in ways)}"
+            f"{', or '.join(', '.join(names) for names in ways)}{of_authors * (rows.shape[1] == 1)}"
         )
     return found[0]
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from glob import glob, has_magic
+from glob import glob
 from pathlib import Path
 
 from scripts.data.files import Hashes
@@ -134,15 +134,11 @@ class Workplan:
         """
         files = []
         for pattern in self.config["experiments"][experiment].get("people") or []:
-            found = (
-                sorted(glob(pattern))
-                if has_magic(pattern) and not Path(pattern).exists()
-                else [pattern]
-            )
+            found = [pattern] if Path(pattern).exists() else sorted(glob(pattern))
             if not found:
                 raise UserError(
                     f"experiments: {experiment}: people: there is no file {pattern}; put the "
-                    "answers there, or correct the pattern"
+                    "answers there, or correct the name"
                 )
             files += found
         if wrong := [file for file in files if re.search("^@|[{}]", file)]:
