@@ -24,14 +24,12 @@ from scripts.publish.panels import (
     Look,
     Panel,
     Rows,
+    draw_line,
     draw_marks,
     figure_of,
     in_lines,
     publish,
-    write_beside,
 )
-from scripts.publish.selection import with_interval
-from scripts.publish.table import signed
 from scripts.running.program import UserError
 from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw
 from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, SYSTEM, system_means
@@ -74,14 +72,27 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label:
         axes.set_xlim(0, 100)
     else:
         axes.set_xlim(left=min(0, points["value"].min() * 100 - 2))
-    if metric == "exact_match" and (points["slice"] == "all").all():
-        by = points.set_index(["metric", "y"])
-        gains = {
-            y: difference(*(by.loc[metric + end, y] for end in (RANGE, ""))) for y in rows.names
-        }
-        told = {y: with_interval(gain, signed) for y, gain in gains.items()}
-        write_beside(axes, told, "one range adds")
     axes.set_xlabel(label)
+
+
+def gains_of(points: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """What one range adds to each system, paired by question."""
+    single, ranged = (
+        points[points["metric"] == name].set_index("row", drop=False)
+        for name in (metric, metric + RANGE)
+    )
+    gains = [difference(ranged.loc[row], single.loc[row])[:3] for row in ranged.index]
+    return ranged.assign(**dict(zip(("value", "ci_low", "ci_high"), map(list, zip(*gains)))))
+
+
+def draw_gains(axes: Axes, gains: pd.DataFrame, rows: Rows) -> None:
+    rows.show(axes)
+    draw_line(axes, 0, upright=True)
+    for is_control, of_kind in gains.groupby(gains["method"] == "control"):
+        look = RANGED._replace(colour=style.CONTROL if is_control else RANGED.colour, line="")
+        placed = of_kind.assign(y=of_kind["row"].map(rows.places))
+        draw_marks(axes, placed, look, "y", flat=True)
+    axes.set_xlabel("one range adds\n(points of exact match)")
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -96,10 +107,13 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             if len(table):  # of few questions none may have several quantities
                 detail = f"{questions}\nn = {table['n'].max():,}"
                 panels.append(Panel(table, draw_metric, detail=detail, height=rows.height))
-        lines += in_lines(panels, len(PANELS), ", ".join(titles))
+            if (part, metric) == PANELS[0][::2]:
+                gains, draw_gain = gains_of(table, metric), partial(draw_gains, rows=rows)
+                panels.append(Panel(gains, draw_gain, detail=detail, height=rows.height))
+        lines += in_lines(panels, len(PANELS) + 1, ", ".join(titles))
     handles = [
         SINGLE.handle("each candidate for itself"),
-        RANGED.handle("one range a question, and what it adds (95 % interval)"),
+        RANGED.handle("one range a question, and what it adds, with 95 % intervals"),
     ]
     if (points["method"] == "control").any():
         handles.append(RANGED._replace(colour=style.CONTROL).handle(style.BEST_CONTROL))

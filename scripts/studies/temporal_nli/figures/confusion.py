@@ -29,9 +29,7 @@ from scripts.studies.temporal_nli.figures.metrics import (
 COLUMNS = [*ABOUT, "label", "predicted", "value", "share_of_label", "n", "sample", "limit"]
 LETTERS = {"entailment": "E", "neutral": "N", "contradiction": "C", "not_entailment": "not E"}
 TALL, WIDE, ACROSS = 0.69, 0.95, 6  # inches of a matrix, at most; matrices side by side
-NOTE = (
-    "share of the pairs with the label of the row (%); E: entailment, N: neutral, C: contradiction"
-)
+NOTE = "share of the pairs with the label of the row (%)"
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -49,8 +47,11 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
     shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
     shares = shares.reindex(index=labels, columns=labels)
     pairs = (cells.groupby("label")["value"].sum() * cells["n"].iloc[0]).round()
-    names = [f"{pairs.get(label, 0):,.0f}  {LETTERS[label]}" for label in labels]
-    draw_matrix(axes, shares.set_axis(names).rename(columns=LETTERS))
+    names = [
+        f"{LETTERS[label]}: {label.replace('_', ' ')}\n{pairs.get(label, 0):,.0f} pairs"
+        for label in labels
+    ]
+    draw_matrix(axes, shares.set_axis(names).rename(columns=LETTERS), size=6.5)
     axes.tick_params(labelleft=labelled)
     axes.set_xlabel("predicted", fontsize=6.5, labelpad=1, color=style.GREY)
 
