@@ -33,6 +33,24 @@ LAST_LINES = 12
 # Errors that only say again what the failed job's log says.
 REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
 REASON_LENGTH = 110
+PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
+CODE = re.compile(r"'[0-9a-f]{12}'")
+
+
+def in_words(reason: str, command: str) -> str:
+    """Why a job would run, without the hash of its code and the JSON of its settings; command: its
+    shell command, which names the program. Several programs of a job have one hash.
+    """
+    found = PARAMS.search(reason)
+    if not found:
+        return reason
+    before, now = found.groups()
+    is_code = CODE.search(before), CODE.search(now)
+    other = CODE.sub("", before + now).strip(" ,")
+    program = re.search(r"python -m scripts\.(?!running\.several)([\w.]+)", command)
+    code = f"code of {program[1].replace('.', '/')}.py" if program else "code"
+    what = [code] * all(is_code) + ["settings"] * bool(other)
+    return f"{' and '.join(what)} changed"
 
 
 def counted(stats: dict) -> str:
@@ -74,7 +92,8 @@ class Terminal(logging.StreamHandler):
             return ""
         if not self.dryrun:
             return f"[{self.done:>{len(str(self.total))}}/{self.total}] {facts['rule_msg']}"
-        reason = " ".join(str(facts["reason"]).split())
+        told = " ".join(str(facts["reason"]).split())
+        reason = in_words(told, str(facts.get("shellcmd") or ""))
         cut = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
         return f"{facts['rule_msg']}   ({facts['rule_name']}; {cut})"
 
