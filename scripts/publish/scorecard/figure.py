@@ -62,6 +62,7 @@ MARKS = {
     ALONE: Look(style.INK, "s", "", size=4),
     BLIND: Look(style.GREY, "x", "", size=4),
 }
+NOTE = "per cent, and points from the best control (behind the stroke: from that of the same view)"
 LOOKS = MARKS | dict(
     zip(FEET, (BEST_CONTROL, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE))
 )
@@ -133,7 +134,8 @@ def draw(card: Scorecard) -> Figure:
                 Panel(at(points, probe), draw_one, probe["title"], detail, heading, rows.height)
             )
     handles = [look.handle(name) for name, look in MARKS.items() if name in set(every["series"])]
-    return figure_of(lines, [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])], share_y="line")
+    legend = [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])]
+    return figure_of(lines, legend, share_y="line", note=NOTE)
 
 
 def main(given: argparse.Namespace) -> None:
