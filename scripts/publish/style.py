@@ -2,7 +2,8 @@
 same numbers and commit.
 
 A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: THEMES
-says which colour that is, and one drawing code draws both. The six are those of Okabe and Ito
+says which colour that is. A figure is drawn on light paper. Its dark form has each role's other
+colour. The six are those of Okabe and Ito
 (2008), and lighter ones of the same hues for dark paper. What a colour says, a marker or a line
 style says as well, for print in grey.
 """
@@ -10,6 +11,7 @@ style says as well, for print in grey.
 import argparse
 import logging
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
@@ -94,12 +96,12 @@ SETTINGS = {
 }
 
 
-def apply(theme: str = "light") -> None:
+def apply() -> None:
     """Set the style; to be called before a figure is made."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every glyph of a PDF
     matplotlib.use("Agg")
     matplotlib.rcdefaults()
-    matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES[theme])
+    matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES["light"])
     matplotlib.rcParams.update(SETTINGS)
 
 
@@ -247,8 +249,8 @@ def nothing(text: str) -> Figure:
     return figure
 
 
-def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
-    apply(theme)
+def drawn(draw: Callable[[], Figure]) -> Figure:
+    apply()
     figure = draw()
     whole_marks(figure)
     return figure
@@ -276,19 +278,27 @@ def told_in_files(metrics: Path, program: str | None) -> dict[str, dict]:
     }
 
 
+def in_the_dark(svg: str) -> str:
+    """The figure with each role's colour on dark paper."""
+    colours = {light.lower(): dark for light, dark in zip(*THEMES.values())}
+    return re.sub(r"(?<=(?:ill|oke): )#\w{6}", lambda found: colours.get(found[0], found[0]), svg)
+
+
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
     """Write the figure in all forms; given: output, metrics, only_svg and program."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = getattr(given, "program", spec.name if spec else "")
     told = told_in_files(given.metrics, program if program.startswith("scripts.") else None)
-    forms = (
-        {"light": ["svg"]} if given.only_svg else {"light": ["svg", "png", "pdf"], "dark": ["svg"]}
-    )
-    for theme, kinds in forms.items():
-        figure = drawn(draw, theme)
-        for kind in kinds:
-            suffix = kind if theme == "light" else f"{theme}.{kind}"
-            title = {"Title": figure.get_label()} if figure.get_label() else {}
-            with whole(given.output.with_name(f"{given.output.name}.{suffix}")) as place:
-                figure.savefig(place, format=kind, metadata=told[kind] | title)
-        plt.close(figure)
+    figure = drawn(draw)
+
+    def file(suffix: str) -> Path:
+        return given.output.with_name(f"{given.output.name}.{suffix}")
+
+    title = {"Title": figure.get_label()} if figure.get_label() else {}
+    for kind in ["svg"] if given.only_svg else ["svg", "png", "pdf"]:
+        with whole(file(kind)) as place:
+            figure.savefig(place, format=kind, metadata=told[kind] | title)
+    plt.close(figure)
+    if not given.only_svg:
+        with whole(file("dark.svg")) as place:
+            place.write_text(in_the_dark(file("svg").read_text(encoding="utf-8")), encoding="utf-8")
