@@ -20,6 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
+from scripts.measure.experiment import CONTROL_METHODS
 from scripts.running.program import log
 from scripts.publish import style
 from scripts.publish.marks import face_of
@@ -30,6 +31,7 @@ DODGE = 0.09  # between two series at one place of an axis
 # Inches: of a mark in a row, of a row at least, of a line of its name, of a head over rows.
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
 NAME = 50  # letters of a line of it
+MOST = 12  # models that a figure has a colour or panels for
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
 # text beside marks
 SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
@@ -63,6 +65,19 @@ def with_best_control(
     reached = counted.groupby(keys, dropna=False, as_index=False)["value"].mean()
     best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax()]
     return points[~is_control | among(points, best, keys)]
+
+
+def highest(points: pd.DataFrame, judged: pd.Series | None = None) -> tuple[pd.DataFrame, str]:
+    """The points of the MOST models that are highest in the mean, and of all that is no model. Then
+    a note that names how many models the figure leaves out.
+
+    judged: the points that the mean is of.
+    """
+    is_model = ~points["method"].isin(CONTROL_METHODS) & (points["model"] != "human")
+    counted = points[is_model if judged is None else is_model & judged]
+    means = counted.groupby("model")["value"].mean()
+    note = f"The {MOST} highest of {len(means)} models. The CSV has all." * (len(means) > MOST)
+    return points[~is_model | points["model"].isin(means.nlargest(MOST).index)], note
 
 
 def same_place(

@@ -13,9 +13,28 @@ SHOWN = 45  # words of a caption that are not folded away
 LONG = 200  # words from which on a table is folded away
 
 
+def short(svg: bytes) -> bytes:
+    """The same picture in fewer bytes: a hundredth of a point, and the font in one place."""
+
+    def rounded(place: re.Match) -> bytes:
+        return re.sub(rb"-?\d+\.\d+", lambda found: b"%g" % round(float(found[0]), 2), place[0])
+
+    fonts = re.search(rb'font-family: [^;"]*', svg)
+    style = b"<style>text{%s}" % (fonts[0] if fonts else b"")
+    for pattern, other in (
+        (rb"(?s)<(\?xml|!DOCTYPE).*?>|<metadata>.*?</metadata>", b""),
+        (rb' transform="rotate\(-0 [^"]*"|(?<=<g) id="[^"]*"|font-family: [^;"]*;? ?', b""),
+        (rb' (?:d|x|y|transform)="[^"]*"', rounded),
+        (rb'<style type="text/css">', style),
+        (rb"\s*\n\s*", b" "),
+    ):
+        svg = re.sub(pattern, other, svg)
+    return svg
+
+
 def data_url(svg: bytes) -> str:
     """A picture as an address that holds it."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(short(svg)).decode()}"
 
 
 def size_of(svg: bytes) -> tuple[int, int]:

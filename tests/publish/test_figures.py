@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from scripts.running.job_files import has_options
 from scripts.publish import panels, style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.parts import short
 from tests.registers import FIGURES
 from tests.forking import Ended
 from tests.rows import rows_of
@@ -207,6 +208,8 @@ def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
         colours = {colour.lower() for colour in re.findall(r"(?:fill|stroke): (#\w{6})", svg)}
         assert colours <= {colour.lower() for colour in style.THEMES[theme]} | {"#000000"}
         assert style.THEMES[theme][0].lower() in colours
+    page = ElementTree.fromstring(short((tmp_path / "figure.svg").read_bytes()))
+    assert "searched & <found>" in [node.text for node in page.iter() if "text" in node.tag]
     assert b"/FontFile2" in (tmp_path / "figure.pdf").read_bytes(), "TrueType, so that text is text"
 
 
@@ -222,3 +225,15 @@ def test_the_best_control_of_each_place_stands_beside_the_models():
     points = pd.DataFrame(rows, columns=["place", "system", "method", "value"])
     found = panels.with_best_control(points, ["place"])
     assert (found["place"] + found["system"]).tolist() == "ay am bx bm".split()
+
+
+def test_of_many_models_a_figure_has_the_highest():
+    models = [(f"model {number}", "train", number / 100) for number in range(panels.MOST + 2)]
+    points = pd.DataFrame(models[::-1], columns=["model", "method", "value"])
+    others = [("words", "control", 0.0), ("human", "human", 0.0)]
+    points = pd.concat([points, pd.DataFrame(others, columns=points.columns)], ignore_index=True)
+    found, note = panels.highest(points)
+    assert note == "The 12 highest of 14 models. The CSV has all."
+    assert set(points["model"]) - set(found["model"]) == {"model 0", "model 1"}
+    everything, none = panels.highest(found)
+    assert none == "" and len(everything) == len(found)

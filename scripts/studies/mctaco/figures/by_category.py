@@ -18,7 +18,16 @@ from matplotlib.patches import Patch
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load
-from scripts.publish.panels import Look, Panel, dodges, draw_marks, figure_of, publish, same_place
+from scripts.publish.panels import (
+    Look,
+    Panel,
+    dodges,
+    draw_marks,
+    figure_of,
+    highest,
+    publish,
+    same_place,
+)
 from scripts.studies.mctaco.figures.looks import (
     by_place,
     metrics_to_draw,
@@ -67,6 +76,7 @@ def draw_panel(
 
 
 def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
+    points, note = highest(points)
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
     others: list[Artist] = [Patch(color=style.BAR, label="random")]
     others += [PAPER_LOOK.handle(PAPER)] * bool(len(paper))
@@ -75,7 +85,7 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
         [Panel(of_split, draw_split, source, split, height=2.1)]
         for of_split, source, split in by_place(points, sources)
     ]
-    return figure_of(lines, system_legend(points, *others), share_y="figure")
+    return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -31,6 +31,7 @@ from scripts.publish.panels import (
     draw_line,
     draw_marks,
     figure_of,
+    highest,
     legend_of,
     publish,
     same_place,
@@ -124,6 +125,7 @@ def draw_panel(
 
 
 def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
+    rows, note = highest(rows, rows["metric"] == "exact_match")
     points, known = means(rows), system_looks(of_models(rows))
     in_sight = flat["source"].map(points.groupby("source")["train_pairs"].max() * 1.05)
     flat, lines = flat[flat["train_pairs"] <= in_sight], []
@@ -138,7 +140,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
         marks.append(PLATEAU.handle(f"the paper: flat from about {place:,.0f}"))
     controls = rows.loc[rows["method"] == "control", "system"].unique()
     best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
-    return figure_of(lines, [*legend_of(known), ("", marks), ("", best)])
+    return figure_of(lines, [*legend_of(known), ("", marks), ("", best)], note=note)
 
 
 def main(given: argparse.Namespace) -> None:

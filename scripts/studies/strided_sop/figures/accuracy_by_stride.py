@@ -30,6 +30,7 @@ from scripts.publish.panels import (
     draw_line,
     draw_marks,
     figure_of,
+    highest,
     in_lines,
     legend_of,
     looks,
@@ -144,10 +145,11 @@ def panels_across(panels: list[Panel], strides: list[int]) -> int:
 
 
 def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
+    metrics, note = highest(metrics, metrics["metric"] == "accuracy")
     known, strides = series_looks(metrics), sorted(set(metrics["stride"]))
     panels = panels_of(metrics, partial(draw_panel, known=known, strides=strides), sources)
     lines = in_lines(panels, panels_across(panels, strides))
-    return figure_of(lines, legend(metrics, known), share_y="figure")
+    return figure_of(lines, legend(metrics, known), share_y="figure", note=note)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -29,6 +29,7 @@ from scripts.publish.panels import (
     Rows,
     draw_line,
     figure_of,
+    highest,
     in_lines,
     legend_of,
     looks,
@@ -164,6 +165,7 @@ def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Pa
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    points, note = highest(points, points["slice"] == "all")
     blocks = blocks_of(points, sources)
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs. Measure more of them (limit).")
@@ -171,7 +173,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     shown = shown.assign(is_control=shown["method"] == "control")
     known = looks(shown.sort_values(["is_control", "system"]), "system", line="")
     lines = [line_of(title, part, known) for title, part in blocks]
-    return figure_of(lines, legend_of(known, controls=style.BEST_CONTROL), share_y="line")
+    legend = legend_of(known, controls=style.BEST_CONTROL)
+    return figure_of(lines, legend, share_y="line", note=note)
 
 
 def main(given: argparse.Namespace) -> None:

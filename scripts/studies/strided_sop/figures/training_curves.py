@@ -19,7 +19,16 @@ from scripts.data.tables import read_table
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import differences_told, load, model_title, source_title, split_title
-from scripts.publish.panels import CHANCE, Look, Panel, draw_line, figure_of, in_lines, publish
+from scripts.publish.panels import (
+    CHANCE,
+    Look,
+    Panel,
+    draw_line,
+    figure_of,
+    highest,
+    in_lines,
+    publish,
+)
 from scripts.publish.systems import settings_of
 from scripts.train.epochs import chosen_epoch
 
@@ -102,6 +111,8 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
 
 
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
+    values = history.assign(value=history["accuracy"], method="train")
+    history, note = highest(values, values["split"] != "train")
     strides = sorted(set(history["stride"]), key=lambda stride: (isinstance(stride, str), stride))
     splits = sorted(
         set(history["split"]), key=lambda name: (name != "train", name != "held_out", name)
@@ -121,7 +132,7 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     handles = [look.handle(split_title(split)) for split, look in known.items()]
     marks = [CHOSEN.handle("the epoch that is reported"), CHANCE.handle("chance")]
     return figure_of(
-        lines, [("", handles), ("", marks)], share_x="figure", share_y="line", size=7.5
+        lines, [("", handles), ("", marks)], share_x="figure", share_y="line", size=7.5, note=note
     )
 
 

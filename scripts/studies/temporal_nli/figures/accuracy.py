@@ -29,6 +29,7 @@ from scripts.publish.panels import (
     Rows,
     draw_marks,
     figure_of,
+    highest,
     in_lines,
     publish,
     same_place,
@@ -203,6 +204,7 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
 
 
 def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
+    points, note = highest(points, points["slice"] == ALL)
     row = points["section_place"].astype(str) + points["row"]
     points = points.assign(head=points["section"], name=points["row"], row=row)
     in_order = points.sort_values(["section_place", "row_place", "name"])
@@ -242,7 +244,8 @@ def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
             panels[-1] = panels[-1]._replace(draw=partial(draw_panel, counts=counts))
             lines += in_lines(panels, len(panels), heading)
             heading = ""
-    return figure_of(lines, legend(points, known, people), share_x="figure", share_y="figure")
+    handles = legend(points, known, people)
+    return figure_of(lines, handles, share_x="figure", share_y="figure", note=note)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load, method_title
-from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
+from scripts.publish.panels import Panel, draw_matrix, figure_of, highest, publish
 from scripts.studies.temporal_nli.evaluate import NAMES
 from scripts.studies.temporal_nli.figures.metrics import (
     ABOUT,
@@ -57,6 +57,7 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
+    cells, note = highest(cells, cells["label"] == cells["predicted"])
     titles = [data_title(*place, sources) for place in zip(cells["source"], cells["dataset"])]
     lines: list[list[Panel]] = []
     of_set = ["challenge_set", "dataset", "split", "scoring"]
@@ -71,7 +72,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
             groups.append([panels[0]._replace(title=SETS[name]), *panels[1:]])
         (first, *others), *more = style.lines_of(groups, ACROSS)
         lines += [[first._replace(heading=title), *others], *more]
-    return figure_of(lines, widest=WIDE, size=6.5, note=NOTE)
+    return figure_of(lines, widest=WIDE, size=6.5, note=" ".join(filter(None, [NOTE, note])))
 
 
 def main(given: argparse.Namespace) -> None:
