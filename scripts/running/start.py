@@ -2,6 +2,7 @@
 what is written when jobs start.
 """
 
+import gc
 import os
 import re
 import sys
@@ -74,6 +75,7 @@ class Start:
     @as_workflow_error
     def __init__(self, workflow, given: dict, root: Path, is_module: bool):
         self.workflow, self.is_module, self.begun = workflow, is_module, time.time()
+        gc.disable()  # until jobs start: a plan frees little, and to look for it takes an eighth
         self.is_main = internals.is_main_process(workflow)
         internals.say_unknown(workflow)
         if self.is_main:
@@ -139,6 +141,7 @@ class Start:
 
     def begin(self) -> None:
         """Write what stands on the disk when jobs start. A dry run writes nothing."""
+        gc.enable()
         write_waiting()
         write_memory(IDENTITIES)
         self.work.hashes.write()
