@@ -29,6 +29,7 @@ from scripts.data.manifest import files_in
 from tests.fuzz_damage import DAMAGES, MISSING, damaged_result
 
 STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
+KILLED = ["train", *[stage for stage in STAGES if stage != "train"]]
 VICTIMS = ["group", "group", "snakemake", "program", "launcher"]
 LONGEST = 1800  # seconds of a command, on a busy machine
 SENTENCE = re.compile(r"^ *error: .+|^WorkflowError", re.M)
@@ -46,10 +47,13 @@ DATA = {
     "sample_dialogs_generate": MINI,
     "sample_dialogs_whole": MINI,
 }
-# The short form: a control, a run and one that stands on an MLM stage, of one dataset each.
+# The short form: a run and one that stands on an MLM stage, of one dataset each, and few controls.
 SHORT = {
-    "sample_sop": {"data": {"source": ["sample_activitynet"], "stride": [0]}},
-    "sample_dialogs_fill": {"methods": ["fill"]},
+    "sample_sop": {
+        "data": {"source": ["sample_activitynet"], "stride": [0]},
+        "controls": ["bag_of_words", "first_text"],
+    },
+    "sample_dialogs_fill": {"methods": ["fill"], "controls": ["random", "numeral_overlap"]},
 }
 
 NOT_RESULTS = re.compile(r"(^|/)\.|^logs/|^benchmarks/|^train/[^/]+/[^/]+/work/")
@@ -203,8 +207,8 @@ def outlives(folder: Path) -> bool:
 
 
 def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[str, str]:
-    """The end after kills in a stage: what an undisturbed run has, or not."""
-    stage, victim = STAGES[number % len(STAGES)], rng.choice(VICTIMS)
+    """The end after kills in a stage, training first: what an undisturbed run has, or not."""
+    stage, victim = KILLED[number % len(KILLED)], rng.choice(VICTIMS)
     for late in STAGES[STAGES.index(stage) :]:
         shutil.rmtree(folder / "results" / late, ignore_errors=True)
     for _ in range(rng.choice([1, 1, 2])):
@@ -303,14 +307,18 @@ def damaged_reads(
     study: Path, folder: Path, rng: random.Random, share: float
 ) -> Iterator[tuple[str, str]]:
     """The ends of programs of which one file that they read was damaged, its time kept: each kind
-    of file by each damage, or a share of these cases.
+    of file by each damage, or a share of these cases, each damage at least once.
     """
     read_by = {file: by for file, by in readers(study).items() if (study / file).is_file()}
-    each = max(1, round(min(share, 1) * len(DAMAGES)))
+    files_of = list(kinds(list(read_by)).values())
+    rng.shuffle(files_of)
     cases = [
-        (files, how) for files in kinds(list(read_by)).values() for how in rng.sample(DAMAGES, each)
+        (files, DAMAGES[(place + turn) % len(DAMAGES)])
+        for turn in range(len(DAMAGES))
+        for place, files in enumerate(files_of)
     ]
-    for files, how in cases * max(1, round(share)):
+    shown = max(len(DAMAGES), round(min(share, 1) * len(cases)))
+    for files, how in cases[:shown] * max(1, round(share)):
         file = rng.choice(files)
         program, arguments = rng.choice(read_by[file])
         whole, times = (folder / file).read_bytes(), (folder / file).stat()

@@ -130,7 +130,8 @@ def main(given: argparse.Namespace) -> int:
                 print(f"{kind}: {end}: {said}", flush=True)
         print(f"{kind}: {dict(counts[kind])}", flush=True)
 
-    chosen = [kind for kind in [*DISTURBED, *FUZZED] if not given.only or given.only in kind]
+    kinds = [*DISTURBED, *FUZZED]
+    chosen = [kind for kind in kinds if any(text in kind for text in given.only)]
     with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as name:
         try:
             with small_disk(Path(name, "disk"), 64):
@@ -169,7 +170,9 @@ def main(given: argparse.Namespace) -> int:
 if __name__ == "__main__":
     options = options_of(__doc__)
     options.add_argument("--share", type=number(0.001, 1000), default=1, help="of the cases")
-    options.add_argument("--only", help="classes whose name holds this", metavar="TEXT")
+    options.add_argument(
+        "--only", nargs="+", default=[""], help="classes whose name holds one of these"
+    )
     options.add_argument("--seed", type=SEED, default=1)
     options.add_argument("--jobs", type=int, default=2, help="classes at once; default: 2")
     options.add_argument(

@@ -1,5 +1,5 @@
 """Killed at random, damaged, filled and lied to, the workflow ends as it promises:
-benchmarks/faults.py with a few cases of each class.
+benchmarks/faults.py with a few cases of each class that tests/project/test_fuzz.py does not try.
 """
 
 import re
@@ -15,14 +15,15 @@ from tests.files import write_json
 
 def test_faults_are_none():
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.faults", "--share", "0.04", "--seed", "3"],
+        [sys.executable, "-m", "benchmarks.faults", "--share", "0.04", "--seed", "3"]
+        + ["--only", "kills", "study", "disks"],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     rows = dict(re.findall(r"^\| ([a-z ,]+) \| (\d+) \|", done.stdout, re.M))
-    assert {"kills", "results of a study, damaged", "hostile servers", "all"} <= rows.keys()
+    assert {"kills", "results of a study, damaged", "a study, damaged", "all"} <= rows.keys()
     assert all(int(tried) for tried in rows.values()), done.stdout
 
 
