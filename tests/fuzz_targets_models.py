@@ -133,8 +133,6 @@ MODELS = {
             training={"epochs": 1, "batch_size": 8, "held_out_fraction": 0.3, "max_length": 16},
         ),
         ("predictions.parquet", "history.parquet", "run.json"),
-        # scripts.fetch.model, which comes before, tries the tokenizer
-        damaged=("m/config.json", "data/train.parquet", "data/val.parquet"),
         keeps="work",
         places=("/work/model", "error: run-1: "),
     ),

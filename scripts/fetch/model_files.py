@@ -112,6 +112,17 @@ def number_of(config, key: str) -> int | None:
         return None
 
 
+def check_bounds(name: str, where: str, content: dict) -> None:
+    """Raise WrongFiles for a configuration of more layers, experts or labels than any model has."""
+    for key, value in content.items():
+        most = MOST.get(key.rsplit("_", 1)[-1])
+        if most and isinstance(value, (int, float)) and value > most:
+            raise WrongFiles(
+                f"{name}: {where} has {cut(key)} {cut(str(value))}, more than {most:,}, so no "
+                "network can be made of it; take another model"
+            )
+
+
 def read_config(name: str, where: str, content: dict):
     """The transformers configuration that a JSON object is, with what it leaves out.
 
@@ -133,13 +144,7 @@ def read_config(name: str, where: str, content: dict):
             f"{name}: {where} has model_type {str(kind)[:100]}, which is no "
             f"configuration that transformers knows; {remedy}"
         )
-    for key, value in content.items():
-        most = MOST.get(key.rsplit("_", 1)[-1])
-        if most and isinstance(value, (int, float)) and value > most:
-            raise WrongFiles(
-                f"{name}: {where} has {cut(key)} {cut(str(value))}, more than {most:,}, so no "
-                "network can be made of it; take another model"
-            )
+    check_bounds(name, where, content)
     try:
         config = AutoConfig.for_model(**content)
     except Exception as error:  # of several kinds, which differ between versions of transformers

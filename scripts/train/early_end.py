@@ -1,4 +1,4 @@
-"""Why a run ends early: it was told to end, or its memory is too small.
+"""Why a run ends early: it was told to end, its memory is too small, or its model is broken.
 
 Without torch, which only the loop imports.
 """
@@ -7,8 +7,13 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from traceback import walk_tb
 
-from scripts.running.program import UserError
+from scripts.plan.models import CONFIG
+from scripts.running.program import UserError, cut
 
 # ---- it was told to end
 
@@ -102,3 +107,40 @@ def remedies(training: dict, learns: bool = True) -> str:
         f"{f'set {settings}, ' if settings else ''}lower {lower}, or take a smaller model or a "
         "machine with more memory"
     )
+
+
+# ---- the model is broken
+
+# whose code reads them, or what the libraries made of them
+READERS = ("transformers.", "tokenizers", "scripts.train.batches")
+
+
+@contextmanager
+def blames_files(view: Path) -> Iterator[None]:
+    """Refuse a configuration that is too large for any network, and tell of what a library raises
+    on a model's files as a UserError. A panic in Rust, which is no Exception, counts, too.
+
+    view: work/model, links to the files, which a fetch has checked unless a user named the folder.
+    """
+    from scripts.fetch.model_files import INSTEAD, check_bounds, read_object  # late: 0.2 s
+
+    config = view / CONFIG
+    folder = config.resolve().parent
+    if config.is_file():
+        check_bounds(str(folder), CONFIG, read_object(str(folder), CONFIG, config))
+    try:
+        yield
+    except (UserError, Stopped, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # of many kinds, which differ between versions
+        names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+        is_of_machine = ran_out(error) or isinstance(error, OSError) and error.errno
+        if is_of_machine or "deterministic" in str(error):
+            raise
+        if not any(name.startswith(READERS) for name in names):
+            raise
+        files = ", ".join(sorted(file.name for file in view.iterdir() if file.suffix == ".json"))
+        raise UserError(
+            f"{folder}: {files}: {names[-1]} cannot use them ({type(error).__name__}: "
+            f"{cut(str(error), 200)}); {INSTEAD}"
+        ) from error

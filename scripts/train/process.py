@@ -25,7 +25,7 @@ from scripts.train.hardware import Hardware
 from scripts.train.launch import Launch, read_launch
 from scripts.train.loop import Trained, train
 from scripts.train.result import write_result
-from scripts.train.early_end import Stop, Stopped, TooLarge, ran_out, remedies
+from scripts.train.early_end import Stop, Stopped, TooLarge, blames_files, ran_out, remedies
 from scripts.train.work import fail, finish
 
 EVERY = 20  # steps between two looks at the loss, which cost a GPU a synchronisation
@@ -158,7 +158,8 @@ def train_job(launch: Launch) -> None:
     job = json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8"))
     attendants = Attendants(launch)
     try:
-        trained = train(job, launch, attendants)
+        with blames_files(Path(launch.model)):
+            trained = train(job, launch, attendants)
         if trained.accelerator.is_main_process:
             hand_out(job, launch, trained, attendants.weights)
     except Stopped as stopped:

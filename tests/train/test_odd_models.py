@@ -13,9 +13,19 @@ from tests.fuzz_targets_made import table
 from tests.fuzz_targets_models import CONFIG, PAIRS, PIECES, SPECIAL, WEIGHTS, as_json
 from tests.rows import rows_of
 
+PANIC = json.loads(PIECES)
+PANIC["post_processor"] |= {"special_tokens": {}}  # of which the Rust library panics
+
 ODD = {
-    "(config.json, tokenizer.json, tokenizer_config.json) cannot be loaded": {
-        "m/config.json": b"{"
+    "config.json is not JSON": {"m/config.json": b"{"},
+    "num_hidden_layers 100000, more than 1,000": {
+        "m/config.json": as_json(CONFIG | {"num_hidden_layers": 100_000})
+    },
+    "has no attribute 'decoder_start_token_id'); get the right file": {
+        "m/config.json": as_json(CONFIG | {"model_type": "t5"})
+    },
+    "/in/m: config.json, tokenizer.json, tokenizer_config.json: transformers": {
+        "m/tokenizer.json": as_json(PANIC)
     },
     "cannot be loaded": {"m/config.json": as_json(CONFIG | {"model_type": "none"})},
     "id2label does not name the labels by their numbers": {

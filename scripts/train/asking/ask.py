@@ -21,6 +21,7 @@ import argparse
 import os
 import platform
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,7 @@ from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.kept_answers import Kept, Model, echoed
 from scripts.train.asking.questions import Questions, questions_of, scores_of
 from scripts.train.asking.server import Server
+from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
 from scripts.train.run import SETTINGS, files_of, lock
 from scripts.train.work import (
@@ -288,7 +290,8 @@ def main(given: argparse.Namespace) -> None:
     refuse_again(work, job, given.attempt)
     forget(work)
     try:
-        ask(job, folder, given)
+        with blames_files(folder) if folder else nullcontext():
+            ask(job, folder, given)
     except UserError as error:
         if not given.api:  # a server may answer at the next attempt
             fail(work, job, str(error))
