@@ -14,20 +14,17 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-import requests
-
 from scripts.data.files import sha256_of, whole_set
 from scripts.running.program import UserError, closest, log, parser
 from scripts.data.yaml_files import entries_of
 from scripts.fetch.web import (
-    TIMEOUT,
     NoAnswer,
     NotThere,
     TooLarge,
     copy,
-    declared_size,
     note_of,
     session,
+    size_at,
     transfer,
 )
 
@@ -153,12 +150,8 @@ def find(places: list[str]) -> tuple[str, int] | None:
             if local_path(place).is_file():
                 return place, local_path(place).stat().st_size
             continue
-        try:
-            with session() as web, web.head(place, allow_redirects=True, timeout=TIMEOUT) as answer:
-                if answer.status_code == 200:
-                    return place, declared_size(answer) or 0
-        except (requests.RequestException, NoAnswer):
-            continue
+        if (size := size_at(place)) is not None:
+            return place, size
     return None
 
 

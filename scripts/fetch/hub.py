@@ -6,7 +6,7 @@ any download.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from huggingface_hub import constants, errors, hf_hub_download, hf_hub_url
@@ -91,8 +91,15 @@ class Origin:
         return self.entry.get("files") or {}
 
 
+@dataclass(frozen=True)
 class Hub(Origin):
-    """A model of the hub."""
+    """A model of the hub.
+
+    silent: whether the hub did not answer, after half a minute of tries; empty before that. Then
+    only the cache is looked through, or each of ten names would take as long.
+    """
+
+    silent: list[bool] = field(default_factory=list)
 
     @property
     def where(self) -> str:
@@ -117,8 +124,11 @@ class Hub(Origin):
         if found := find(in_mirror(self.mirror, self._addresses(file))):
             return found
         try:
-            about = self._load(file, dry_run=True)
+            about = self._load(file, dry_run=True, local_files_only=bool(self.silent))
+        except errors.RemoteEntryNotFoundError:
+            return None
         except Exception:  # of several kinds; who brings the file says why
+            self.silent.append(True)
             return None
         return Path(about.local_path).as_uri() if about.is_cached else None, about.file_size or 0
 

@@ -29,7 +29,7 @@ HEADERS = 60  # seconds until an answer's headers are whole, redirects included
 SLOWEST, WINDOW = (1_000, 60)
 TRIES = 4  # without progress, at one place
 BACKOFF = 0.3  # seconds; doubled with every try
-LONGEST_WAIT = 120  # seconds that a busy server may ask for
+LONGEST_WAIT = 120  # seconds that a busy server may ask for; in all, one more for SLOWEST bytes
 MOST = 20_000_000_000  # bytes of a file whose size only its server declares
 UNDECLARED = 1_000_000_000  # bytes of a file whose size nobody declares
 LONGEST_JSON = 20_000_000  # bytes of one that is read whole; the index of 600 billion weights has 9
@@ -190,6 +190,25 @@ def declared_size(answer: requests.Response) -> int | None:
     return int(length) if re.fullmatch("[0-9]{1,18}", length) else None
 
 
+def size_at(url: str) -> int | None:
+    """The bytes of a file that a server has, 0 where it does not say; None where it has none or
+    does not answer. A busy server is asked again for some seconds.
+    """
+    for tries in range(1, TRIES + 1):
+        try:
+            with session() as web, web.head(url, allow_redirects=True, timeout=TIMEOUT) as answer:
+                if answer.status_code == 200:
+                    return declared_size(answer) or 0
+                if answer.status_code not in BUSY or tries == TRIES:
+                    return None
+        except (requests.RequestException, NoAnswer):
+            return None
+        wait = BACKOFF * 2**tries
+        log.info("%s: HTTP %d; trying again in %.1f s", url, answer.status_code, wait)
+        time.sleep(wait)
+    return None
+
+
 def _is_packed(answer: requests.Response) -> bool:
     return answer.headers.get("Content-Encoding", "identity").lower() != "identity"
 
@@ -305,7 +324,7 @@ def transfer(web: requests.Session, url: str, part: Path, name: str, most: int |
 
     most: bytes that the file may have; None: unknown. Raises NoAnswer, NotThere, TooLarge.
     """
-    furthest, tries = 0, 0
+    furthest, tries, waited = 0, 0, 0.0
     while True:
         try:
             return _request(web, url, part, name, most)
@@ -315,6 +334,12 @@ def transfer(web: requests.Session, url: str, part: Path, name: str, most: int |
             if tries == TRIES:
                 raise NoAnswer(f"{cut} {tries} times at {size:,} bytes") from cut
             wait = BACKOFF * 2**tries if cut.wait is None else cut.wait
+            waited += wait
+            if waited > LONGEST_WAIT + size / SLOWEST:
+                raise NoAnswer(
+                    f"{cut} again and again: it asks to wait for {waited:,.0f} s in all; "
+                    "try again later"
+                ) from cut
             log.info("%s: %s, at %s bytes; trying again in %.1f s", name, cut, f"{size:,}", wait)
             time.sleep(wait)
         except TooLarge:

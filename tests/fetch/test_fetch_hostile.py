@@ -12,10 +12,12 @@ import requests
 
 from scripts.running.program import UserError
 from scripts.fetch import web
-from tests.fetch.fetch_sources import BODY, OTHER, kept, sha256, single, sized, zipped
+from tests.fetch.fetch_sources import BODY, OTHER, Handler, kept, sha256, single, sized, zipped
 from tests.rows import rows_of
 
 # ---- hostile and failing servers
+
+IN_TWO_HOURS = f"wait {formatdate(time.time() + 7200, usegmt=True)}"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ from tests.rows import rows_of
             redirect /captions.json | null | Exceeded 5 redirects
             wait 3600 | null | it asks to wait for 3,600 s, more than 120 s
         """),
-        (f"wait {formatdate(time.time() + 7200, usegmt=True)}", None, "more than 120 s"),
+        pytest.param(IN_TWO_HOURS, None, "more than 120 s", id="wait DATE"),
         *rows_of("""
             silent | null | no answer (ReadTimeout) 4 times
             stall  | null | no byte came for 0.2 s 4 times
@@ -79,6 +81,22 @@ def test_a_wait_is_logged_and_kept(fetch_corpus, server, caplog, monkeypatch):
     assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
     assert waited == [7, 0, 0]
     assert "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
+
+
+def test_waits_are_bounded_in_all(refused_corpus, server, monkeypatch):
+    waited = []
+    monkeypatch.setattr(web.time, "sleep", waited.append)
+    server.files["/captions.json"], server.script = BODY, ["wait 100"] * 4
+    assert "asks to wait for 200 s in all" in refused_corpus(single(f"{server.url}/captions.json"))
+    assert waited == [100]
+
+
+def test_a_server_that_is_busy_is_asked_again_what_it_has(server, caplog, monkeypatch):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(Handler, "do_HEAD", Handler.do_GET, raising=False)
+    server.files["/captions.json"], server.script = BODY, ["busy", "busy", ""]
+    assert web.size_at(f"{server.url}/captions.json") == len(BODY)
+    assert "captions.json: HTTP 503; trying again in" in caplog.text
 
 
 def test_https_does_not_lead_to_http():

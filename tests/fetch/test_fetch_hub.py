@@ -14,6 +14,7 @@ import pytest
 from huggingface_hub import constants
 from huggingface_hub.utils.sha import git_hash
 
+from scripts.fetch import hub as origins
 from scripts.plan.models import DEFAULT_FILES
 from tests.files import read_json, write_json, write_yaml
 from tests.rows import rows_of
@@ -130,6 +131,16 @@ def sha256(file: Path) -> str:
 
 def pinned(folder: Path) -> dict:
     return ENTRY | {"files": {file: sha256(folder / file) for file in DEFAULT_FILES}}
+
+
+def test_a_silent_hub_is_asked_for_one_file(server, tmp_path, monkeypatch):
+    """Its library tries for half a minute, and a model may have its tokenizer under ten names."""
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    server.state.add("silent")
+    origin = origins.Hub("mine", ENTRY, "models.yaml", tmp_path, None)
+    assert origin.locate("tokenizer.json") is None and server.asked
+    server.asked.clear()
+    assert origin.locate("vocab.txt") is None and not server.asked
 
 
 def spare(tmp_path: Path) -> list[Path]:
