@@ -13,8 +13,14 @@ import numpy as np
 import pandas as pd
 
 from scripts.data.tables import read_table
-from scripts.data.texts import json_of, lines_in, text_of
-from scripts.measure.harness_samples import REMEDY, TASK, check_task, refuse_other_doc, results_of
+from scripts.measure.harness_samples import (
+    REMEDY,
+    TASK,
+    check_task,
+    refuse_other_doc,
+    results_of,
+    rows_in,
+)
 from scripts.running.program import UserError, cut, log, shown
 from scripts.train.asking.questions import Questions, scores_of
 
@@ -52,24 +58,12 @@ def row_of(line: Any, where: str) -> dict:
     )
 
 
-def rows_in(file: Path) -> pd.DataFrame:
+def answered_rows(file: Path) -> pd.DataFrame:
     """The rows of a file, each once, however many filters wrote it.
 
     Raises UserError for rows of two tasks, of two models, and for answers that are all empty.
     """
-    lines = lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)
-    rows = pd.DataFrame(
-        [
-            row_of(json_of(line, f"{file}: line {number}", REMEDY), f"{file}: line {number}")
-            for number, line in enumerate(lines, 1)
-            if line.strip()
-        ]
-    )
-    if mixed := [name for name in [*TASK, "part", "data"] if rows[name].nunique() > 1]:
-        raise UserError(
-            f"{file}: its rows have {rows[mixed[0]].nunique()} values of {mixed[0]}; give the "
-            "samples of one task"
-        )
+    rows = rows_in(file, row_of, [*TASK, "part", "data"])
     rows = rows.drop_duplicates(["place", "answer"]).reset_index(drop=True)
     if rows["place"].duplicated().any():
         question = rows.loc[rows["place"].duplicated(), "question"].iloc[0]
@@ -90,7 +84,7 @@ def read_answers(
 
     digest: of a split's file, what tells its examples from others.
     """
-    rows = rows_in(file)
+    rows = answered_rows(file)
     check_task(rows, answered, split_file, digest, file)
     members = [
         (example, number, option)

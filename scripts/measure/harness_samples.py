@@ -97,24 +97,31 @@ def row_of(line: Any, where: str) -> dict:
     return row | {"likelihood": likelihood, "wrapped": context != row["context"], "place": where}
 
 
-def rows_in(file: Path) -> pd.DataFrame:
-    """The rows of a file, each once, however many filters wrote it.
-
-    Raises UserError for rows of two tasks, or of two models.
-    """
+def rows_in(file: Path, row_of: Callable[[Any, str], dict], alike: list[str]) -> pd.DataFrame:
+    """The rows of a file. Raises UserError where they have several values of `alike`."""
     lines = lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)
+    places = {f"{file}: line {number}": line for number, line in enumerate(lines, 1)}
     rows = pd.DataFrame(
         [
-            row_of(json_of(line, f"{file}: line {number}", REMEDY), f"{file}: line {number}")
-            for number, line in enumerate(lines, 1)
+            row_of(json_of(line, place, REMEDY), place)
+            for place, line in places.items()
             if line.strip()
         ]
     )
-    if mixed := [name for name in TASK if rows[name].nunique() > 1]:
+    if mixed := [name for name in alike if rows[name].nunique() > 1]:
         raise UserError(
             f"{file}: its rows have {rows[mixed[0]].nunique()} values of {mixed[0]}; give the "
             "samples of one task"
         )
+    return rows
+
+
+def sampled_rows(file: Path) -> pd.DataFrame:
+    """The rows of a file, each once, however many filters wrote it.
+
+    Raises UserError for rows of two tasks, or of two models.
+    """
+    rows = rows_in(file, row_of, TASK)
     of_domain, example = rows["example_id"] == "", ["part", "example_id", "label"]
     rows = rows.drop_duplicates([*example, "context", "text", "likelihood"])
     twice = rows.duplicated(example) & ~of_domain | rows.duplicated(["context", "text"]) & of_domain
@@ -280,7 +287,7 @@ def read_samples(
 
     digest: of a split's file, what tells its examples from others.
     """
-    rows = rows_in(file)
+    rows = sampled_rows(file)
     check_task(rows, answered, split_file, digest, file)
     facts = rows[TASK].iloc[0].to_dict() | results_of(file)
     if wrapped := int(rows["wrapped"].sum()):
