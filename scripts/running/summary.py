@@ -3,6 +3,7 @@ and what took the time.
 """
 
 import json
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -82,22 +83,20 @@ def headlines(
     return lines
 
 
-def durations(benchmarks: Path, since: float) -> dict[str, float]:
-    """Seconds by job, of the jobs that ended after `since` (seconds since the epoch):
-    {stage/…/job: seconds}.
+def times(benchmarks: Path, since: float) -> pd.DataFrame:
+    """By job (stage/…/job) the seconds by the clock (s) and of the processor (cpu_time), of the
+    jobs that ended after `since` (seconds since the epoch).
     """
-    seconds = {}
-    for file in benchmarks.rglob("*.jsonl"):
-        if file.stat().st_mtime >= since:
-            rows = [
-                json.loads(line)
-                for line in file.read_text(encoding="utf-8").splitlines()
-                if line.strip()
-            ]
-            seconds[str(file.relative_to(benchmarks).with_suffix(""))] = sum(
-                row["s"] for row in rows
-            )
-    return seconds
+    rows = [
+        {"job": str(file.relative_to(benchmarks).with_suffix("")), **json.loads(line)}
+        for file in benchmarks.rglob("*.jsonl")
+        if file.stat().st_mtime >= since
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.strip()
+    ]
+    table = pd.DataFrame(rows, columns=["job", "s", "cpu_time"])
+    seconds = table[["s", "cpu_time"]].apply(pd.to_numeric, errors="coerce")
+    return seconds.groupby(table["job"]).sum()
 
 
 def clock(seconds: float) -> str:
@@ -108,25 +107,19 @@ def clock(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60:02} s" if whole >= 60 else f"{whole} s"
 
 
-def time_taken(seconds: dict[str, float]) -> list[str]:
-    """The sums by stage, and the three longest jobs."""
-    stages: dict[str, float] = {}
-    for job, taken in seconds.items():
-        stages[job.split("/")[0]] = stages.get(job.split("/")[0], 0) + taken
-    longest = sorted(seconds, key=seconds.get, reverse=True)[:3]
-    return (
-        [
-            "Time: "
-            + ", ".join(
-                f"{stage} {clock(taken)}"
-                for stage, taken in sorted(stages.items(), key=lambda pair: -pair[1])
-            )
-            + "; longest: "
-            + ", ".join(f"{job} {clock(seconds[job])}" for job in longest)
-        ]
-        if seconds
-        else []
-    )
+def time_taken(jobs: pd.DataFrame, elapsed: float) -> list[str]:
+    """The time by the clock, the processor's by stage, and the three longest jobs; elapsed: seconds
+    of the call.
+    """
+    if jobs.empty:
+        return []
+    stages = jobs["cpu_time"].groupby(jobs.index.str.split("/").str[0]).sum()
+    by_stage = [f"{name} {clock(cpu)}" for name, cpu in stages.sort_values(ascending=False).items()]
+    longest = [f"{job} {clock(seconds)}" for job, seconds in jobs["s"].nlargest(3).items()]
+    return [
+        f"Time: {clock(elapsed)} by the clock; CPU time of the jobs {clock(stages.sum())} "
+        f"({', '.join(by_stage)}); longest by the clock: {', '.join(longest)}"
+    ]
 
 
 def summary(
@@ -147,9 +140,10 @@ def summary(
         [
             *headlines(metrics, studies, models, altered),
             *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
+            f"Datasets: results/build/; numbers: {metrics}",
             f"Page: {page}",
         ]
         if made_now
         else []
     )
-    return "\n".join([*lines, *time_taken(durations(benchmarks, since))])
+    return "\n".join([*lines, *time_taken(times(benchmarks, since), time.time() - since)])

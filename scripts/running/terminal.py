@@ -1,7 +1,7 @@
 """What Snakemake says on the terminal, a line a job; its own log file keeps everything,
 reasons and paths included.
 
-    [ 3/64] Cleaning sample_howto100m
+    [ 3/64, 1 min 05 s] Cleaning sample_howto100m
 
 A dry run adds why a job would run. A failed job is shown once, with the last lines of its log.
 `--verbose` and `--quiet` leave Snakemake's own output as it is.
@@ -10,10 +10,13 @@ A dry run adds why a job would run. A failed job is shown once, with the last li
 import logging
 import re
 import sys
+import time
 from pathlib import Path
 
 from snakemake.logging import DefaultFilter
 from snakemake_interface_logger_plugins.common import LogEvent
+
+from scripts.running.summary import clock
 
 HIDDEN = {
     LogEvent.WORKFLOW_STARTED,
@@ -76,6 +79,7 @@ class Terminal(logging.StreamHandler):
     def __init__(self, settings):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
+        self.begun = time.monotonic()
         self.addFilter(
             DefaultFilter(
                 settings.quiet,
@@ -91,7 +95,9 @@ class Terminal(logging.StreamHandler):
         if not facts["rule_msg"]:  # a stage's target, which does nothing
             return ""
         if not self.dryrun:
-            return f"[{self.done:>{len(str(self.total))}}/{self.total}] {facts['rule_msg']}"
+            passed = clock(time.monotonic() - self.begun)
+            place = f"{self.done:>{len(str(self.total))}}/{self.total}"
+            return f"[{place}, {passed:>9}] {facts['rule_msg']}"
         told = " ".join(str(facts["reason"]).split())
         reason = in_words(told, str(facts.get("shellcmd") or ""))
         cut = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
@@ -108,6 +114,8 @@ class Terminal(logging.StreamHandler):
         event, facts = getattr(record, "event", None), record.__dict__
         if event == LogEvent.PROGRESS:
             self.done, self.total = facts["done"], facts["total"]
+            if self.done == self.total:
+                return f"[{self.done}/{self.total}] Done"
         if event == LogEvent.RUN_INFO:
             self.total = facts["stats"].get("total", 0)
             return str(record.msg) if self.dryrun else counted(facts["stats"])
