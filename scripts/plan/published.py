@@ -259,7 +259,9 @@ class Published:
         models = fields_of(
             work.models, work.with_base_models({run.model for run in runs}), OF_MODELS
         )
-        shown = {
+        said = [{"name": name, "caption": item["caption"]}]
+        shown = {"figures.yaml": json.dumps(said)} if item["kind"] == "table" else {}
+        shown |= {
             "sources.yaml": json.dumps(sources),
             "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
             "published.csv": rows_of(work.papers, "study", studies),

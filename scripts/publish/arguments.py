@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.data.studies import read_published, read_studies
+from scripts.data.studies import read_figures, read_published, read_studies
 from scripts.running.identity import ROOT
 from scripts.running.job_files import hand_over, rows_of
 from scripts.running.program import execute, parser
@@ -49,7 +49,7 @@ The workflow puts the other files of resources/ beside sources.yaml. A figure is
 
 def sources_file(text: str) -> Path:
     """Beside the project's own sources.yaml a program that is run by hand finds what the workflow
-    would hand over: studies.yaml and published.csv of all studies.
+    would hand over: studies.yaml, figures.yaml and published.csv of all studies.
     """
     file, own = Path(text), ROOT / "resources/sources.yaml"
     if not file.exists() or file.resolve() != own:
@@ -58,6 +58,7 @@ def sources_file(text: str) -> Path:
     files = {
         "sources.yaml": own.read_text(encoding="utf-8"),
         "studies.yaml": json.dumps(studies),
+        "figures.yaml": json.dumps(read_figures(studies)),
         "published.csv": rows_of(read_published(studies), "study", set(studies)),
     }
     return Path(hand_over(files, at_once=True), "sources.yaml")
@@ -84,11 +85,6 @@ def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argpars
         is_list = of.get("nargs") == "*"
         needed = {"default": []} if is_list else {"required": required and name != "--fetched"}
         options.add_argument(name, **of, **needed)
-    options.add_argument(
-        "--only-svg",
-        action="store_true",
-        help="of a figure write the SVG on light paper and its points alone, to compare",
-    )
     return options
 
 

@@ -23,7 +23,7 @@ from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
 from scripts.publish.marks import notes_by_dataset, run_name
 from scripts.publish.names import load, method_title, model_title, source_title
-from scripts.publish.table import write
+from scripts.publish.table import caption_of, write
 
 MOST_ITEMS, LEAST_ITEMS = 40, 4  # of a study; of each of its places, however many they are
 MOST_MODELS = 6  # of a place: those that are right most often
@@ -292,7 +292,6 @@ def publish_cards(
     given: argparse.Namespace,
     key: Callable[[Mapping], tuple | None],
     read: Callable[[Items], tuple],
-    caption: str,
 ) -> None:
     """Write the cards of a study. key: of runs_by_place(). read: of the items of a place what the
     study calls its dataset, rows, slices and systems (Place).
@@ -308,4 +307,4 @@ def publish_cards(
         name, *parts = read(Items(runs, split, file, given, sources, models))
         corpus = source_title(measured, sources) + notes.get((source, dataset), "")
         places.append(Place({"Corpus": corpus, "Dataset": name, "Split": split}, *parts))
-    write_cards(places, caption, given.output)
+    write_cards(places, caption_of(given), given.output)

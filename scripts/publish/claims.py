@@ -38,15 +38,9 @@ from scripts.publish.selection import (
     selected,
     with_interval,
 )
-from scripts.publish.table import percent, signed, write
+from scripts.publish.table import caption_of, percent, signed, write
 from scripts.running.program import UserError, log
 
-CAPTION = (
-    "What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or "
-    "another one of its class, shows it clearly (95 % intervals). Not reproduced: it clearly shows "
-    "something else. Contradicted by a control: what cannot understand time shows the same, or is "
-    "as good. Not comparable: why is told. Sample data bear nothing out."
-)
 COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
@@ -321,7 +315,7 @@ def main(given: argparse.Namespace) -> None:
     facts = load(given.sources.with_name("studies.yaml"))[study]
     options, models = facts.get("named_options", []), load(given.models)
     table = tabulate(claims, as_published(rows, facts), classes, models, options)
-    write(table, CAPTION, [], given.output)
+    write(table, caption_of(given, table), [], given.output)
     told = table["Verdict"].value_counts()
     counts = ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told)
     log.info("%s: %s", given.output, counts or "no claim")

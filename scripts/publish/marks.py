@@ -15,6 +15,9 @@ CUT = (
     "drawn by hash."
 )
 
+SAMPLE = "SAMPLE DATA where marked: made up to try the workflow, not a corpus."
+MARK = re.compile(r"\[(sample data|at most [\d,]+ items)\]")  # as note_of() writes it
+
 
 def at_most(limit: float) -> str:
     return f"at most {limit:,.0f} items"
@@ -40,24 +43,6 @@ def note_of(rows: pd.DataFrame | pd.Series) -> str:
 
 def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
     return {place: note_of(rows) for place, rows in metrics.groupby(["source", "dataset"])}
-
-
-def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
-    """A table's caption, with what its marks mean; sample: what sample data are."""
-    marks = [f"SAMPLE DATA where marked: {sample}."] * bool(metrics["sample"].any())
-    marks += [
-        f"AT MOST {limit:,.0f} ITEMS where marked: {CUT}"
-        for limit in sorted(metrics["limit"].dropna().unique())
-    ]
-    asked = metrics["wording"].notna()
-    return " ".join(
-        [
-            with_replicates(
-                text, bool((metrics["seed"].notna() & ~asked).any()), bool(asked.any())
-            ),
-            *marks,
-        ]
-    )
 
 
 def with_replicates(text: str, seeds: bool, wordings: bool) -> str:

@@ -15,7 +15,7 @@ from scripts.data.items import HUMAN
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of, note_of
+from scripts.publish.marks import note_of
 from scripts.publish.names import (
     OF_PEOPLE,
     load,
@@ -31,13 +31,6 @@ WORDS = [*HEADS, "Who"]
 BESIDE = ["Above people (points)", "From … to", "Agreement (alpha)", "Its 95 % interval"]
 # methods that need not be told beside the model
 PLAIN = ["train", "control", "baseline", HUMAN, "majority"]
-CAPTION = (
-    "People, and every system on the same items. Right: of all people the mean over items of the "
-    "mean over those who answered it, of a person on their own items, of a system on all items "
-    "that anyone answered. 95 % intervals over groups (videos, templates, questions, instances), "
-    "for these people, and over a model's seeds; sd over people, or seeds. Above people: the "
-    "difference in points, paired over groups. Agreement: Krippendorff's alpha of single answers."
-)
 
 
 def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -124,8 +117,7 @@ def main(given: argparse.Namespace) -> None:
             f"{given.metrics}: nobody's answers are in it; name their files as `people` of an "
             "experiment (docs/people.md)"
         )
-    caption = caption_of(CAPTION, metrics, "made-up texts, not a corpus")
-    publish_table(given, tabulate(metrics, load(given.sources), load(given.models)), caption, WORDS)
+    publish_table(given, tabulate(metrics, load(given.sources), load(given.models)), WORDS)
 
 
 if __name__ == "__main__":

@@ -28,13 +28,8 @@ from scripts.publish.comparison import (
 )
 from scripts.publish.names import load
 from scripts.publish.selection import as_published
-from scripts.publish.table import with_commas, write
+from scripts.publish.table import caption_of, with_commas, write
 
-CAPTION = (
-    "What the paper prints, row by row, and what was found here. Differences are in points, ours "
-    "less the paper's, which is taken as it stands; the interval (95 %) is ours. An empty row: "
-    "this study has no such run."
-)
 NONE = "no such run"
 
 
@@ -127,7 +122,7 @@ def main(given: argparse.Namespace) -> None:
     study = given.output.name.removesuffix("_published")
     claims = published_claims(given.sources.with_name("published.csv"))
     table = tabulate(claims[claims["study"] == study], read_facts(given, study))
-    write(table, CAPTION, ["Published", "Here", "Difference"], given.output)
+    write(table, caption_of(given, table), ["Published", "Here", "Difference"], given.output)
     log.info(
         "%s: %d rows, %d with a number of this study",
         given.output,

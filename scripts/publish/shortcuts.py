@@ -37,27 +37,19 @@ NUMBERS = {
 }
 # None: training decides which label a cue says
 Cues = dict[str, tuple[np.ndarray, np.ndarray | None]]
-CAPTION = (
-    "Shortcuts: how often what a cue says is right, in training and in evaluation, on how many of "
-    "the evaluated examples it stands, and what it scores alone ({score}), believed as training "
-    "says. At best: the better of believing it and of its opposite, chosen on the evaluation. "
-    "Punished: right more often than average in training, less often in evaluation, or the "
-    "reverse, each by five points at least."
-)
 
 
 class Shortcuts(NamedTuple):
     """How the table reads a study.
 
     columns: the id to draw and to group by, and the two texts, called group, first and second from
-    here on. cues: of a table, and of the training data. measure: what is scored, in words: a group
-    is right if all of it is. applies: whether a dataset with these options has the cues. is_coin:
-    elsewhere than the cue a coin is thrown, which is the average, too. is_ranked: candidates are
-    ranked by the cue, ties broken at random, in expectation.
+    here on. cues: of a table, and of the training data. A group is right if all of it is. applies:
+    whether a dataset with these options has the cues. is_coin: elsewhere than the cue a coin is
+    thrown, which is the average, too. is_ranked: candidates are ranked by the cue, ties broken at
+    random, in expectation.
     """
 
     columns: list[str]
-    measure: str
     cues: Callable[[pd.DataFrame, pd.DataFrame], Cues]
     applies: Callable[[dict], bool] = lambda options: True
     is_coin: bool = False
@@ -169,4 +161,4 @@ def publish_shortcuts(given: argparse.Namespace, study: Shortcuts) -> None:
     names = list(NUMBERS.values())
     columns = [*HEAD, "Cue", *names[:5], "n", *names[5:], VERDICT]
     table = pd.DataFrame(rows, columns=columns)
-    publish_table(given, table, CAPTION.format(score=study.measure), [*HEAD, "Cue", VERDICT])
+    publish_table(given, table, [*HEAD, "Cue", VERDICT])

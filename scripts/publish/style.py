@@ -285,7 +285,7 @@ def in_the_dark(svg: str) -> str:
 
 
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
-    """Write the figure in all forms; given: output, metrics, only_svg and program."""
+    """Write the figure in all forms; given: output, metrics and program."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = getattr(given, "program", spec.name if spec else "")
     told = told_in_files(given.metrics, program if program.startswith("scripts.") else None)
@@ -295,10 +295,9 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
         return given.output.with_name(f"{given.output.name}.{suffix}")
 
     title = {"Title": figure.get_label()} if figure.get_label() else {}
-    for kind in ["svg"] if given.only_svg else ["svg", "png", "pdf"]:
+    for kind in ("svg", "png", "pdf"):
         with whole(file(kind)) as place:
             figure.savefig(place, format=kind, metadata=told[kind] | title)
     plt.close(figure)
-    if not given.only_svg:
-        with whole(file("dark.svg")) as place:
-            place.write_text(in_the_dark(file("svg").read_text(encoding="utf-8")), encoding="utf-8")
+    with whole(file("dark.svg")) as place:
+        place.write_text(in_the_dark(file("svg").read_text(encoding="utf-8")), encoding="utf-8")

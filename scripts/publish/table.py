@@ -11,10 +11,12 @@ import pandas as pd
 
 from scripts.data.csv_files import write_csv
 from scripts.data.files import whole
+from scripts.data.yaml_files import read_yaml
 from scripts.measure.intervals import Estimate
 from scripts.plan.probe import method_of_blind
 from scripts.running.program import log
 from scripts.publish.latex import latex_table
+from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
 from scripts.publish.selection import with_interval
 
 ABOVE = "Above the best control (points)"
@@ -44,6 +46,25 @@ def number_cells(name: str, row: Mapping) -> dict[str, str]:
         f"{name} sd": percent(row["sd"]),
         f"{name} 95 % interval": interval(row),
     }
+
+
+def caption_of(given: argparse.Namespace, table: pd.DataFrame | None = None) -> str:
+    """The caption of a table as figures.yaml has it; of this table, what its marks mean, too.
+
+    Empty where a program that is run by hand writes another name.
+    """
+    file, name = given.sources.with_name("figures.yaml"), given.output.name
+    items = read_yaml(file) if file.exists() else []
+    text = " ".join(next((item["caption"] for item in items if item["name"] == name), "").split())
+    if table is None:
+        return text
+    if "Wordings" in table:
+        seeds, wordings = (bool((table[name] != "").any()) for name in ("Seeds", "Wordings"))
+        text = with_replicates(text, seeds, wordings)
+    found = {mark for cell in table.to_numpy().flat for mark in MARK.findall(str(cell))}
+    meant = [SAMPLE] * ("sample data" in found)
+    meant += [f"{mark.upper()} where marked: {CUT}" for mark in sorted(found - {"sample data"})]
+    return " ".join([text, *meant])
 
 
 def by_metric(rows: pd.DataFrame, column: str = "metric") -> dict[str, pd.Series]:
@@ -111,10 +132,7 @@ def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
 
 
 def publish_table(
-    given: argparse.Namespace,
-    table: pd.DataFrame | list[dict],
-    caption: str,
-    words: Collection[str],
+    given: argparse.Namespace, table: pd.DataFrame | list[dict], words: Collection[str]
 ) -> None:
     """Write a table in its three forms; words: the columns that hold no numbers.
 
@@ -122,5 +140,6 @@ def publish_table(
     """
     if isinstance(table, list):
         table = filled(pd.DataFrame(table).fillna(""), words)
-    write(table, caption, [name for name in table if name not in words], given.output)
+    numbers = [name for name in table if name not in words]
+    write(table, caption_of(given, table), numbers, given.output)
     log.info("%s: %d rows", given.output, len(table))

@@ -305,7 +305,7 @@ class Inputs:
     def write_resources(self, **contents) -> None:
         """Write the files of resources/ with these names."""
         self.resources.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
+        for name, content in ({"figures": self.items()} | contents).items():
             write_yaml(self.resources / f"{name}.yaml", content)
 
     def items(self) -> list[dict]:

@@ -197,7 +197,7 @@ def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
 
     metrics = tmp_path / "metrics.parquet"
     metrics.write_bytes(b"numbers")
-    style.save(draw, SimpleNamespace(output=tmp_path / "figure", metrics=metrics, only_svg=False))
+    style.save(draw, SimpleNamespace(output=tmp_path / "figure", metrics=metrics))
     for theme, name in (("light", "figure.svg"), ("dark", "figure.dark.svg")):
         svg = (tmp_path / name).read_text()
         texts = [

@@ -9,27 +9,10 @@ import pandas as pd
 
 from scripts.running.program import log
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of
-from scripts.publish.names import method_title
 from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, read_scorecard, size_in_words
-from scripts.publish.table import interval, percent, signed, write
+from scripts.publish.table import caption_of, interval, percent, signed, write
 
 NO_BETTER = "†"
-CAPTION = (
-    "Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, "
-    "then how many points it lies above the best control of its conditions (context, training "
-    "data), which has no understanding of time. One candidate: the distance to the best control "
-    "that sees one candidate at a time, as the model does, where the best control sees all. "
-    f"{NO_BETTER}: not clearly above the best control, by Holm's test of the paired differences "
-    "over the study's cells (level 5 %). Blind: the same model without what it should read, "
-    "one of its controls. Values over seeds or wordings are means; wordings: the lowest and the "
-    "highest of one wording. Unread: the share of answers that name no option; they count "
-    "as wrong. In the paper: the best number that it prints."
-)
-FIRST = (
-    " Where a model was asked by several methods of one way, the first of these has the cell, "
-    "whatever the kind of the model: {}."
-)
 
 
 def cell_text(cell: Mapping) -> str:
@@ -106,16 +89,7 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
 def main(given: argparse.Namespace) -> None:
     card = read_scorecard(given)
     table = tabulate(card)
-    methods = [
-        method for study in card.studies.values() for method in study.get("headline_methods", [])
-    ]
-    caption = CAPTION + FIRST.format(", ".join(dict.fromkeys(map(method_title, methods))))
-    write(
-        table,
-        caption_of(caption, card.cells, "made-up texts, not a corpus"),
-        ["Parameters"],
-        given.output,
-    )
+    write(table, caption_of(given, table), ["Parameters"], given.output)
     log.info("%s: %d rows, %d probes", given.output, len(table), len(card.probes))
 
 

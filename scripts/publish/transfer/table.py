@@ -12,11 +12,6 @@ from scripts.publish.table import percent, publish_table, signed
 from scripts.publish.transfer.metrics import transfers
 
 WORDS = ["Probe", "Corpus", "Dataset", "Split", "System", "Begins", "Metric"]
-CAPTION = (
-    "Transfer: a model that begins with weights trained on something else, against the same model "
-    "without, on the same items with the same seeds. Means over the seeds; the difference with its "
-    "95 % interval over paired groups and seeds."
-)
 
 
 def told(row: pd.Series) -> str:
@@ -43,7 +38,7 @@ def main(given: argparse.Namespace) -> None:
         }
         for _, row in transfers(given.metrics, given.sources, given.models).iterrows()
     ]
-    publish_table(given, table, CAPTION, WORDS)
+    publish_table(given, table, WORDS)
 
 
 if __name__ == "__main__":

@@ -46,9 +46,7 @@ def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
     return cues
 
 
-SHORTCUTS = Shortcuts(
-    ["pair_id", "text_a", "text_b"], "accuracy", cues_of, tells_of_pairs, is_coin=True
-)
+SHORTCUTS = Shortcuts(["pair_id", "text_a", "text_b"], cues_of, tells_of_pairs, is_coin=True)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -74,7 +74,7 @@ def claims_of(table: pd.DataFrame) -> dict[str, np.ndarray]:
     }
 
 
-SHORTCUTS = Shortcuts(["example_id", "text_a", "text_b"], "accuracy", cues_of)
+SHORTCUTS = Shortcuts(["example_id", "text_a", "text_b"], cues_of)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -45,9 +45,7 @@ def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
     return {name: (there, np.ones(len(table), int)) for name, there in cues.items()}
 
 
-SHORTCUTS = Shortcuts(
-    ["instance_id", "context", "candidate"], "2-best accuracy", cues_of, is_ranked=True
-)
+SHORTCUTS = Shortcuts(["instance_id", "context", "candidate"], cues_of, is_ranked=True)
 
 
 def main(given: argparse.Namespace) -> None:

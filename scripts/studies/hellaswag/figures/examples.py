@@ -11,13 +11,6 @@ from scripts.publish.arguments import run_program
 from scripts.publish.cards import Items, publish_cards
 from scripts.studies.hellaswag.evaluate import read_endings, scores_of
 
-CAPTION = (
-    "Items with every ending and whether it is right (gold). Before a score stands its rank; a "
-    "score is a log-probability or a log-likelihood, of a control what it counts, and compares "
-    "with those of one system on one item only. × marks a wrong ending that is first, and the "
-    "right one where it is not."
-)
-
 
 def key(facts: Mapping) -> tuple:
     return facts["source"], facts["data_options"]["domain"]
@@ -40,7 +33,7 @@ def read(items: Items) -> tuple:
 
 
 def main(given: argparse.Namespace) -> None:
-    publish_cards(given, key, read, CAPTION)
+    publish_cards(given, key, read)
 
 
 if __name__ == "__main__":

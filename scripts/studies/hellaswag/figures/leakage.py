@@ -12,11 +12,6 @@ from scripts.publish.names import load, source_title, study_metrics
 from scripts.publish.table import publish_table
 from scripts.studies.hellaswag.evaluate import SCHEMA
 
-CAPTION = (
-    "What HellaSwag's items were parted by. Items of videos whose captions are learnt from in "
-    "sentence order are learnt from here, too, and never measured; items of videos whose captions "
-    "are measured there are never learnt from."
-)
 COLUMNS = {
     "corpus": "Corpus",
     "split": "Split",
@@ -34,7 +29,7 @@ def main(given: argparse.Namespace) -> None:
         leakage = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
         parts.append(leakage.assign(corpus=source_title(source, sources)))
     table = pd.concat(parts)[list(COLUMNS)].astype(str).rename(columns=COLUMNS)
-    publish_table(given, table, CAPTION, list(COLUMNS.values())[:4])
+    publish_table(given, table, list(COLUMNS.values())[:4])
 
 
 if __name__ == "__main__":

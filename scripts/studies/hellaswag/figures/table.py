@@ -4,17 +4,13 @@ import argparse
 
 
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title
 from scripts.publish.table import above_cells, by_metric, number_cells, publish_table
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 
 WORDS = ["Corpus", "Dataset", "Split", "System"]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
-CAPTION = (
-    "HellaSwag: the share of items of which the right ending of four scores highest; chance is "
-    "25 %. Means over the seeds, sd over the seeds, 95 % intervals over videos, articles and seeds."
-)
 
 
 def main(given: argparse.Namespace) -> None:
@@ -36,7 +32,7 @@ def main(given: argparse.Namespace) -> None:
         for name in [name for name in SLICES if name in by]:
             cells |= number_cells(SLICES[name], by[name])
         rows.append(cells | above_cells(by_metric(means), "accuracy", models))
-    publish_table(given, rows, caption_of(CAPTION, metrics, "made-up items, not a corpus"), WORDS)
+    publish_table(given, rows, WORDS)
 
 
 if __name__ == "__main__":

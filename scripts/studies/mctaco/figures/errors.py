@@ -22,11 +22,6 @@ from scripts.studies.mctaco.prediction_files import released_judgements
 from scripts.studies.mctaco.tables import ANSWERS
 
 LABELS = np.array(["unlikely", "likely"], dtype=object)
-CAPTION = (
-    "Questions with every candidate answer, and whether people found it likely (gold). Behind a "
-    "judgement the probability that was given to it (released judgements have none); × where it is "
-    "wrong. A question is right where no candidate is judged wrong."
-)
 
 
 def key(facts: Mapping) -> tuple | None:
@@ -81,7 +76,7 @@ def read(items: Items) -> tuple:
 
 
 def main(given: argparse.Namespace) -> None:
-    publish_cards(given, key, read, CAPTION)
+    publish_cards(given, key, read)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import argparse
 import pandas as pd
 
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, load_systems, source_title, split_title
 from scripts.publish.table import above_cells, by_metric, number_cells, percent, publish_table
 from scripts.studies.mctaco.figures.metrics import (
@@ -25,12 +25,6 @@ from scripts.studies.mctaco.figures.metrics import (
 
 WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
-CAPTION = (
-    "MC-TACO by question: F1 and exact match (EM). Means over the seeds, sd over the seeds, 95 % "
-    "intervals over sentences and seeds. Random: the expected value of a fair coin for each "
-    "candidate. Released predictions: the authors' own, scored here. Paper: table 2 of Zhou et al. "
-    "2019; its human number is of 100 questions, its RoBERTa number stands in a footnote."
-)
 
 
 def rows_of(
@@ -75,8 +69,7 @@ def main(given: argparse.Namespace) -> None:
     for (source, split), of_split in rows.groupby(PLACE, sort=False):
         place = {"Corpus": source_title(source, sources), "Split": split_title(split)}
         table += rows_of(of_split, table_2(published, source), place, models)
-    caption = caption_of(CAPTION, metrics, "made-up questions, not a corpus")
-    publish_table(given, table, caption, WORDS)
+    publish_table(given, table, WORDS)
 
 
 if __name__ == "__main__":

@@ -20,11 +20,6 @@ from scripts.publish.cards import Items, System, publish_cards
 from scripts.studies.strided_sop.figures.metrics import variant_title
 
 LABELS = ["swapped", "in order"]
-CAPTION = (
-    "Pairs of sentences as a model met them: the one shown first and the one shown second. Gold: "
-    "whether they stand in the order of the video. Behind an answer the probability that was given "
-    "to it; × where it is wrong."
-)
 
 
 def key(facts: Mapping) -> tuple | None:
@@ -80,7 +75,7 @@ def read(items: Items) -> tuple:
 
 
 def main(given: argparse.Namespace) -> None:
-    publish_cards(given, key, read, CAPTION)
+    publish_cards(given, key, read)
 
 
 if __name__ == "__main__":

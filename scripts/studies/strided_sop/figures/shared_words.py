@@ -20,7 +20,7 @@ from scripts.studies.strided_sop.tallies import highest
 from scripts.data.tables import read_metrics, read_table
 from scripts.measure.experiment import Run, read_scores
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of, notes_by_dataset
+from scripts.publish.marks import notes_by_dataset
 from scripts.publish.names import load, split_title
 from scripts.studies.strided_sop.figures.metrics import PLAIN
 from scripts.publish.systems import runs_by_title, runs_of_datasets
@@ -38,11 +38,6 @@ COLUMNS = [
     "No shared word (%)",
     "Of those right (%)",
 ]
-CAPTION = (
-    "Words that the two texts of a pair share, and accuracy on such pairs, a mean over runs. "
-    f"Repeated words: a run of {RUN} words of one stands in the other. No shared word: none at "
-    f"all. At most {MOST:,} pairs of the first evaluation split."
-)
 
 
 def repeats(pairs: pd.DataFrame, run: int) -> np.ndarray:
@@ -111,10 +106,7 @@ def main(given: argparse.Namespace) -> None:
         )
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
-    caption = caption_of(
-        CAPTION, metrics[metrics["study"] == "strided_sop"], "made-up sentences, not a corpus"
-    )
-    publish_table(given, table, caption, WORDS)
+    publish_table(given, table, WORDS)
 
 
 if __name__ == "__main__":

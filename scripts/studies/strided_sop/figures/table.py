@@ -6,19 +6,13 @@ import pandas as pd
 
 from scripts.data.runs import facts_of
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title, split_title
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
 from scripts.publish.table import above_cells, by_metric, interval, percent, publish_table
 
 WORDS = ["Corpus", "Split", "Model"]
 PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "method"]
-CAPTION = (
-    "Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos, "
-    "the last where none are held out; peak: the best epoch on the split itself, as Jain et al. "
-    "2020 report. Means over the seeds, sd over the seeds, 95 % intervals over videos and seeds; "
-    "training pairs without the held-out ones."
-)
 
 
 def number(name: str, row: pd.Series | None, column: str = "value") -> dict[str, str]:
@@ -60,8 +54,7 @@ def main(given: argparse.Namespace) -> None:
                 **number("Human 95 % interval", people, ""),
             }
         )
-    caption = caption_of(CAPTION, metrics, "made-up sentences, not a corpus")
-    publish_table(given, table, caption, WORDS)
+    publish_table(given, table, WORDS)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,6 @@ PARTS = {
     "temp_duration": ["hypothesis_type", "duration_format"],
     "cross_unit": ["unit_pair", "direction", "distance"],
 }
-CAPTION = (
-    "Pairs to read: premise, hypothesis, and what the premise says of the hypothesis (gold). "
-    "Behind an answer the probability that was given to it; × where it is wrong."
-)
 
 
 def key(facts: Mapping) -> tuple | None:
@@ -63,7 +59,7 @@ def read(items: Items) -> tuple:
 
 
 def main(given: argparse.Namespace) -> None:
-    publish_cards(given, key, read, CAPTION)
+    publish_cards(given, key, read)
 
 
 if __name__ == "__main__":

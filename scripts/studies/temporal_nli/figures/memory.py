@@ -28,11 +28,11 @@ from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, read_scores, replicates_of
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of, notes_by_dataset
+from scripts.publish.marks import notes_by_dataset
 from scripts.publish.names import load, split_title
 from scripts.publish.systems import runs_by_title, runs_of_datasets
 from scripts.publish.table import interval, percent, publish_table
-from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title
+from scripts.studies.temporal_nli.figures.metrics import SETS, data_title
 
 TIME = (
     rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd"
@@ -49,13 +49,6 @@ WHAT = ["pairs (%)", "accuracy (%)"]
 HEAD = ["Source", "Challenge set", "Split", "Model"]
 NUMBERS = ["Pairs", "Accuracy (%)", *(f"{part}: {what}" for part in PARTS for what in WHAT)]
 BY_HEART = "by heart"
-CAPTION = (
-    "A rule or memory: accuracy on test pairs whose two times (with their prepositions) stand "
-    "together in a training pair of another template, on those whose times were learnt, but not "
-    "together, and on those with a time that no training sentence says. By heart: the label that "
-    "the two times have in training, else the most frequent one. 95 % intervals over templates and "
-    "seeds."
-)
 
 
 def times_said(texts: pd.Series) -> pd.Series:
@@ -157,8 +150,7 @@ def main(given: argparse.Namespace) -> None:
             rows += [head | row for row in rows_of(runs, given.build, models, resamples)]
     table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
     table = table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
-    caption = caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates")
-    publish_table(given, table, caption, HEAD)
+    publish_table(given, table, HEAD)
 
 
 if __name__ == "__main__":

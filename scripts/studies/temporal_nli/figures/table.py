@@ -8,7 +8,7 @@ import pandas as pd
 
 from scripts.publish.arguments import run_program
 from scripts.publish.comparison import paper_of, published_claims, settings_of
-from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, method_title
 from scripts.publish.table import (
     ABOVE_BLIND,
@@ -35,12 +35,6 @@ JOINT = {
     "contrast_accuracy": "Both of a contrast pair right (%)",
     "less_than_consistency": "Less-than consistency (%)",
 }  # of several pairs together, where the set has them
-CAPTION = (
-    "Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, "
-    "95 % intervals over templates and seeds, and what Thukral et al. 2021 print for the same "
-    "model and method on their own data (tables 5 to 7). Binary scoring takes neutral and "
-    "contradiction as one label."
-)
 
 
 def printed(claims: pd.DataFrame) -> dict[tuple, str]:
@@ -94,8 +88,7 @@ def main(given: argparse.Namespace) -> None:
         )
     table = pd.DataFrame(rows).fillna("")
     table = filled(table, set(table) - {"Wordings", ABOVE_BLIND})
-    sample = "sets cut down to few templates, for trying the workflow"
-    publish_table(given, table, caption_of(CAPTION, metrics, sample), WORDS)
+    publish_table(given, table, WORDS)
 
 
 if __name__ == "__main__":

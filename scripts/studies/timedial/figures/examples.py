@@ -20,14 +20,6 @@ from scripts.publish.cards import Items, System, most_right, publish_cards
 from scripts.publish.names import source_title
 from scripts.studies.timedial.figures.metrics import RULES, SCOPES
 
-CAPTION = (
-    "Dialogs with every option for what is left out (____), whether it is right (gold), and the "
-    "rule that made a wrong one. Before a score stands its rank; a score is a log-probability or "
-    "the mean log-likelihood of the option's tokens, of a control what it counts, and compares "
-    "with those of one system on one dialog only. × marks a wrong option among the highest, of "
-    "which there are as many as right ones, and a right one that is not among them."
-)
-
 
 def key(facts: Mapping) -> tuple:
     """The corpus learnt from, and the context."""
@@ -65,7 +57,7 @@ def read(items: Items) -> tuple:
 
 
 def main(given: argparse.Namespace) -> None:
-    publish_cards(given, key, read, CAPTION)
+    publish_cards(given, key, read)
 
 
 if __name__ == "__main__":

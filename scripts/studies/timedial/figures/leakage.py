@@ -13,8 +13,8 @@ from scripts.running.program import UserError
 from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load, split_title, study_metrics
-from scripts.publish.table import percent
-from scripts.studies.timedial.figures.metrics import corpus_title, publish_corpora
+from scripts.publish.table import percent, publish_table
+from scripts.studies.timedial.figures.metrics import corpus_title
 
 WORDS = ["Dialogs of", "Split"]
 LEFT = {
@@ -25,13 +25,6 @@ LEFT = {
     NO_SPAN: "Without a time",
     TOO_MANY: "Over the limit",
 }
-CAPTION = (
-    "Dialogs that left before a model learnt from the rest, in the order of the columns, and the "
-    "masked datasets built from those kept. Pool: the different span texts that wrong candidates "
-    "are drawn from. By frequency: instances in which the most frequent candidate is the right "
-    "one. Qin et al. 2021 print 14.5 and 2.4 thousand masks to learn from and to hold out, 58.0 "
-    "and 9.6 thousand candidates, a pool of 2,153 spans (table 4)."
-)
 
 
 def tabulate(file: Path, sources: dict) -> pd.DataFrame:
@@ -65,8 +58,7 @@ def main(given: argparse.Namespace) -> None:
     files = [given.build.joinpath(*place, "leakage.csv") for place in datasets.to_numpy()]
     table = pd.concat([tabulate(file, sources) for file in files]).drop_duplicates()
     table = table.sort_values(WORDS, kind="stable", ignore_index=True)
-    sample = "dialogs written by a program, for trying the workflow"
-    publish_corpora(given, table, CAPTION, WORDS, sample)
+    publish_table(given, table, WORDS)
 
 
 if __name__ == "__main__":

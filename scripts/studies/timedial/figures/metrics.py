@@ -31,7 +31,6 @@ from scripts.publish.names import (
 )
 from scripts.publish.panels import Look, Panel, Rows, among, in_lines
 from scripts.publish.published import claims_beside, with_shares
-from scripts.publish.table import publish_table
 from scripts.studies.timedial.evaluate import SCHEMA
 
 PARADIGMS = {
@@ -211,21 +210,6 @@ def paradigm_title(name: str) -> str:
 def corpus_title(source: str, sources: dict) -> str:
     """A corpus's title, marked where it is a sample."""
     return source_title(source, sources) + SAMPLE * ("sample" in sources.get(source, {}))
-
-
-def publish_corpora(
-    given: argparse.Namespace,
-    table: pd.DataFrame,
-    caption: str,
-    words: list[str],
-    sample: str = "made-up dialogs, not a corpus",
-) -> None:
-    """publish_table() of a table whose first column is of corpus_title(); sample: what sample data
-    are.
-    """
-    if table.iloc[:, 0].str.endswith(SAMPLE).any():
-        caption += f" SAMPLE DATA where marked: {sample}."
-    publish_table(given, table, caption, words)
 
 
 # ---- the paper

@@ -15,9 +15,9 @@ import pandas as pd
 from scripts.data.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load
-from scripts.publish.table import filled, percent
+from scripts.publish.table import filled, percent, publish_table
 from scripts.running.program import UserError
-from scripts.studies.timedial.figures.metrics import corpus_title, publish_corpora
+from scripts.studies.timedial.figures.metrics import corpus_title
 from scripts.text.restored_dialogs import restored_turns
 
 KINDS = ["date", "time", "duration", "set", "age"]
@@ -25,13 +25,6 @@ COLUMNS = ["Corpus", "Split", "What", "Kind", "Number", "Of", "Share (%)", "In t
 MISSES, AROUND = 30, 40  # misses listed for a challenge; characters shown on each side of a miss
 MORE_THAN = 3  # expressions in a dialog of the paper's challenge
 PAPER = {"dailydialog": {"dialogs": 1127, "numeric": 1526, "distinct": 2153}}
-CAPTION = (
-    "Temporal expressions found by rules. Masked spans of a challenge: those found with exactly "
-    "the bounds that were masked, in the dialogs with the original option restored; a miss has the "
-    "kind of what overlaps it. Misses are listed, the masked span in brackets, then what was found "
-    "there. Candidate dialogs: more than three expressions, at least one with a numeral, "
-    "duplicates apart. In the paper: sections 3 and 4 of Qin et al. 2021, by SUTime."
-)
 
 
 def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -167,7 +160,7 @@ def tabulate(given: argparse.Namespace) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    publish_corpora(given, tabulate(given), CAPTION, ["Corpus", "Split", "What", "Kind", "Text"])
+    publish_table(given, tabulate(given), ["Corpus", "Split", "What", "Kind", "Text"])
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ import pandas as pd
 
 from scripts.publish.arguments import run_program
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
-from scripts.publish.table import filled, with_commas
+from scripts.publish.table import filled, publish_table, with_commas
 from scripts.running.program import UserError
-from scripts.studies.timedial.figures.metrics import RULES, corpus_title, publish_corpora
+from scripts.studies.timedial.figures.metrics import RULES, corpus_title
 from scripts.studies.timedial.figures.spans import read_challenge, sources_given
 from scripts.text.restored_dialogs import restored_turns
 
@@ -27,13 +27,6 @@ NAMES = {
 }
 NAMES |= {f"rule_{rule}": f"wrong options by {title} (%)" for rule, title in RULES.items()}
 COUNTS = ("instances", "dialogs", "expressions")
-CAPTION = (
-    "What TimeDial's challenge holds: counts and means of the cleaned corpus beside table 3 of Qin "
-    "et al. 2021, who found temporal expressions by SUTime; here rules do. Words are split at "
-    "white space, speakers left out. The paper's shares of wrong options sum to 111.3 %: they are "
-    "the released test options of each rule over 1,985, its number of temporal expressions, where "
-    "there are 2,208 wrong options."
-)
 
 
 def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.Series:
@@ -91,7 +84,7 @@ def main(given: argparse.Namespace) -> None:
     table = pd.concat(tables, ignore_index=True).fillna("")
     order = sorted(table, key="In the paper".__eq__)
     table = filled(table[order], order[:-1])
-    publish_corpora(given, table, CAPTION, ["Corpus", "Number"])
+    publish_table(given, table, ["Corpus", "Number"])
 
 
 if __name__ == "__main__":

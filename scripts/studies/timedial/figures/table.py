@@ -14,7 +14,7 @@ import pandas as pd
 
 from scripts.data.runs import facts_of
 from scripts.publish.arguments import run_program
-from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title
 from scripts.publish.table import above_cells, by_metric, number_cells, percent, publish_table
 from scripts.studies.timedial.figures.metrics import (
@@ -37,16 +37,6 @@ KEY = ["paradigm", "model", "domain", "context_scope"]
 NOT_NEAR = "leak=none"  # the slice
 SHOWN = ["two_best_accuracy", "one_best_accuracy"]
 SHOWN += [f"two_best_accuracy_above_{what}" for what in ("control", "same_view", "blind")]
-CAPTION = (
-    "TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on "
-    "the released extras with one right option of three. Means over the seeds, sd over the seeds, "
-    "95 % intervals over dialogs and seeds; a tie of a right and a wrong option counts as wrong. "
-    "Controls: expected values, ties broken at random. Cut: instances whose dialog was longer than "
-    "max_length, so that what is farthest from the mask was not seen. Not near: without instances "
-    "that a dialog of the training corpus still shares words with. Paper: tables 5 (full dialog) "
-    "and 7 (target and local) of Qin et al. 2021; its other domain is the Meena corpus, which was "
-    "never public."
-)
 
 
 def cut_instances(files: list[Path]) -> dict[tuple, int]:
@@ -146,8 +136,7 @@ def main(given: argparse.Namespace) -> None:
         cells += not_run(challenge, paper, cells[0]["Corpus"])
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
         table += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
-    caption = caption_of(CAPTION, metrics, "made-up dialogs, not a corpus")
-    publish_table(given, table, caption, WORDS)
+    publish_table(given, table, WORDS)
 
 
 if __name__ == "__main__":
