@@ -73,7 +73,7 @@ def draw(item: dict, folder: Path, runs: list[dict]) -> None:
             *("--metrics", f"{folder}/metrics.parquet", "--train", f"{folder}/train"),
             *("--sources", f"{folder}/{item['study']}/sources.yaml"),
             *("--models", f"{folder}/{item['study']}/models.yaml"),
-            *("--output", f"{folder}/publish/{item['kind']}s/{item['name']}", "--only-svg"),
+            *("--output", f"{folder}/publish/{item['kind']}s/{item['name']}"),
             *("--runs", *(f"{run['study']}/{run['run']}" for run in runs)) * of_all,
         ]
     )
