@@ -21,6 +21,7 @@ RECORD = ROOT / "docs/record"
 NAMED = "study preset experiment dataset held_out method model split slice scoring metric control".split()
 MEANS = ["value", "ci_low", "ci_high"]
 NUMBER = re.compile(r"([+−]?\d+\.\d)( \([+−]?\d+\.\d(?:–| to )[+−]?\d+\.\d\))?")
+BEST = "best"  # beside above_control: whichever control it is
 DIFFERENCE = re.compile(r"\d - \d")
 WHERE = read_yaml(ROOT / "tests/recorded_numbers.yaml")
 
@@ -48,7 +49,7 @@ def measured(words: list[str]) -> Number:
     difference = next((word for word in words if word.startswith("above_")), "")
     metrics = [word for word in words if word in record()["metric"].cat.categories]
     metric = f"{metrics[-1]}_{difference}" if difference else metrics[-1]
-    others = {word for word in words if word not in (*metrics, difference)}
+    others = {word for word in words if word not in (*metrics, difference, BEST)}
     if not any("=" in word for word in words):
         others.add("all")  # the slice
     rows = record()[record()["metric"] == metric]
@@ -56,7 +57,8 @@ def measured(words: list[str]) -> Number:
         rows = rows[rows_with(word).loc[rows.index]]
     assert len(rows[MEANS].drop_duplicates()) == 1, f"{' '.join(words)}: {len(rows)} rows"
     row = rows.iloc[0]
-    assert not difference or row["control"] in others, f"{' '.join(words)}: to {row['control']}"
+    named = BEST in words or row["control"] in others
+    assert not difference or named, f"{' '.join(words)}: to {row['control']}"
     show = signed if difference else percent
     return tuple(show(row[name]) for name in MEANS)
 
