@@ -47,34 +47,18 @@ def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
     killed(code, tmp_path)
     (left,) = tmp_path.glob(".*")
     assert (tmp_path / "a.txt").read_text() == "old"
-    subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            (
-                "from pathlib import Path\nfrom scripts.data.files import *\n"
-                f"{code.replace('half', 'new')}"
-            ),
-        ],
-        check=True,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    again = (
+        f"from pathlib import Path\nfrom scripts.data.files import *\n{code.replace('half', 'new')}"
     )
+
+    def write_again() -> None:
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "-c", again], check=True, cwd=tmp_path, env=environment)
+
+    write_again()
     assert left.exists(), "it is not a minute old: the other host's clock may differ"
     os.utime(left, (0, time.time() - 61))
-    subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            (
-                "from pathlib import Path\nfrom scripts.data.files import *\n"
-                f"{code.replace('half', 'new')}"
-            ),
-        ],
-        check=True,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+    write_again()
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "new"
 

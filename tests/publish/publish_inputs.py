@@ -72,14 +72,6 @@ def control_rows(rows: list[dict], values: dict[str, float]) -> list[dict]:
     ]
 
 
-def of_one_group(rows: list[dict]) -> list[dict]:
-    """The rows as they are where all examples are of one group: without interval."""
-    return [
-        row | {"ci_low": None, "ci_high": None, "groups": 1, "effective_groups": 1.0}
-        for row in rows
-    ]
-
-
 def metric_row(study: str, value: float | None = None, **more) -> dict:
     """A number over all seeds and examples, with its interval."""
     row = yaml.safe_load("""
