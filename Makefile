@@ -4,9 +4,8 @@
 # make audit   the advisories on the locked packages, where the package index tells them; exit 1 if there is one
 # make sbom    the locked packages as CycloneDX, for a release: sbom.json
 PYTHON ?= python3
-# Every package at one version, its files checked against their hashes. envs/requirements.txt instead: our own pins only, so that pip
-# may take another build (torch without CUDA, 3 GB less) and any version of what they need.
-REQUIREMENTS ?= envs/requirements.lock
+# Our own pins. envs/requirements.lock instead: every package at one version, its files checked against their hashes (with CUDA, 3 GB more).
+REQUIREMENTS ?= envs/requirements.txt
 ENVIRONMENT = .venv/installed
 # One worker of pytest a core, at most eight (more are slower); the tests of one file share what is dear and stay together.
 WORKERS ?= -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
