@@ -1,8 +1,8 @@
 """Make the page of what the record holds, one file for a web server, without corpora or weights.
 
 It shows the findings, and the figures and tables that are drawn from numbers alone. Taken are the
-presets whose runs have scores on record, since their controls are today's. A control that several
-presets have stands once, as `presets/controls.yaml` measured it.
+presets whose runs have scores on record, since their controls are today's. A number that several
+presets have stands once; `presets/controls.yaml` comes first. Splits cut by `limit` are left out.
 
 Reads  RECORD/<study>/metrics.parquet and runs.jsonl (scripts/data/record.py); resources/, presets/
 Writes OUTPUT
@@ -17,6 +17,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -34,17 +35,20 @@ from scripts.running.program import UserError, execute, log, parser
 CONTROLS = "controls"  # the preset of controls alone
 # What measuring again may change; all other columns tell one number from another.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
-MEASURED += ["sd_beyond_groups", "order"]
+MEASURED += ["sd_beyond_groups", "control", "order"]
 BESIDE = {"compares", "needs_people", "needs_wordings"}  # items of these keys need more
 
 
 def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
-    """The numbers of a study in these presets, each of a control once."""
+    """A study's numbers of whole splits in these presets, each of the first one that has it."""
     kept = read_kept(folder, METRICS)
     rows = kept.to_pandas().assign(order=lambda rows: rows["preset"] != CONTROLS)
-    rows = rows[rows["preset"].isin(presets)].sort_values("order", kind="stable")
-    again = rows.duplicated([name for name in rows if name not in MEASURED])
-    rows = rows[~(again & rows["method"].isin(CONTROL_METHODS))]
+    rows = rows[rows["preset"].isin(presets) & rows["limit"].isna()].sort_values(
+        "order", kind="stable"
+    )
+    key = rows.drop(columns=[name for name in rows if name in MEASURED]).astype(str)
+    first = rows["preset"].groupby(pd.util.hash_pandas_object(key, index=False)).transform("first")
+    rows = rows[rows["preset"] == first]
     chosen = kept.take(pa.array(sorted(rows.index))).drop_columns(["preset"])
     draws = pa.nulls(len(chosen), pa.list_(pa.float32()))  # which a record has none of
     return chosen.append_column("draws", draws)
