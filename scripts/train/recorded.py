@@ -15,6 +15,7 @@ Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; of a ru
 """
 
 import argparse
+import json
 from functools import cache
 from pathlib import Path
 
@@ -67,7 +68,8 @@ def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder:
     work = output / "work"
     if not job["makes_model"] and finished(work, job):
         return hand_out(work, job, output)
-    provenance = {"run": asked["run"], "digest": facts["digest"]} | {"settings": asked["settings"]}
+    provenance = {"run": asked["run"], "digest": facts["digest"]}
+    provenance |= {"settings": json.loads(asked["settings"])}
     result = output if job["makes_model"] else work / "result"
     if not job["makes_model"]:
         forget(work)
