@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from scripts.publish import style
 from scripts.publish.arguments import run_program
-from scripts.publish.names import load, people_points, source_title, split_title
+from scripts.publish.names import people_points, source_title, split_title
 from scripts.publish.panels import (
     CHANCE,
     DASHED,
@@ -42,18 +42,19 @@ from scripts.studies.timedial.figures.metrics import (
     widest,
 )
 
+SEES_ALL = "search_all_options"  # the control; all others see one option
 PEOPLE = Look(line=DASHED, width=0.9)
 
 
-def of_each_view(points: pd.DataFrame, models: dict) -> pd.DataFrame:
+def of_each_view(points: pd.DataFrame) -> pd.DataFrame:
     """The points without those controls of a variant, or of what has read the challenge, that are
     neither random nor the best of their view: of one option, or of all.
     """
     controls = points[(points["paradigm"] == "control") & (points["model"] != "random")]
     has_read = controls["domain"] == "contaminated"
     many = controls[has_read | (controls["variant"] != "")]
-    search = many["model"].map(lambda name: models[name].get("control", {}).get("search", ""))
-    view = [many["measured_on"], many["variant"], has_read[many.index], search == "all_options"]
+    sees_all = many["model"] == SEES_ALL
+    view = [many["measured_on"], many["variant"], has_read[many.index], sees_all]
     return points.drop(many.index.difference(many.groupby(view)["value"].idxmax()))
 
 
@@ -110,7 +111,7 @@ def main(given: argparse.Namespace) -> None:
     people["measured_on"] = [
         sources[source].get("measured_on", source) for source in people["source"]
     ]
-    shown = of_each_view(points, load(given.models))
+    shown = of_each_view(points)
     publish(given, drawn(points, table_5), lambda: draw(shown, table_5, sources, people))
 
 
