@@ -73,10 +73,14 @@ def published(metric: str, name: str, words: list[str]) -> Number:
 
 
 def tabled(file: str, texts: list[str], column: str) -> Number:
-    """A cell of a table of the record, in the row that has these texts."""
+    """A cell of a table of the record, in the row whose cells match these regular expressions."""
     table = pd.read_csv(RECORD / f"tables/{file}.csv", dtype=str)
     for text in texts:
-        table = table[table.apply(lambda row, text=text: any(text in str(c) for c in row), axis=1)]
+        table = table[
+            table.apply(
+                lambda row, text=text: any(re.search(text, c) for c in row.dropna()), axis=1
+            )
+        ]
     (cell,) = table[column]
     return tuple(re.findall(r"[\d.]+", cell))
 

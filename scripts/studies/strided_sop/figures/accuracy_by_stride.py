@@ -4,7 +4,8 @@
 Bold: the epoch that is reported; dots are single seeds. Grey: each corpus's best control (of those
 that were measured in several ways, the best in each). Light: the best epoch on the evaluation split
 itself, as the paper reports. Windows of captions, whose strides are others, are left out where
-single captions of the corpus were measured (scripts/studies/strided_sop/figures/windows.py).
+single captions of the corpus were measured (scripts/studies/strided_sop/figures/windows.py). So are
+chosen pairs where all pairs were measured (chosen_pairs.py beside).
 """
 
 import argparse
@@ -43,6 +44,12 @@ LETTER = 0.058  # inches, of a count
 HUMAN = PEOPLE._replace(line=DOTTED, width=1)
 COLUMNS = "source split series model experiment stride".split()
 COLUMNS += [*VARIANT, "limit", "seed", "wording", "metric", *NUMBERS]
+
+
+def is_plain(metrics: pd.DataFrame) -> pd.Series:
+    """Which rows are of all pairs."""
+    chosen = metrics[["size_matched", "same_videos"]].notna().any(axis=1)
+    return ~(chosen | metrics["hard"].eq(True))
 
 
 def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -154,7 +161,9 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
-    shown, sources = drawn(metrics), load(given.sources)
+    plain = metrics[is_plain(metrics)]
+    has_model = (~plain["method"].isin(["control", "human"])).any()
+    shown, sources = drawn(plain if has_model else metrics), load(given.sources)
     is_drawn = metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"])
     publish(given, metrics.loc[is_drawn, COLUMNS], lambda: draw(shown, sources))
 

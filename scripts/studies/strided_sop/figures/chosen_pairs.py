@@ -1,0 +1,30 @@
+"""Draw accuracy against stride on chosen pairs.
+
+Chosen are hard pairs, pairs of the same videos, and pairs that are learnt from in equal number. All
+pairs are in accuracy_by_stride.py beside, which explains the marks.
+"""
+
+import argparse
+
+from scripts.publish.arguments import run_program
+from scripts.publish.names import load
+from scripts.publish.panels import publish
+from scripts.running.program import UserError
+from scripts.studies.strided_sop.figures.accuracy_by_stride import COLUMNS, draw, drawn, is_plain
+from scripts.studies.strided_sop.figures.metrics import strided_metrics
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = strided_metrics(given.metrics, load(given.models))
+    metrics = metrics[~is_plain(metrics) & metrics["metric"].isin(["accuracy", "peak_accuracy"])]
+    if (metrics["method"] == "control").all():
+        raise UserError(
+            f"{given.metrics}: no model on chosen pairs; set hard, same_videos or size_matched in "
+            "an experiment of strided_sop"
+        )
+    shown, sources = drawn(metrics), load(given.sources)
+    publish(given, metrics[COLUMNS], lambda: draw(shown, sources))
+
+
+if __name__ == "__main__":
+    run_program(main, __doc__)
