@@ -1,6 +1,6 @@
 """Let a finished study join the record, so that its runs need never be made again.
 
-docs/record/<study>/ keeps the scores of every run and the numbers (scripts/data/record.py); a run
+docs/record/<study>/ keeps the scores of runs and all numbers (scripts/data/record.py); a run
 that was there before is replaced, and so are the numbers of an experiment. Of the figures and
 tables those are kept that README.md or docs/**/*.md link (docs/record/figures/<preset>/<item>.svg).
 `--config recorded=true` makes all others again from the scores. No text of a corpus is kept.
@@ -41,10 +41,12 @@ from scripts.data.record import (
     read_kept,
     read_runs,
     scored_rows,
+    to_a_millionth,
     write_compact,
     write_runs,
 )
 from scripts.data.tables import HISTORY, read_table
+from scripts.plan.plan import CONTROL
 from scripts.publish.provenance import commit_told, spent
 from scripts.publish.table import markdown
 from scripts.running.identity import identity
@@ -60,7 +62,8 @@ What timestride has measured on real data, kept with the project. No text of a c
 
 * `snakemake --cores all --configfile presets/<preset>.yaml --config recorded=true` makes every
   number, figure and table of a preset again from the scores on record. It needs the corpora, and
-  neither weights nor training. A run that is not on record is trained.
+  neither weights nor training. A run that is not on record is trained; controls that are not
+  searched never are, since each takes a second.
 * `python -m scripts.publish.record --check docs/record` names the runs whose training code or data
   are others today.
 
@@ -139,7 +142,7 @@ def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
 
 def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: Path) -> None:
     """Write the record of a study, with that of before."""
-    runs = [run for run in study["runs"] if run["study"] == name]
+    runs = [run for run in study["runs"] if run["study"] == name and run["paradigm"] != CONTROL]
     names = [run["run"] for run in runs]
     lines = {run["run"]: line_of(run, study) for run in runs}
     histories = [
@@ -165,7 +168,7 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
     write_runs(lines, folder)
     write_compact(scores.sort_by("run"), folder / SCORES)
     write_compact(history.sort_by("run"), folder / HISTORIES)
-    write_compact(metrics, folder / METRICS)
+    write_compact(to_a_millionth(metrics), folder / METRICS)
 
 
 # ---- Figures and tables
