@@ -83,6 +83,7 @@ def draw(item: dict, folder: Path, runs: list[dict]) -> None:
     )
     given.program = item["program"]
     importlib.import_module(item["program"]).main(given)
+    given.output.with_suffix(".dark.svg").unlink(missing_ok=True)  # half of the page
 
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
