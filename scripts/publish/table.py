@@ -59,8 +59,8 @@ def caption_of(given: argparse.Namespace, table: pd.DataFrame | None = None) -> 
     if table is None:
         return text
     if "Wordings" in table:
-        seeds, wordings = (bool((table[name] != "").any()) for name in ("Seeds", "Wordings"))
-        text = with_replicates(text, seeds, wordings)
+        has_seeds = "Seeds" in table and bool((table["Seeds"] != "").any())
+        text = with_replicates(text, has_seeds, bool((table["Wordings"] != "").any()))
     found = {mark for cell in table.to_numpy().flat for mark in MARK.findall(str(cell))}
     meant = [SAMPLE] * ("sample data" in found)
     meant += [f"{mark.upper()} where marked: {CUT}" for mark in sorted(found - {"sample data"})]
