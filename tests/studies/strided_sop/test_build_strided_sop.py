@@ -158,6 +158,21 @@ def test_size_matched_cuts_training_only(program, cleaned):
         )
 
 
+def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(program, cleaned):
+    """A smaller number keeps a part of a larger one."""
+    tables = {}
+    for number in (None, 4, 2):
+        output = cleaned / f"pairs-{number}"
+        build(program, cleaned / "whole", output, stride=1, train_pairs=number)
+        tables[number] = read_table(output / "train.parquet").to_pandas()
+        assert read_table(output / "val.parquet") == read_table(cleaned / "pairs-None/val.parquet")
+    ids = {number: set(table["pair_id"]) for number, table in tables.items()}
+    assert ids[2] < ids[4] < ids[None] and (len(ids[2]), len(ids[4])) == (2, 4)
+    many = len(ids[None]) + 1
+    done = build(program, cleaned / "whole", cleaned / "x", ok=False, stride=1, train_pairs=many)
+    assert f"train_pairs is {many}, but" in done.stderr and "ask for fewer" in done.stderr
+
+
 def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
     """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at
     the same places, where it has them.

@@ -260,6 +260,17 @@ def test_sizes_are_settings(generated, generate):
 
 
 @pytest.mark.slow
+def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(generate):
+    whole, fifty, ninety = (
+        generate("temp_order", iterations=1, train_pairs=number) for number in (None, 50, 90)
+    )
+    assert whole["test"].equals(fifty["test"]) and whole["dev"].equals(fifty["dev"])
+    assert len(fifty["train"]) == 50 and len(ninety["train"]) == 90
+    ids = [set(tables["train"]["example_id"]) for tables in (fifty, ninety, whole)]
+    assert ids[0] < ids[1] < ids[2]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("held_out", ["template", "list"])
 def test_a_limit_cuts_what_is_measured_and_nothing_else(generate, held_out):
     whole, fifty, ninety = (
@@ -303,6 +314,7 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
     [
         *rows_of("""
             temp_order | null | {train_templates: 999} | 'train_templates: 999 templates were asked for'
+            temp_order | null | {train_pairs: 99999}   | 'train_pairs: 99999 pairs were asked for'
             temp_order | null | {held_out: unit}       | 'held_out: unit has no meaning here'
             cross_unit | null | {held_out: spelling}   | 'held_out: spelling has no meaning here'
         """),
