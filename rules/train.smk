@@ -99,7 +99,7 @@ use rule train_run as train_batch with:
 
 
 rule train_controls:
-    """The controls of a study: what models without any understanding of time reach. Each takes a moment, so one job fits them all."""
+    """The controls of a study, one after the other: each takes a moment."""
     input:
         lambda wildcards: JOBS.read_by_batch(**wildcards),
     output:

@@ -114,7 +114,12 @@ def use_terminal(workflow) -> bool:
         return False
     for handler in default:
         logger.removeHandler(handler)
-    logger.addHandler(Terminal(settings))
+    logger.addHandler(
+        # of jobs that wait in a cluster's queue no time left can be told
+        Terminal(
+            settings, lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec}
+        )
+    )
     return True
 
 

@@ -1,9 +1,10 @@
 """What Snakemake says on the terminal, a line a job; its own log file keeps everything,
 reasons and paths included.
 
-    [ 3/64, 1 min 05 s] Cleaning sample_howto100m
+    [ 3/64, 1 min 05 s, over 4 min left] Cleaning sample_howto100m
 
-A dry run adds why a job would run. A failed job is shown once, with the last lines of its log.
+The time left is counted from the jobs that ended. A dry run adds why a job would run. A failed job
+is shown once, with the last lines of its log.
 `--verbose` and `--quiet` leave Snakemake's own output as it is.
 """
 
@@ -11,7 +12,10 @@ import logging
 import re
 import sys
 import time
+from collections.abc import Callable
+from math import ceil
 from pathlib import Path
+from statistics import fmean
 
 from snakemake.logging import DefaultFilter
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -31,6 +35,7 @@ CHATTER = re.compile(
     r"|Execute \d|Config file|Job stats|Using profile|Using workflow specific|Complete log|Elapsed "
     r"time|Shutting down|Exiting because|Singularity|Group jobs|This was a dry-run|Removing output "
     r"files of failed job|Trying to restart|Skipped removing|Job \d+ completed"
+    r"|Reasons:|Some jobs were triggered by provenance|Rules with provenance triggered"
 )
 LAST_LINES = 12
 # Errors that only say again what the failed job's log says.
@@ -73,13 +78,58 @@ def tail(files: list[str]) -> list[str]:
     return [f"    {line[:2000]}" for line in lines[-LAST_LINES:]]
 
 
-class Terminal(logging.StreamHandler):
-    """Writes a line a job. `settings` are Snakemake's output settings."""
+class TimeLeft:
+    """How long the jobs left will take: as long as the mean job of their rule did so far, with as
+    many jobs at a time as so far. jobs: how many there are, by rule.
+    """
 
-    def __init__(self, settings):
+    def __init__(self, jobs: dict[str, int]):
+        self.left, self.taken, self.running = dict(jobs), {}, {}
+        self.begun = time.monotonic()
+
+    def start(self, job: int, rule: str) -> None:
+        if rule in self.left:
+            self.running[job] = rule, time.monotonic()
+
+    def fail(self, job: int) -> None:
+        self.running.pop(job, None)
+
+    def end(self, job: int) -> None:
+        if job in self.running:
+            rule, since = self.running.pop(job)
+            self.left[rule] -= 1
+            self.taken.setdefault(rule, []).append(time.monotonic() - since)
+
+    def in_words(self) -> str:
+        """`, 4 min left`; `over` where some left are of a rule of which none ended yet, empty where
+        half are.
+        """
+        now = time.monotonic()
+        left = {rule: count for rule, count in self.left.items() if count > 0}
+        mean = {rule: fmean(self.taken[rule]) for rule in left if rule in self.taken}
+        if 2 * sum(left[rule] for rule in mean) <= sum(left.values()):
+            return ""
+        work = sum(left[rule] * seconds for rule, seconds in mean.items())
+        for rule, since in self.running.values():
+            work -= min(now - since, mean.get(rule, 0))
+        busy = sum(map(sum, self.taken.values())) + sum(
+            now - since for _, since in self.running.values()
+        )
+        seconds = max(work, 1) / max(busy / max(now - self.begun, 1), 1)
+        step = 60 if seconds > 50 else 10
+        told = clock(step * ceil(seconds / step)).removesuffix(" 00 s")
+        return f", {'over ' * (len(mean) < len(left))}{told} left"
+
+
+class Terminal(logging.StreamHandler):
+    """Writes a line a job. `settings` are Snakemake's output settings; timed: the rules whose jobs
+    take time on this machine, of which the time left can be told.
+    """
+
+    def __init__(self, settings, timed: Callable[[], set[str]]):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
-        self.begun = time.monotonic()
+        self.begun, self.timed, self.left = time.monotonic(), timed, TimeLeft({})
         self.addFilter(
             DefaultFilter(
                 settings.quiet,
@@ -97,7 +147,7 @@ class Terminal(logging.StreamHandler):
         if not self.dryrun:
             passed = clock(time.monotonic() - self.begun)
             place = f"{self.done:>{len(str(self.total))}}/{self.total}"
-            return f"[{place}, {passed:>9}] {facts['rule_msg']}"
+            return f"[{place}, {passed:>9}{self.left.in_words()}] {facts['rule_msg']}"
         told = " ".join(str(facts["reason"]).split())
         reason = in_words(told, str(facts.get("shellcmd") or ""))
         cut = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
@@ -115,13 +165,21 @@ class Terminal(logging.StreamHandler):
         if event == LogEvent.PROGRESS:
             self.done, self.total = facts["done"], facts["total"]
             if self.done == self.total:
-                return f"[{self.done}/{self.total}] Done"
+                passed = clock(time.monotonic() - self.begun)
+                return f"[{self.done}/{self.total}, {passed:>9}] Done"
         if event == LogEvent.RUN_INFO:
-            self.total = facts["stats"].get("total", 0)
+            stats, timed = facts["stats"], self.timed()
+            self.total = stats.get("total", 0)
+            self.left = TimeLeft({rule: n for rule, n in stats.items() if rule in timed})
             return str(record.msg) if self.dryrun else counted(facts["stats"])
         if event == LogEvent.JOB_INFO:
-            return self.job(facts)
+            line = self.job(facts)
+            self.left.start(facts["jobid"], facts["rule_name"])
+            return line
+        if event == LogEvent.JOB_FINISHED:
+            self.left.end(facts["job_id"])
         if event == LogEvent.JOB_ERROR:
+            self.left.fail(facts["jobid"])
             return self.failure(facts)
         if event == LogEvent.SHELLCMD:
             return str(facts.get("shellcmd") or record.msg)
