@@ -20,6 +20,7 @@ from matplotlib.transforms import Bbox
 from scripts.data.items import HUMAN
 from scripts.publish import style
 from scripts.publish.arguments import run_program
+from scripts.publish.message import message, titled
 from scripts.publish.names import load, people_points
 from scripts.publish.panels import (
     CHANCE,
@@ -139,10 +140,13 @@ def draw(
         in_paper |= len(paper) > 0
         answered = same_place(people, of_split)
         detail = f"{split}, {of_split['n'].max():,} questions"
+        says = message(of_split, "exact_match", "system", measure="exact match")
+        of_split = of_split[of_split["metric"].isin(METRICS)]
         of_split = pd.concat([of_split, answered]) if len(answered) else of_split
         draw_split = partial(draw_panel, known=known, paper=paper)
         finish = partial(write_labels, paper=paper)
-        lines.append([Panel(of_split, draw_split, source, detail, height=3.8, finish=finish)])
+        panel = Panel(of_split, draw_split, source, detail, height=3.8, finish=finish)
+        lines.append([titled(panel, says)])
     here = Look(marker="o", line="").handle("here, with 95 % intervals")
     handles = [here, CHANCE.handle("exact match = F1")]
     handles += [PAPER.handle("in the paper, joined to the same system here")] * in_paper
@@ -151,8 +155,8 @@ def draw(
 
 def main(given: argparse.Namespace) -> None:
     rows, sources = system_means(metrics_to_draw(given)), load(given.sources)
-    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(METRICS) & (rows["model"] != "gold")]
-    points = rows.assign(origin="here")
+    rows = rows[(rows["slice"] == "all") & (rows["model"] != "gold")].assign(origin="here")
+    points = rows[rows["metric"].isin(METRICS)]
     if points["model"].isin(BASELINES).all():
         raise UserError(
             f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with "
@@ -161,7 +165,7 @@ def main(given: argparse.Namespace) -> None:
     published, people = published_beside(given.sources), answers_of_people(given.metrics)
     is_printed = published["table"].str.startswith("Table 2")
     printed = published[is_printed & published["source"].isin(points["source"])]
-    shown = points[points["drawn"]]
+    shown = rows[rows["drawn"] & rows["metric"].isin([*METRICS, "exact_match_above_control"])]
     publish(given, with_published(points, printed), lambda: draw(shown, published, sources, people))
 
 

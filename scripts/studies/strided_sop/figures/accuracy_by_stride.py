@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import replicate_name
+from scripts.publish.message import message, titled
 from scripts.publish.names import load
 from scripts.publish.panels import (
     CHANCE,
@@ -155,6 +156,9 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     metrics, note = highest(metrics, metrics["metric"] == "accuracy")
     known, strides = series_looks(metrics), sorted(set(metrics["stride"]))
     panels = panels_of(metrics, partial(draw_panel, known=known, strides=strides), sources)
+    panels = [
+        titled(panel, message(panel.points, "accuracy", "series", "stride")) for panel in panels
+    ]
     lines = in_lines(panels, panels_across(panels, strides))
     return figure_of(lines, legend(metrics, known), share_y="figure", note=note)
 

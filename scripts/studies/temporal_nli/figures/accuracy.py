@@ -8,6 +8,7 @@ temporal_nli_temp_duration or temporal_nli_cross_unit.
 """
 
 import argparse
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from scripts.running.program import UserError
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.comparison import parts_of
+from scripts.publish.message import message
 from scripts.publish.names import load, people_points
 from scripts.publish.selection import rank
 from scripts.publish.panels import (
@@ -27,6 +29,7 @@ from scripts.publish.panels import (
     Look,
     Panel,
     Rows,
+    among,
     draw_marks,
     figure_of,
     highest,
@@ -73,6 +76,7 @@ LOOKS = {
     )
 }
 MAJORITY, CONTROL = Look(style.CONTROL, "|", "", size=7.4), Look(style.GREY, "x", "", size=5)
+HEADING = 72  # letters of a line of it
 LANE = 0.075  # inches, between the dots of a row
 
 
@@ -203,7 +207,10 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
     return [(of_dataset, style.lines_of(models, across)) for of_dataset, models in found]
 
 
-def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
+def draw(
+    points: pd.DataFrame, metrics: pd.DataFrame, sources: dict, people: pd.DataFrame
+) -> Figure:
+    """metrics: of nli_metrics(), which say how far models lie above controls."""
     points, note = highest(points, points["slice"] == ALL)
     row = points["section_place"].astype(str) + points["row"]
     points = points.assign(head=points["section"], name=points["row"], row=row)
@@ -229,7 +236,9 @@ def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
     for block, panels_of in blocks_of(points):
         first, counts = block.iloc[0], counts_of(block, rows)
         title = data_title(first["source"], first["dataset"], sources)
-        heading = f"{SETS[first['challenge_set']]} · {title}"
+        of_block = metrics[among(metrics, block, [*PLACE, *SYSTEM]) & (metrics["slice"] == ALL)]
+        says = textwrap.wrap(message(of_block, "accuracy", "series"), HEADING)
+        heading = "\n".join([*says, f"{SETS[first['challenge_set']]} · {title}"])
         for line in panels_of:
             panels = [
                 Panel(
@@ -255,13 +264,14 @@ def main(given: argparse.Namespace) -> None:
             f"--output: {given.output.name} names no challenge set; "
             f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}"
         )
-    points = points_of(nli_metrics(given.metrics, load(given.models)), challenge_set)
+    metrics = nli_metrics(given.metrics, load(given.models))
+    points = points_of(metrics, challenge_set)
     sources = load(given.sources)
     people = people_points(given.metrics, STUDY, "accuracy")
     people = people[
         people["dataset"].isin(points["dataset"]) & people["split"].isin(points["split"])
     ]
-    publish(given, points[COLUMNS], lambda: draw(points, sources, people))
+    publish(given, points[COLUMNS], lambda: draw(points, metrics, sources, people))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from scripts.publish import style
 from scripts.publish.arguments import run_program
+from scripts.publish.message import message, titled
 from scripts.publish.names import people_points, source_title, split_title
 from scripts.publish.panels import (
     CHANCE,
@@ -37,6 +38,7 @@ from scripts.studies.timedial.figures.metrics import (
     human,
     in_rows,
     legend_of,
+    name_of,
     published_on,
     read,
     widest,
@@ -72,9 +74,20 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFram
     axes.set_xlabel("2-best accuracy (% of instances)")
 
 
+def says(rows: pd.DataFrame) -> str:
+    """The message of a challenge's rows; what has read it says nothing."""
+    rows = rows[(rows["domain"] != "contaminated") & (rows["slice"] == "all")]
+    return message(rows.assign(name=rows.apply(name_of, axis=1)), "two_best_accuracy", "name")
+
+
 def draw(
-    points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame
+    points: pd.DataFrame,
+    metrics: pd.DataFrame,
+    published: pd.DataFrame,
+    sources: dict,
+    people: pd.DataFrame,
 ) -> Figure:
+    """metrics: of the most context, which say how far models lie above controls."""
     tables, lines, reached = [], [], [CHANCE.handle("chance")]
     for (name, variant), challenge in points.groupby(["measured_on", "variant"], sort=False):
         of_paper = variant == ""  # people and the paper saw all options as released
@@ -95,13 +108,16 @@ def draw(
         draw_one = partial(draw_panel, rows=rows, people=answered)
         tables.append(table)
         title = source_title(name, sources) + variant
-        lines.append([Panel(table, draw_one, title, detail, height=rows.height)])
+        panel = Panel(table, draw_one, title, detail, height=rows.height)
+        of_panel = metrics[(metrics["measured_on"] == name) & (metrics["variant"] == variant)]
+        lines.append([titled(panel, says(of_panel))])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 
 
 def main(given: argparse.Namespace) -> None:
     metrics, table_5, sources = read(given, "Table 5")
-    points = widest(accuracies(metrics))
+    metrics = widest(metrics)
+    points = accuracies(metrics)
     if points.empty:
         raise UserError(
             f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two "
@@ -112,7 +128,7 @@ def main(given: argparse.Namespace) -> None:
         sources[source].get("measured_on", source) for source in people["source"]
     ]
     shown = of_each_view(points)
-    publish(given, drawn(points, table_5), lambda: draw(shown, table_5, sources, people))
+    publish(given, drawn(points, table_5), lambda: draw(shown, metrics, table_5, sources, people))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,90 @@
+"""What a figure says, as its title: how the best model that it draws stands to the best control.
+
+Made from the paired differences that an evaluation wrote (`…_above_control`). Not a program.
+"""
+
+import re
+
+import pandas as pd
+
+from scripts.data.items import HUMAN
+from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
+from scripts.plan.probe import method_of_blind
+from scripts.publish.panels import Panel
+
+ABOVE, BELOW = "above", "below"
+ENDS = ["value", "ci_low", "ci_high"]
+
+
+def stands(row: pd.Series) -> str:
+    """`above` or `below` the best control, where the interval of the difference is on one side."""
+    return ABOVE if row["ci_low"] > 0 else BELOW if row["ci_high"] < 0 else ""
+
+
+def of_one(row: pd.Series, control: str) -> str:
+    """`is 3.1 points above the best control (1.2 to 4.9)`."""
+    value, low, high = row[ENDS] * 100
+    if not (side := stands(row)):
+        ends = f", {low:+.1f} to {high:+.1f}" if pd.notna(low) else ""
+        return f"is not clearly above {control} ({value:+.1f}{ends})".replace("-", "−")
+    ends = sorted([abs(low), abs(high)])
+    return f"is {abs(value):.1f} points {side} {control} ({ends[0]:.1f} to {ends[1]:.1f})"
+
+
+def of_several(above: pd.DataFrame, at: str, control: str) -> str:
+    """`is above the best control at stride 0, below it at stride 3`; at: the column of a place."""
+    sides = above.apply(stands, axis=1)
+
+    def places(side: str) -> str:
+        *first, last = sorted(above.loc[sides == side, at].unique())
+        return f"{at}{'s' * bool(first)} {', '.join(map(str, first))}{' and ' * bool(first)}{last}"
+
+    found = [side for side in (ABOVE, BELOW) if side in set(sides)]
+    if not found:
+        return f"is nowhere clearly above {control}"
+    if (sides == found[0]).all():
+        return f"is {found[0]} {control} at every {at}"
+    if len(found) > 1:
+        return f"is above {control} at {places(ABOVE)}, below it at {places(BELOW)}"
+    return f"is {found[0]} {control} {'only ' * (found[0] == ABOVE)}at {places(found[0])}"
+
+
+def message(rows: pd.DataFrame, metric: str, name: str, at: str = "", measure: str = "") -> str:
+    """A sentence; empty where no model with a control is drawn.
+
+    rows: metrics of one place or of the places `at` (a column), without models that have read the
+    test. name: the column of a system's name, which begins with its model. The difference is paired
+    with the best control of the same dataset; where a better one is drawn, of another, it is taken
+    from that one, without an interval.
+    """
+    rows = rows[rows["seed"].isna() & rows["wording"].isna()]
+    is_control, is_score = rows["method"].isin(CONTROL_METHODS), rows["metric"] == metric
+    controls = rows[is_control & is_score & ~rows["model"].isin(CEILINGS)]
+    is_model = ~is_control & (rows["model"] != HUMAN) & rows["method"].map(method_of_blind).isna()
+    above = rows[is_model & (rows["metric"] == f"{metric}_above_control")]
+    reached = rows[is_model & is_score & rows[name].isin(above[name])]
+    if reached.empty:
+        return ""
+    means = reached.groupby(name, sort=False)["value"].mean()
+    places = [at] if at else []
+    best = reached[reached[name] == means.idxmax()].merge(
+        above[[name, *places, *ENDS]], on=[name, *places], suffixes=("_reached", "")
+    )
+    drawn = controls.groupby(places or controls["metric"])["value"].max()
+    drawn = best[at or "metric"].map(drawn)
+    is_better = drawn > best["value_reached"] - best["value"] + 1e-9
+    best["value"] = best["value"].mask(is_better, best["value_reached"] - drawn)
+    best[ENDS[1:]] = best[ENDS[1:]].mask(is_better)
+    control = "the best control" + f" in {measure}" * bool(measure)
+    told = of_several(best, at, control) if len(best) > 1 else of_one(best.iloc[0], control)
+    model = re.split(r", | \(| \+ ", means.idxmax())[0]
+    return (
+        f"The best model, {model}, {told}" if reached["model"].nunique() > 1 else f"{model} {told}"
+    )
+
+
+def titled(panel: Panel, text: str) -> Panel:
+    """The panel under a message, its plain title below; as it is without one."""
+    if not text:
+        return panel
+    return panel._replace(title=text, detail=", ".join(filter(None, [panel.title, panel.detail])))
