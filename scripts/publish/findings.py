@@ -2,8 +2,8 @@
 beside it, and the points of a small figure. Not a program.
 
 A study is told by its headline on its probes (scripts/publish/scorecard/cells.py). Of several
-systems the best of those measured on most probes is told, and that it is the best; where none ran,
-the best control. Clear is a difference by Holm's test over the study's cells. Level is one whose
+systems the best is told, on the probes that it has, and that it is the best; where none ran, the
+best control. Clear is a difference by Holm's test over the study's cells. Level is one whose
 interval lies within ±MARGIN.
 """
 
@@ -144,9 +144,16 @@ def best_of(controls: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells of the best system by mean, of those that were measured on most probes."""
-    systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
-    best = systems.sort_values(["size", "mean"], ascending=False, kind="stable").index[0]
+    """The cells of the best system: the one that is above most others on the probes that both
+    have, then on most probes, then by mean.
+    """
+    of_system = cells.groupby(["model", "way"], sort=False)["value"]
+    values = cells.set_index(["model", "way", "probe"])["value"].unstack("probe")
+    systems = of_system.agg(["size", "mean"])
+    values = values.loc[systems.index].to_numpy()
+    wins = np.nan_to_num(values[:, None] - values).sum(axis=2) > 0
+    systems.insert(0, "wins", wins.sum(axis=1))
+    best = systems.sort_values(list(systems), ascending=False, kind="stable").index[0]
     return cells.set_index(["model", "way"]).loc[[best]].reset_index()[list(cells)]
 
 

@@ -11,6 +11,7 @@ from scripts.data.items import HUMAN
 from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
 from scripts.plan.probe import method_of_blind
 from scripts.publish.panels import Panel
+from scripts.publish.selection import EQUAL
 
 ABOVE, BELOW = "above", "below"
 ENDS = ["value", "ci_low", "ci_high"]
@@ -72,7 +73,7 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "", measure: s
     )
     drawn = controls.groupby(places or controls["metric"])["value"].max()
     drawn = best[at or "metric"].map(drawn)
-    is_better = drawn > best["value_reached"] - best["value"] + 1e-9
+    is_better = drawn > best["value_reached"] - best["value"] + EQUAL
     best["value"] = best["value"].mask(is_better, best["value_reached"] - drawn)
     best[ENDS[1:]] = best[ENDS[1:]].mask(is_better)
     control = "the best control" + f" in {measure}" * bool(measure)

@@ -363,11 +363,13 @@ def figure_of(
     widest: float = style.WIDTH,
     size: float = 8,
     note: str = "",
+    beside: float = 0,
 ) -> Figure:
     """The figure of these lines of panels; None leaves a place free.
 
     share_x, share_y: `figure` or `line`, whose panels have the same axis; the first alone names it.
-    widest: of a panel, in inches. size: of the titles, in points. note: under the panels.
+    widest: of a panel, in inches. size: of the titles, in points. note: under the panels. beside:
+    inches beside a panel that its title has as well.
     """
     heights = [max(panel.height for panel in line if panel) for line in lines]
     foot = style.legends_height(legend) + 0.12 + 0.15 * bool(note)
@@ -394,7 +396,7 @@ def figure_of(
             if share_x == "figure" and any(below):
                 axes.set_xlabel("")
             placed.append((axes, panel, number))
-    arrange(placed, heights, foot, widest, size)
+    arrange(placed, heights, foot, widest, size, beside)
     for axes, panel, _ in placed:
         wide, tall = axes.get_window_extent().size / figure.dpi
         style.mark(axes, face_of(panel.points), np.clip(min(8.5 * wide, 14 * tall), 7, 17))
@@ -411,6 +413,7 @@ def arrange(
     foot: float,
     widest: float,
     size: float,
+    beside: float,
 ) -> None:
     """Place the panels by constrained layout, write their titles, and find the figure's height.
 
@@ -426,7 +429,7 @@ def arrange(
         engine.execute(figure)
         box = axes.get_position()
         if step == "titles":
-            headings = write_titles(placed, min(widest, box.width * style.WIDTH), size)
+            headings = write_titles(placed, min(widest, box.width * style.WIDTH) + beside, size)
             free = across * max(0, box.width - widest / style.WIDTH)
         elif step == "height":
             missing = sum(heights) * (1 - box.height * height / heights[line])

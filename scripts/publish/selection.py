@@ -13,6 +13,7 @@ from scripts.measure.intervals import Estimate, difference
 from scripts.running.program import UserError
 from scripts.measure.experiment import CONTROL_METHODS
 
+EQUAL = 1e-5  # shares that differ by less are one: a record keeps them to a millionth
 # What a comparison needs of a row.
 COMPARED = [
     *("value", "sd", "sd_beyond_groups", "seeds", "ci_low", "ci_high", "p_value"),

@@ -125,6 +125,16 @@ def test_what_authors_released_is_no_finding_of_the_runs():
     assert clause_in(alone)["said"] == "90 %", "alone it is what there is"
 
 
+def test_the_best_system_is_told_though_another_was_measured_on_more():
+    """It is above on what both have; elsewhere the other is alone."""
+    metrics = scores()
+    better = metrics[(metrics["model"] == "minilm") & (metrics["source"] == "activitynet")]
+    better = better.assign(model="bert_base", value=better["value"] + 0.05)
+    assert found_in(pd.concat([metrics, better]))[0]["who"].startswith(MODELS["bert_base"]["title"])
+    worse = better.assign(value=better["value"] - 0.1)
+    assert found_in(pd.concat([metrics, worse]))[0]["who"].startswith(MODELS["minilm"]["title"])
+
+
 def test_a_difference_that_rounding_hides_has_a_decimal():
     clause = clause_in(of_nli(0.602, (0.003, 0.001, 0.005)))
     assert clause["said"] == "60.2 %" and "59.9" in clause["control"]

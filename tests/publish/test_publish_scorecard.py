@@ -315,15 +315,16 @@ def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
 
 
 @pytest.mark.parametrize(
-    "value, distance, is_clear",
+    "value, distance, is_clear, said",
     rows_of("""
-        0.46 | 0.12 | false  # above what has its turns, below what has the whole dialog
-        0.52 | 0.18 | false  # above both, and the interval holds the second
-        0.56 | 0.22 | true
+        0.46 | 0.12  | false | "−4.0"  # above what has its turns, below what has the whole dialog
+        0.52 | 0.18  | false | "+2.0"  # above both, and the interval holds the second
+        0.56 | 0.22  | true  | "+6.0"
+        0.56 | -0.14 | false | "−14.0 over 70.0"  # a stronger one, which the column does not show
     """),
 )
 def test_clear_is_above_the_best_control_of_other_conditions_too(
-    tmp_path, program, value, distance, is_clear
+    tmp_path, program, value, distance, is_clear, said
 ):
     """46.1 % in blue over a column whose best control has 49.2:
     the controls of one context and of whole dialogs.
@@ -333,7 +334,9 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
         program,
         [
             *measured(
-                "timedial", "small", "classify", value, (distance, 0.08, 0.3), context_scope="local"
+                *("timedial", "small", "classify", value),
+                (distance, distance - 0.04, distance + 0.08),
+                context_scope="local",
             ),
             *measured("timedial", "bag_of_words", "control", 0.34, context_scope="local"),
             *measured("timedial", "random", "control", 0.5, context_scope="full"),
@@ -344,7 +347,10 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
     points = points_of(card, "scorecard")
     table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -1]
     assert points["clear"].tolist() == [is_clear]
-    assert ("†" in table[HOSTILE]) == (not is_clear) and table["best control"].startswith("50.0")
+    assert table[HOSTILE].partition("), ")[2] == said + " †" * (not is_clear)
+    drawn = card.drawn("scorecard")
+    assert all(part in drawn for part in said.split(" over "))
+    assert table["best control"].startswith("50.0")
 
 
 def test_both_distances_stand_on_it_where_a_control_sees_more_than_the_model(tmp_path, program):

@@ -22,6 +22,7 @@ from scripts.publish.scorecard.cells import (
     WAYS,
     best_controls,
     cells_of,
+    from_shown,
     is_clear,
     networks_of,
     people,
@@ -40,7 +41,7 @@ FEET = ("best control", "best of one candidate", "best in the paper", "human")  
 class Scorecard(NamedTuple):
     """All that the scorecard's figure and table show.
 
-    cells    of cells_of(), with clear (is_clear)
+    cells    of cells_of(), with clear (is_clear) and over (from_shown)
     rows     of rows_of()
     probes   of probe_names(), as mappings
     feet     probe, who (one of FEET), value, ends (the interval in words), whose
@@ -81,6 +82,7 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
         )
     controls = best_controls(metrics, cells, studies, sources)
     cells = cells.assign(clear=is_clear(cells, controls))
+    cells = from_shown(cells, controls.set_index("probe")["value"])
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
     titles = controls["model"].map(lambda name: model_title(name, models))
@@ -93,7 +95,9 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
         who=FEET[1],
         whose=same_view["above_same_view_control"].map(lambda name: model_title(name, models)),
         ends="",
-    )
+    ).sort_values("value", ascending=False, kind="stable")
+    of_view = same_view.drop_duplicates("probe").set_index("probe")["value"]
+    cells = from_shown(cells, of_view, "above_same_view")
     papers = published(resources / "published.csv", probes, studies)
     is_human = papers["who"] == "human"
     papers = papers.assign(

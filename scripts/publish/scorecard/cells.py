@@ -22,7 +22,7 @@ from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
 from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import method_title
-from scripts.publish.selection import as_text, rank
+from scripts.publish.selection import EQUAL, as_text, rank
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PROBE = ["study", "corpus", "option", "limit"]
@@ -224,10 +224,24 @@ def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
     """
     best = cells["probe"].map(controls.set_index("probe")["value"])
     # paired with the best itself, which tells more than two intervals
-    is_own = (cells["value"] - cells["above"] - best).abs() < 1e-9
+    is_own = (cells["value"] - cells["above"] - best).abs() < EQUAL
     adjusted = cells.groupby("study")["above_p"].transform(holm)
     is_above = (cells["above"] > 0) & (adjusted <= 1 - LEVEL)
     return is_above & (is_own | ~(cells["ci_low"] <= best))
+
+
+def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd.DataFrame:
+    """The cells with differences that agree with the control that the scorecard shows of their
+    probe; shown: its value, by probe.
+
+    A difference to a weaker one is taken from the one that is shown, without an interval. `over`:
+    the value of a stronger one, which stays (released answers, scoring by two labels).
+    """
+    from_best = cells["value"] - cells["probe"].map(shown)
+    weaker, stronger = from_best < cells[name] - EQUAL, from_best > cells[name] + 1e-9
+    ends = {end: cells[end].mask(weaker) for end in (f"{name}_low", f"{name}_high") if end in cells}
+    over = {"over": (cells["value"] - cells[name]).where(stronger)} if name == "above" else {}
+    return cells.assign(**ends, **over, **{name: cells[name].mask(weaker, from_best)})
 
 
 def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:

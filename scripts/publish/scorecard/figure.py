@@ -44,12 +44,13 @@ from scripts.publish.table import percent, signed, write_points
 
 COLUMNS = (
     "split kind parameters model way method value sd seeds ci_low ci_high n above above_low "
-    "above_high above_p control above_same_view above_same_view_control clear blind blind_low "
+    "above_high above_p over control above_same_view above_same_view_control clear blind blind_low "
     "blind_high above_blind above_blind_low above_blind_high wordings lowest highest sample"
 )
 NONE = "–"  # beside a row that did not run
 ACROSS = 3  # panels beside one another
-LETTERS, HEADING = 30, 22  # of a line of a row's name, and of the name over a study's panels
+BESIDE = 0.9  # inches, of the numbers beside a panel
+LETTERS, HEADING = 30, 40  # of a line of a row's name, and of the name over a study's panels
 CLEAR, LEVEL, ALONE, BLIND = (
     "clearly above the best control",
     "not clearly above the best control",
@@ -91,6 +92,8 @@ def points_of(card: Scorecard) -> pd.DataFrame:
             above = f" {signed(cell['above'])}" if pd.notna(cell["above"]) else ""
             if pd.notna(cell["above_same_view"]):
                 above += f" / {signed(cell['above_same_view'])}"
+            if pd.notna(cell["over"]):
+                above += f"\n(over {percent(cell['over'])})"
             series = CLEAR if cell["clear"] else LEVEL if above else ALONE
             number = percent(cell["value"]) + above
             points.append(cell | of_row | {"series": series, "number": number})
@@ -135,7 +138,7 @@ def draw(card: Scorecard) -> Figure:
             )
     handles = [look.handle(name) for name, look in MARKS.items() if name in set(every["series"])]
     legend = [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])]
-    return figure_of(lines, legend, share_y="line", note=NOTE)
+    return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -19,7 +19,8 @@ def cell_text(cell: Mapping) -> str:
     """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`, marked where not clearly above the control."""
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
-        text += f", {signed(cell['above'])}" + ("" if cell["clear"] else f" {NO_BETTER}")
+        over = f" over {percent(cell['over'])}" if pd.notna(cell["over"]) else ""
+        text += f", {signed(cell['above'])}{over}" + ("" if cell["clear"] else f" {NO_BETTER}")
     if pd.notna(cell["above_same_view"]):
         text += f" (one candidate {signed(cell['above_same_view'])})"
     if pd.notna(cell["blind"]):
