@@ -243,7 +243,9 @@ def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
         raise SystemExit(f"the dry run failed ({code}):\n{said[-2000:]}")
     found = defaultdict(list)
     for program, arguments in re.findall(r"python -m (scripts\.\S+) @(\S+)", said):
-        for name in re.findall(r"^--verify=(.+)$", (study / arguments).read_text(), re.M):
+        file = study / arguments  # that of a job under other arguments is not there
+        text = file.read_text() if file.exists() else ""
+        for name in re.findall(r"^--verify=(.+)$", text, re.M):
             listed = [name]
             if name.endswith("manifest.json"):
                 folder = Path(name).parent

@@ -1,7 +1,6 @@
 """Each benchmark runs at its smallest size.
 
-benchmarks.cost and benchmarks.faults have tests of their own (test_cost.py,
-workflow/test_faults.py).
+benchmarks.cost has tests of its own (test_cost.py).
 """
 
 import re
@@ -16,6 +15,7 @@ pytestmark = [pytest.mark.models, pytest.mark.slow]
 
 # By name the smallest size, and a line that is printed.
 BENCHMARKS = {
+    "faults": ("--only servers --share 0.01", r"\| all \| 1 \|.*"),
     "gpu": ("--tiny", r"    twice the same: equal, every byte"),
     "intervals": ("--times 1 --resamples 10 --groups 3", r"\| 3 \| 0.95 \| 1 \|.*"),
     "likelihood": (

@@ -1,30 +1,28 @@
-"""Killed at random, damaged, filled and lied to, the workflow ends as it promises:
-benchmarks/faults.py with a few cases of each class that tests/project/test_fuzz.py does not try.
+"""Killed and damaged, the workflow ends as it promises: cases of benchmarks/faults.py, on the study
+that all these tests share.
 """
 
-import re
-import subprocess
-import sys
+import random
+from itertools import islice
 
 import pytest
 
+from benchmarks import disturbed
 from benchmarks.disturbed import differences
-from tests.conftest import ROOT
 from tests.files import write_json
 
 
-def test_faults_are_none():
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.faults", "--share", "0.04", "--seed", "3"]
-        + ["--only", "kills", "study", "disks"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = dict(re.findall(r"^\| ([a-z ,]+) \| (\d+) \|", done.stdout, re.M))
-    assert {"kills", "results of a study, damaged", "a study, damaged", "all"} <= rows.keys()
-    assert all(int(tried) for tried in rows.values()), done.stdout
+@pytest.mark.slow
+def test_a_killed_and_a_damaged_study_end_as_an_undisturbed_one(study, tmp_path):
+    write_json(study / "reduced.json", {"seeds": [1]})
+    other, rng = disturbed.copy_of(study.folder, tmp_path / "other"), random.Random(3)
+    read = disturbed.readers(study.folder)
+    ends = [*islice(disturbed.damaged_reads(study.folder, other, rng, 0.001), 3)]
+    ends.append(disturbed.killed(study.folder, other, rng, 0))
+    tables = [file for file in read if file.endswith(".parquet")]
+    ends.append(disturbed.damaged_study(study.folder, other, rng, rng.choice(tables), tables))
+    assert not [said for end, said in ends if end in ("traceback", "hang", "wrong")], ends
+    assert [end for end, _ in ends[:3]] == ["refused"] * 3 and ends[3][0] == "equal", ends
 
 
 @pytest.fixture
