@@ -3,6 +3,7 @@ caches or a head that skips places.
 """
 
 import shutil
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -233,12 +234,15 @@ def scored_from(tokenizer, context: str, scored: str) -> tuple[list[int], int]:
     )
 
 
+@cache
+def loaded(folder, kind):
+    """A tokenizer and its network, read once: reading takes longer than a score."""
+    return AutoTokenizer.from_pretrained(folder), kind.from_pretrained(folder).eval()
+
+
 def by_decoder(folder, context: str, scored: str) -> list[float]:
     """The log-likelihoods of the scored tokens: one text, its whole logits."""
-    tokenizer, network = (
-        AutoTokenizer.from_pretrained(folder),
-        AutoModelForCausalLM.from_pretrained(folder).eval(),
-    )
+    tokenizer, network = loaded(folder, AutoModelForCausalLM)
     ids, first = scored_from(tokenizer, context, scored)
     start = [
         token for token in (tokenizer.bos_token_id, tokenizer.eos_token_id) if token is not None
@@ -250,10 +254,7 @@ def by_decoder(folder, context: str, scored: str) -> list[float]:
 
 
 def by_t5(folder, context: str, scored: str) -> list[float]:
-    tokenizer, network = (
-        AutoTokenizer.from_pretrained(folder),
-        AutoModelForSeq2SeqLM.from_pretrained(folder).eval(),
-    )
+    tokenizer, network = loaded(folder, AutoModelForSeq2SeqLM)
     ids, first = scored_from(tokenizer, context, scored)
     sentinel = tokenizer.convert_tokens_to_ids("<extra_id_0>")
     with torch.no_grad():
@@ -271,10 +272,7 @@ def by_t5(folder, context: str, scored: str) -> list[float]:
 
 
 def by_bert(folder, context: str, scored: str, by_word: bool = False) -> list[float]:
-    tokenizer, network = (
-        AutoTokenizer.from_pretrained(folder),
-        AutoModelForMaskedLM.from_pretrained(folder).eval(),
-    )
+    tokenizer, network = loaded(folder, AutoModelForMaskedLM)
     ids, first = scored_from(tokenizer, context, scored)
     ids = [tokenizer.cls_token_id, *ids, tokenizer.sep_token_id]
     pieces = tokenizer.convert_ids_to_tokens(ids)
