@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.forking import LOOP, SHARED, TRAINING, WORDS, Ended, ForkServer
+from scripts.running import identity
+from tests.forking import LOOP, NEEDED, SHARED, TRAINING, Ended, ForkServer
 
 ROOT = Path(__file__).parents[1]
 
@@ -82,7 +83,6 @@ def programs(shared: tuple[str, ...]):
     that has imported what is shared or needed.
     """
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    needed = {"scripts.train.run": LOOP, "scripts.train.control": WORDS}
     server = cache(
         lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports)
     )
@@ -93,11 +93,8 @@ def programs(shared: tuple[str, ...]):
         """
         command = [*typed.split(), *map(str, arguments)]
         module = command[0]
-        imports = (
-            shared
-            if len(command) < 4
-            else needed.get(module, WORDS if module.endswith(".shortcuts") else shared)
-        )  # --help, and arguments that are refused, need nothing
+        # --help, and arguments that are refused, need nothing
+        imports = shared if len(command) < 4 else NEEDED.get(module, shared)
         wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
         differs = {
             name
@@ -115,9 +112,18 @@ def programs(shared: tuple[str, ...]):
     return call
 
 
+def remember_code() -> Path:
+    """Read all modules once, for the identities that programs take here; the file of this."""
+    for file in ROOT.glob("scripts/**/*.py"):
+        identity._read(".".join(file.relative_to(ROOT).with_suffix("").parts))
+    identity.write_memory(ROOT / identity.MEMORY)
+    return ROOT / identity.MEMORY
+
+
 @pytest.fixture(scope="session")
 def program():
     """Call `python -m <module> <arguments>` in the project, as typed;
     returns the finished process with its text.
     """
+    remember_code()
     return programs(SHARED)

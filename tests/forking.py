@@ -51,8 +51,24 @@ TRAINING = {
     "OMP_NUM_THREADS": "1",
     "OMP_WAIT_POLICY": "passive",
 }
+# By program what it imports: one second of WORDS, three of spacy.
+NEEDED = (
+    dict.fromkeys(["scripts.train.run", "scripts.running.several"], LOOP)
+    | {"scripts.text.temporal_spans": (*SHARED, "spacy")}
+    | dict.fromkeys(
+        (
+            "scripts.people.candidates scripts.publish.record scripts.publish.record_page "
+            "scripts.train.control scripts.train.recorded scripts.studies.mctaco.labelled "
+            "scripts.studies.mctaco.shortcuts scripts.studies.mctaco.to_label "
+            "scripts.studies.temporal_nli.shortcuts scripts.studies.timedial.build "
+            "scripts.studies.temporal_nli.figures.additive_weights "
+            "scripts.studies.timedial.figures.leakage scripts.studies.timedial.shortcuts"
+        ).split(),
+        WORDS,
+    )
+)
 # What the jobs of a workflow import of others.
-JOBS = (*WORDS, "torch", "accelerate", "transformers.models.bert.modeling_bert")
+JOBS = (*WORDS, "spacy", "torch", "accelerate", "transformers.models.bert.modeling_bert")
 SNAKEMAKE = (
     "snakemake.cli",
     "snakemake.report.html_reporter",

@@ -23,12 +23,10 @@ from scripts.plan.workplan import Workplan
 from scripts.publish.index import list_studies
 from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
-from scripts.running.identity import remember_in, write_memory
-from scripts.running.job_files import PLACE, write_waiting
+from scripts.running.identity import MEMORY, write_memory
+from scripts.running.job_files import write_waiting
 from scripts.running.program import UserError, closest
 from scripts.running.summary import summary
-
-IDENTITIES = PLACE / "identities"
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -82,7 +80,6 @@ class Start:
             check_writable()
         internals.lock_by_owner()
         internals.leave_out_damaged_records()
-        remember_in(IDENTITIES)
         self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))
         self.published = Published(self.work)
         self.jobs = Jobs(self.work, self.published)
@@ -143,7 +140,7 @@ class Start:
         """Write what stands on the disk when jobs start. A dry run writes nothing."""
         gc.enable()
         write_waiting()
-        write_memory(IDENTITIES)
+        write_memory(MEMORY)
         self.work.hashes.write()
         if not self.is_module:
             internals.keep_records_with_results()

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -16,9 +15,10 @@ import pytest
 from filelock import FileLock
 
 from scripts.data.yaml_files import read_yaml
-from tests.conftest import ROOT
+from scripts.running.identity import MEMORY
+from tests.conftest import ROOT, remember_code
 from tests.files import write_yaml
-from tests.forking import snakemake
+from tests.forking import interpreter, snakemake
 
 
 class Study:
@@ -90,29 +90,16 @@ def checkout(folder: Path) -> Study:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
+    (folder / MEMORY).parent.mkdir(parents=True)
+    shutil.copy2(remember_code(), folder / MEMORY)
     return Study(folder)
 
 
 def add_downloaded_source(study: Study, folder: Path) -> None:
     """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip."""
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "scripts.fetch.samples.captions",
-            "--format",
-            "activitynet",
-            "--videos",
-            "60",
-            "--seed",
-            "5",
-            "--output",
-            str(folder),
-        ],
-        cwd=study.folder,
-        check=True,
-        capture_output=True,
-    )
+    options = "--format activitynet --videos 60 --seed 5 --output"
+    command = [interpreter(), "-m", "scripts.fetch.samples.captions", *options.split(), folder]
+    subprocess.run(command, cwd=study.folder, check=True, capture_output=True)
     members = {}
     with zipfile.ZipFile(folder / "captions.zip", "w") as archive:
         for file in sorted(folder.glob("*.json")):
