@@ -3,6 +3,7 @@ system, split, slice and metric.
 """
 
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ def overlaid(under: dict, over: dict) -> dict:
     }
 
 
+@cache
 def planned(preset: str):
     """The plan of a preset over the default configuration."""
     config = overlaid(read_yaml(ROOT / "config.yaml"), read_yaml(ROOT / f"presets/{preset}.yaml"))

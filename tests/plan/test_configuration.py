@@ -231,11 +231,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(
-    max_examples=2 * settings.default.max_examples,
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-)
+@settings(suppress_health_check=list(HealthCheck), derandomize=True)
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=2))
 def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
     config = default()

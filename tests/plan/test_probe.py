@@ -516,11 +516,7 @@ NAMED = st.sampled_from(
 )
 
 
-@settings(
-    max_examples=2 * settings.default.max_examples,
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-)
+@settings(suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     key=st.sampled_from("model limit fine_tune models sources".split()),
     value=VALUES

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scripts.text.time_units import SECONDS
@@ -241,6 +241,7 @@ pairs = st.builds("{}{}{}{}{}".format, before, phrases, glue, phrases, after)
 
 
 @given(st.lists(st.one_of(texts, pairs), min_size=1, max_size=30))
+@settings(max_examples=40)
 def test_normalising_twice_changes_nothing_more(answers):
     once = normalize_units(pd.Series(answers, dtype=object))
     assert normalize_units(once).to_list() == once.to_list()
@@ -254,30 +255,36 @@ def assert_the_same_quantities(first: pd.DataFrame, second: pd.DataFrame) -> Non
 
 
 @given(st.lists(texts, min_size=1, max_size=30))
+@settings(max_examples=40)
 @example(["5 days and seven days a day"])
 def test_the_quantity_is_preserved(answers):
     answers = pd.Series(answers, dtype=object)
     assert_the_same_quantities(quantities(answers), quantities(normalize_units(answers)))
 
 
-@given(st.decimals("0.01", 5000, places=2), st.sampled_from(list(SECONDS)))
-def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
-    quantity = quantities(normalize_units(pd.Series([f"{value} {unit}"]))).iloc[0]
-    assert quantity["low"] >= 0.495 or quantity["unit"] == "second"
-    # 30 days are a month, 365 a year, but 12 months are a year: to 1.4 % where they meet, and 1 %
-    # of rounding.
-    assert quantity["low"] * SECONDS[quantity["unit"]] == pytest.approx(
-        float(value) * SECONDS[unit], rel=0.025
+@given(
+    st.lists(
+        st.tuples(st.decimals("0.01", 5000, places=2), st.sampled_from(list(SECONDS))),
+        min_size=1,
+        max_size=30,
     )
-    larger = [
-        name for name in SECONDS if SECONDS[quantity["unit"]] < SECONDS[name] <= SECONDS["century"]
-    ]
-    assert all(quantity["low"] * SECONDS[quantity["unit"]] < 0.5 * SECONDS[name] for name in larger)
+)
+@settings(max_examples=20)
+def test_the_unit_is_the_largest_with_at_least_a_half(amounts):
+    found = quantities(normalize_units(pd.Series([f"{value} {unit}" for value, unit in amounts])))
+    for (value, unit), low, now in zip(amounts, found["low"], found["unit"], strict=True):
+        assert low >= 0.495 or now == "second"
+        # 30 days are a month, 365 a year, but 12 months are a year: to 1.4 % where they meet, and
+        # 1 % of rounding.
+        assert low * SECONDS[now] == pytest.approx(float(value) * SECONDS[unit], rel=0.025)
+        larger = [name for name in SECONDS if SECONDS[now] < SECONDS[name] <= SECONDS["century"]]
+        assert all(low * SECONDS[now] < 0.5 * SECONDS[name] for name in larger)
 
 
-@given(st.text(max_size=60))
-def test_any_text_is_taken(text):
-    once = normalize_units(pd.Series([text]))
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=20))
+@settings(max_examples=30)
+def test_any_text_is_taken(texts):
+    once = normalize_units(pd.Series(texts))
     assert normalize_units(once).equals(once)
 
 

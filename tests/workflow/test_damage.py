@@ -5,9 +5,10 @@ Snakemake keeps is written anew. benchmarks/faults.py damages each kind of file 
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
+
+from tests.forking import interpreter
 
 pytestmark = [pytest.mark.slow, pytest.mark.models]
 
@@ -36,7 +37,7 @@ def test_predictions_of_another_run_are_refused(study):
         if not line.startswith("--verify=")
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.studies.strided_sop.evaluate", *arguments],
+        [interpreter(), "-m", "scripts.studies.strided_sop.evaluate", *arguments],
         cwd=study.folder,
         capture_output=True,
         text=True,

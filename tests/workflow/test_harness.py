@@ -8,7 +8,6 @@ TIMESTRIDE_LM_EVAL names the Python of an environment with lm_eval, torch and tr
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -142,7 +141,7 @@ def scores_in(file: Path, split: str) -> pd.Series:
     return table[table["split"] == split].set_index("example_id")["score"].map(np.asarray)
 
 
-def test_the_harness_gives_the_scores_of_our_own_loop(asked, capsys):
+def test_the_harness_gives_the_scores_of_our_own_loop(asked, program, capsys):
     """To 1e-4. Only white space at the end of a context is scored by the harness with each
     candidate; under a title that is the same for all of an instance.
     """
@@ -152,12 +151,9 @@ def test_the_harness_gives_the_scores_of_our_own_loop(asked, capsys):
         row = json.loads(file.open().readline())["doc"]
         built, called = f"results/build/{row['study']}/{row['dataset']}", row["method"]
         name = f"{called}-{row['wording']}"
-        command = f"-m scripts.studies.{row['study']}.evaluate --resamples 20 --name {name}".split()
+        command = f"scripts.studies.{row['study']}.evaluate --resamples 20 --name {name}"
         place = ["--dataset", built, "--split", row["split"], "--predictions", file]
-        done = subprocess.run(
-            [sys.executable, *command, *place], cwd=study.folder, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+        program(command, *place, cwd=study.folder).checked()
         kept = study / built.replace("build", "external") / row["split"] / name
         told = read_json(kept / "run.json")["harness"]
         assert told["method"] == called and told["wording"] == row["wording"]

@@ -5,12 +5,12 @@ and what it refuses.
 import json
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from scripts.data.tables import read_metrics
 from tests.files import read_json, write_yaml
+from tests.forking import interpreter
 from tests.workflow.conftest import Study, checkout
 from tests.rows import rows_of
 
@@ -46,7 +46,7 @@ def write_model(study: Study, name: str) -> None:
 
     folder = study / f"my/{name}"
     subprocess.run(
-        [sys.executable, "-m", "scripts.fetch.model", "--model", name, "--output", folder],
+        [interpreter(), "-m", "scripts.fetch.model", "--model", name, "--output", folder],
         cwd=study.folder,
         check=True,
     )

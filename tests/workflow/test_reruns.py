@@ -274,7 +274,7 @@ def test_other_environment_changes_nothing(study):
     assert study.jobs("--cores", "1") == {}
 
 
-def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study):
+def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study, program):
     """By their presence: no file of the project and no configuration changes."""
     dataset = "results/build/strided_sop/mini/stride-0"
     pairs = read_table(study / dataset / "val_1.parquet").to_pandas()
@@ -282,25 +282,9 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study):
     pd.DataFrame({"example_id": pairs["pair_id"], "label": told}).to_csv(
         study / "answers.csv", index=False
     )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "scripts.studies.strided_sop.evaluate",
-            "--predictions",
-            "answers.csv",
-            "--dataset",
-            dataset,
-            "--split",
-            "val_1",
-            "--name",
-            "oracle",
-        ],
-        cwd=study.folder,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    options = "--predictions answers.csv --split val_1 --name oracle --dataset"
+    evaluate = f"scripts.studies.strided_sop.evaluate {options}"
+    program(evaluate, dataset, cwd=study.folder).checked()
     jobs = study.jobs()
     assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"]
     assert not {"train_batch", "build_dataset"} & set(jobs)

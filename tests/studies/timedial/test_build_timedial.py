@@ -143,7 +143,7 @@ MASKED = st.sampled_from(
         max_size=4,
     ),
 )
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_sources_equal_a_slow_reference(dialogs, instances):
     dialogs = {f"train:{number}": turns for number, turns in enumerate(dialogs)}
     instances = {
