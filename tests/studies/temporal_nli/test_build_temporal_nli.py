@@ -330,8 +330,8 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
         (
             "temp_duration",
             lambda table: table.groupby("split").head(2),
-            {"iterations": 100},
-            "lower iterations (now 100)",
+            {"iterations": 30},
+            "lower iterations (now 30)",
         ),
         (
             "temp_order",
