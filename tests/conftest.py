@@ -84,7 +84,11 @@ def programs(shared: tuple[str, ...]):
     """
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
     server = cache(
-        lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports)
+        lambda imports: (
+            ForkServer(environment | TRAINING, imports)
+            if imports == LOOP
+            else ForkServer(environment, (*imports, "tests.svg_alone"))
+        )
     )
 
     def call(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:

@@ -13,6 +13,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
+from tests.plan.test_configuration import overlaid
 from tests.registers import MODELS, SOURCES, STUDIES
 
 METRICS = yaml.safe_load("""
@@ -22,16 +23,6 @@ mctaco: [exact_match, f1, f1_minus_exact_match]
 timedial: [two_best_accuracy, one_best_accuracy, wrong_above_right]
 """)
 BASELINES = {"temporal_nli": ["majority"], "mctaco": ["random", "always_yes", "always_no"]}
-
-
-def overlaid(under: dict, over: dict) -> dict:
-    """As Snakemake lays one configuration over another."""
-    return under | {
-        key: overlaid(under[key], value)
-        if isinstance(value, dict) and isinstance(under.get(key), dict)
-        else value
-        for key, value in over.items()
-    }
 
 
 @cache

@@ -241,7 +241,7 @@ pairs = st.builds("{}{}{}{}{}".format, before, phrases, glue, phrases, after)
 
 
 @given(st.lists(st.one_of(texts, pairs), min_size=1, max_size=30))
-@settings(max_examples=40)
+@settings(max_examples=2 * settings.default.max_examples // 5)
 def test_normalising_twice_changes_nothing_more(answers):
     once = normalize_units(pd.Series(answers, dtype=object))
     assert normalize_units(once).to_list() == once.to_list()
@@ -255,7 +255,7 @@ def assert_the_same_quantities(first: pd.DataFrame, second: pd.DataFrame) -> Non
 
 
 @given(st.lists(texts, min_size=1, max_size=30))
-@settings(max_examples=40)
+@settings(max_examples=2 * settings.default.max_examples // 5)
 @example(["5 days and seven days a day"])
 def test_the_quantity_is_preserved(answers):
     answers = pd.Series(answers, dtype=object)
@@ -269,7 +269,7 @@ def test_the_quantity_is_preserved(answers):
         max_size=30,
     )
 )
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_the_unit_is_the_largest_with_at_least_a_half(amounts):
     found = quantities(normalize_units(pd.Series([f"{value} {unit}" for value, unit in amounts])))
     for (value, unit), low, now in zip(amounts, found["low"], found["unit"], strict=True):
@@ -282,7 +282,7 @@ def test_the_unit_is_the_largest_with_at_least_a_half(amounts):
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=20))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 3)
 def test_any_text_is_taken(texts):
     once = normalize_units(pd.Series(texts))
     assert normalize_units(once).equals(once)

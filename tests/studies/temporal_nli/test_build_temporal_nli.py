@@ -82,7 +82,6 @@ def few(generate):
     return {challenge_set: generate(challenge_set, **FEW) for challenge_set in SETS}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("challenge_set", SETS)
 def test_sizes_are_the_papers(generated, challenge_set):
     splits = generated[challenge_set]
