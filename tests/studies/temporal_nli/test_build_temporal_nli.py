@@ -17,6 +17,8 @@ from tests.conftest import ROOT
 from tests.temporal_nli_reader import check
 from tests.rows import rows_of
 
+pytestmark = pytest.mark.slow  # whole sets are built; left out of `make check`
+
 EXPECT = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["event_templates"]["expect"]
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 FEW = {"train_templates": 10, "test_templates": 4}
@@ -162,7 +164,6 @@ LEAKS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("challenge_set, kind", list(LEAKS))
 def test_nothing_that_is_held_out_is_learnt(few, generate, challenge_set, kind):
     """What is held out is looked for in the sentences themselves: in none of train and dev, in
@@ -229,7 +230,6 @@ def test_bins_of_difference_and_size_hold_what_they_say(generated):
         assert table["distance"].notna().all() and table["hypothesis_size"].isna().all()
 
 
-@pytest.mark.slow
 def test_another_seed_draws_other_sentences(few, generate):
     """That the same options draw the same ones everywhere is pinned below,
     as digests of each test set.
@@ -267,7 +267,6 @@ def test_sizes_are_settings(generated, generate):
     assert len(one["test"]) * 5 == whole["group_id"].isin(one["test"]["group_id"]).sum()
 
 
-@pytest.mark.slow
 def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(generate):
     whole, fifty, ninety = (
         generate("temp_order", iterations=1, train_pairs=number) for number in (None, 50, 90)
@@ -278,7 +277,6 @@ def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(generate):
     assert ids[0] < ids[1] < ids[2]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("held_out", ["template", "list"])
 def test_a_limit_cuts_what_is_measured_and_nothing_else(generate, held_out):
     whole, fifty, ninety = (
@@ -316,7 +314,6 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "challenge_set, mend, options, said",
     [
