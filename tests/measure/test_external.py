@@ -233,6 +233,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.mark.parametrize("dataset", ["strided_sop", "timedial"], indirect=True)
 def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
     study, folder, table = dataset
     for name, content, said in wrong_files(study, list(table["example_id"])):
@@ -243,6 +244,7 @@ def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
         assert len(done.stderr.splitlines()) == 1 and not done.stdout and done.returncode == 1
 
 
+@pytest.mark.parametrize("dataset", ["timedial"], indirect=True)
 def test_wrong_arguments(program, dataset, tmp_path):
     study, folder, table = dataset
     file = tmp_path / "labels.csv"

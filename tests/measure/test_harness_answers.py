@@ -12,7 +12,13 @@ from scripts.data.studies import read_studies
 from scripts.plan.prompts import prompts_of
 from tests.files import read_json, write_json
 from tests.measure.test_external import HEADLINE, SETS, measure
-from tests.measure.test_harness_samples import docs_of, results, write_dataset, write_lines
+from tests.measure.test_harness_samples import (
+    docs_of,
+    one_wording,
+    results,
+    write_dataset,
+    write_lines,
+)
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -87,7 +93,7 @@ def as_labels(docs: list[dict], letters: list[str], names: list[str]) -> pd.Data
 def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
     study, folder, files = tasks
     (tmp_path / "out").mkdir()
-    for task in files:
+    for task in one_wording(files):
         docs = docs_of(task)
         letters = [doc["target"] or "none" if at % 3 else "A" for at, doc in enumerate(docs)]
         lines = [answered(at, *said) for at, said in enumerate(zip(docs, letters))]
@@ -107,6 +113,7 @@ def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
         assert "100.0 % of the answers cannot be read" in done.stderr
 
 
+@pytest.mark.parametrize("tasks", ["mctaco"], indirect=True)
 def test_wrong_answers_files_are_refused_in_one_sentence(program, tasks, tmp_path):
     study, folder, files = tasks
     docs = docs_of(files[0])
