@@ -279,11 +279,11 @@ class Rows:
         middle = lane.groupby(points[self.within]).transform("max") / 2
         return points.assign(y=points["row"].map(self.places) + self.lane * (lane - middle))
 
-    def show(self, axes: Axes, size: float = 7) -> None:
+    def show(self, axes: Axes) -> None:
         """The names of rows and heads, and a pale line along each row."""
         axes.set_ylim(self.height, 0)
         names = self.heads | self.names
-        axes.set_yticks(list(names), list(names.values()), fontsize=size, linespacing=1.05)
+        axes.set_yticks(list(names), list(names.values()), fontsize=7, linespacing=1.05)
         for label in axes.get_yticklabels()[: len(self.heads)]:
             label.set_fontweight("bold")
         axes.tick_params(axis="y", length=0)
@@ -334,9 +334,9 @@ def draw_matrix(
 
 
 class Panel(NamedTuple):
-    """points: what it shows; what marks these numbers stands on its face. draw, finish: called with
-    its axes and points, finish when its place is final. title (bold) and detail (grey) stand over
-    it, heading over its whole line. height: of its axes, in inches.
+    """points: what it shows; what marks these numbers stands on its face. draw: called with its axes
+    and points. title (bold) and detail (grey) stand over it, heading over its whole line. height:
+    of its axes, in inches.
     """
 
     points: pd.DataFrame
@@ -345,7 +345,6 @@ class Panel(NamedTuple):
     detail: str = ""
     heading: str = ""
     height: float = 1.75
-    finish: Callable[[Axes, pd.DataFrame], None] | None = None
 
 
 def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[list[Panel]]:
@@ -400,8 +399,6 @@ def figure_of(
     for axes, panel, _ in placed:
         wide, tall = axes.get_window_extent().size / figure.dpi
         style.mark(axes, face_of(panel.points), np.clip(min(8.5 * wide, 14 * tall), 7, 17))
-        if panel.finish:
-            panel.finish(axes, panel.points)
     figure.text(0.5, (foot - 0.14) / figure.get_figheight(), note, ha="center", fontsize=7.5)
     style.legends(figure, legend, 0.06)
     return figure

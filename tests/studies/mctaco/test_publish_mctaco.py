@@ -26,7 +26,7 @@ from tests.studies.mctaco.publish_inputs_mctaco import (
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
 FIGURES = (
-    "mctaco_by_category mctaco_training_size mctaco_em_against_f1 mctaco_consistency mctaco_ranges"
+    "mctaco_by_category mctaco_training_size mctaco_consistency mctaco_ranges"
 ).split()
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
@@ -123,9 +123,8 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
     sample = rows[rows["Corpus"].str.contains("sample data")]
     assert len(sample) == 5 + 4
     assert (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
-    for name, count in (("mctaco_by_category", 5), ("mctaco_em_against_f1", 18)):
-        published = points_of(study, name).query("origin == 'published'")
-        assert len(published) == count and set(published["source"]) == {"mctaco"}
+    published = points_of(study, "mctaco_by_category").query("origin == 'published'")
+    assert len(published) == 5 and set(published["source"]) == {"mctaco"}
 
 
 def test_every_model_and_random_has_a_point_in_each_category(study):
@@ -185,7 +184,6 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 def test_of_the_controls_the_best_is_drawn(study):
     for name in (
         "mctaco_by_category",
-        "mctaco_em_against_f1",
         "mctaco_consistency",
         "mctaco_training_size",
     ):

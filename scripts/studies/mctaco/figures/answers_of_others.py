@@ -13,8 +13,7 @@ from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import CHANCE, Look, Panel, Rows, draw_line, figure_of, publish
-from scripts.studies.mctaco.figures.looks import by_place
-from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS
+from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, by_place
 from scripts.studies.mctaco.figures.released import read_rows
 from scripts.studies.mctaco.released import Released
 

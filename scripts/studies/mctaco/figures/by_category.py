@@ -28,18 +28,16 @@ from scripts.publish.panels import (
     publish,
     same_place,
 )
-from scripts.studies.mctaco.figures.looks import (
-    by_place,
-    metrics_to_draw,
-    system_legend,
-    system_looks,
-)
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
+    POINTS,
     SLICES,
+    by_place,
+    metrics_to_draw,
     published_beside,
+    system_legend,
+    system_looks,
     system_means,
-    with_published,
 )
 
 BAND = 0.78  # of the distance between two categories, for all systems
@@ -95,7 +93,9 @@ def main(given: argparse.Namespace) -> None:
     released = points.loc[points["method"] == "released", "source"]
     paper = paper[paper["source"].isin(set(points["source"]) - set(released))]
     shown = points[points["drawn"]]
-    publish(given, with_published(points, paper), lambda: draw(shown, paper, sources))
+    printed = paper.assign(origin="published", system=paper["row"], sample=False)
+    parts = [part.reindex(columns=POINTS) for part in (points, printed) if len(part)]
+    publish(given, pd.concat(parts), lambda: draw(shown, paper, sources))
 
 
 if __name__ == "__main__":

@@ -25,13 +25,15 @@ from scripts.publish.panels import (
     publish,
     write_beside,
 )
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
     NORMALIZED,
     PLACE,
     POINTS,
     SLICES,
+    by_place,
+    metrics_to_draw,
+    system_looks,
     system_means,
 )
 

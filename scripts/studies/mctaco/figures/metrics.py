@@ -5,20 +5,28 @@ the authors released (method `released`), or one of the baselines. The published
 from published.csv beside sources.yaml; one stands only beside the corpus that its `setting` names.
 """
 
+import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 
 from scripts.data.tables import read_metrics
+from scripts.publish import style
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
     experiment_if_needed,
     in_order,
+    load_systems,
     method_note,
+    source_title,
+    split_title,
     titles_of,
     without_people,
 )
+from scripts.publish.panels import Look, among, legend_of, looks, with_best_control
 from scripts.publish.published import claims_beside, with_shares
 from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
@@ -37,6 +45,8 @@ BASELINES = {
 NORMALIZED = " + unit normalization"
 # what the paper's systems do, and are told apart by their training sets
 LEARNT = ["train", "untrained"]
+OPEN = Look(marker="o", line="", face=style.PAPER)
+LABELLED = 12  # systems: of more, the legend names unit normalization only once
 # methods that need not be told beside the model
 PLAIN = [*LEARNT, "control", "baseline", "released"]
 POINTS = (
@@ -119,8 +129,37 @@ def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
     return wide.reindex(columns=["f1", "exact_match"]).reset_index("row")
 
 
-def with_published(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The points of a figure as they stand in its CSV: measured here, then published."""
-    published = published.assign(origin="published", system=published["row"], sample=False)
-    parts = [points, published] if len(published) else [points]
-    return pd.concat([part.reindex(columns=POINTS) for part in parts])
+# ---- what figures draw
+
+
+def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
+    """mctaco_metrics() with `drawn`: of controls only the one with the highest exact match."""
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
+    means = system_means(metrics)
+    exact = means[(means["slice"] == "all") & (means["metric"] == "exact_match")]
+    is_best = among(metrics, with_best_control(exact, PLACE), SYSTEM)
+    return metrics.assign(drawn=is_best | (metrics["method"] != "control"))
+
+
+def by_place(points: pd.DataFrame, sources: dict) -> Iterator[tuple[pd.DataFrame, str, str]]:
+    for (source, split), of_split in points.groupby(PLACE, sort=False):
+        yield of_split, source_title(source, sources), split_title(split)
+
+
+def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-") -> dict[str, Look]:
+    """The look of each system but baselines: with unit normalization open and dashed. name: `kind`
+    for systems with and without unit normalization together.
+    """
+    systems = points[~points["model"].isin(BASELINES)]
+    systems = systems.assign(method=systems["method"].replace("untrained", "train"))
+    return looks(systems, name, "kind", "unit_normalization" if name == "system" else "", line)
+
+
+def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list]]:
+    """Each system; of many, each kind and what an open mark means."""
+    known = system_looks(points, line="")
+    if len(known) > LABELLED:
+        known = system_looks(points, "kind", "")
+        if points["unit_normalization"].any():
+            others = OPEN.handle("open: + unit normalization"), *others
+    return legend_of(known, *others, controls=style.BEST_CONTROL)

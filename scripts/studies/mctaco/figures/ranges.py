@@ -31,8 +31,15 @@ from scripts.publish.panels import (
     publish,
 )
 from scripts.running.program import UserError
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw
-from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, SYSTEM, system_means
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES,
+    PLACE,
+    POINTS,
+    SYSTEM,
+    by_place,
+    metrics_to_draw,
+    system_means,
+)
 
 # Of each panel: the slice, what it is of, the metric, what its axis says.
 PANELS = [

@@ -16,8 +16,7 @@ from scripts.publish.names import load, load_systems, source_title, split_title
 from scripts.publish.table import ABOVE_VIEW, above_cells, by_metric, number_cells, publish_table
 from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
-from scripts.studies.mctaco.figures.looks import metrics_to_draw
-from scripts.studies.mctaco.figures.metrics import PLACE, system_means
+from scripts.studies.mctaco.figures.metrics import PLACE, metrics_to_draw, system_means
 from scripts.studies.mctaco.released import Released, read_released
 
 WORDS = ["Corpus", "Split", "System", "Shots", "Asked", "Wording"]

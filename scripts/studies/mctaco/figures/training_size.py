@@ -37,8 +37,15 @@ from scripts.publish.panels import (
     same_place,
 )
 from scripts.publish.published import claims_beside
-from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
-from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, SYSTEM
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES,
+    PLACE,
+    POINTS,
+    SYSTEM,
+    by_place,
+    metrics_to_draw,
+    system_looks,
+)
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
