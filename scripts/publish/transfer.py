@@ -1,20 +1,26 @@
-"""The paired differences between a system that begins with another run's weights and the same
-without. Not a program.
+"""Draw what one training gives to another: paired differences, a panel for each probe.
+
+A row is a system on a corpus, a mark how many points it gains by beginning with weights that were
+trained on something else before. The CSV has both numbers of a difference.
 """
 
+import argparse
 from pathlib import Path
 
 import pandas as pd
 
-from scripts.plan.comparable import ROW
-from scripts.measure.intervals import difference
-from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
+from scripts.measure.intervals import difference
+from scripts.plan.comparable import ROW
+from scripts.publish.arguments import run_program
 from scripts.publish.names import load, method_note, model_title, source_title
+from scripts.publish.panels import forest_of, publish
 from scripts.publish.selection import pairs_of
+from scripts.running.program import UserError
 
 KEY = [*ROW, "split"]
+CONTROL = "control: after as much training on the same pairs, with coins for labels"
 
 
 def is_coin(begun: dict) -> bool:
@@ -80,3 +86,22 @@ def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFr
             "experiments again"
         )
     return pd.DataFrame(found)
+
+
+def main(given: argparse.Namespace) -> None:
+    found = transfers(given.metrics, given.sources, given.models)
+    panels = []
+    for probe, points in found.groupby("probe", sort=False):
+        row = points["system"]
+        for name in ("dataset", "split"):
+            several = points.groupby("source")[name].transform("nunique") > 1
+            row += (", " + points[name]).where(several, "")
+        corpora = ", ".join(dict.fromkeys(points["corpus"]))
+        detail = f"{corpora}; {points['metric'].iloc[0].replace('_', ' ')}"
+        panels.append((probe, detail, points.assign(row=row, series=points["begun"])))
+    xlabel, line = "points above the same model without", "no difference"
+    publish(given, found, lambda: forest_of(panels, xlabel, 0.0, line, CONTROL))
+
+
+if __name__ == "__main__":
+    run_program(main, __doc__)
