@@ -46,7 +46,7 @@ NOT_MODELS = "control baseline majority human".split()
 LONG = "A model of 7 billion parameters (4 bits)"
 MANY = 7  # models of the largest form
 # what they show tells its limit itself
-OF_RUNS = ["strided_sop_training_curves", "temporal_nli_additive_weights"]
+OF_RUNS = ["temporal_nli_additive_weights"]
 
 
 def here(typed: str, *given) -> Ended:
