@@ -1,5 +1,5 @@
-"""What the programs that measure a study are given: the runs of an experiment,
-or predictions made elsewhere.
+"""What the programs that measure a study are given: the runs of an experiment, or predictions made
+elsewhere.
 """
 
 import argparse
@@ -12,7 +12,7 @@ OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
 
 def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.ArgumentParser:
     """The arguments of every study's evaluation; gold: what the file is that its paper scored
-    predictions against, where it may be given instead of a dataset.
+    predictions against, where it may stand in for a dataset.
     """
     options = parser(doc)
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
@@ -75,8 +75,8 @@ def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.Argument
 
 
 def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
-    """The parsed arguments, which must be all those of runs or all those of predictions; else
-    exits, naming the missing.
+    """The parsed arguments: all those of runs, or all those of predictions; else exits, naming the
+    missing.
     """
     given = options.parse_args()
     gold = getattr(given, "gold", None)

@@ -26,9 +26,7 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
 
 
 def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(blocks, draws) numbers from Exp(1); blocks, draws: integers from 0,
-    by which alone each is told.
-    """
+    """(blocks, draws) numbers from Exp(1), each a function of its two integers alone."""
     keys = mixed(np.asarray(blocks, np.uint64) + np.uint64(1))[:, None]
     numbers = mixed(
         keys + (np.asarray(draws, np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -38,8 +36,8 @@ def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=3)
 def weights_of(blocks: bytes, resamples: int) -> np.ndarray:
-    """(blocks, resamples) float32, made once for all systems that are measured on the same
-    blocks (uint64, as bytes).
+    """(blocks, resamples) float32, made once for all systems that are measured on the same blocks
+    (uint64, as bytes).
     """
     numbers, draws = np.frombuffer(blocks, np.uint64), np.arange(resamples)
     weights = np.empty((len(numbers), resamples), np.float32)
@@ -71,7 +69,7 @@ class Crossed:
     """The draws over groups that go together in two ways: by template, and by pair of times.
 
     ways  the draws by each way, independent of each other
-    both  the draws by both ways together: one group for each template and pair of times
+    both  one group for each template and pair of times
     """
 
     ways: tuple[Resampling, Resampling]

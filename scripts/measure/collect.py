@@ -1,8 +1,8 @@
-"""Collect the metrics of all experiments into one table;
-a study's own columns are missing elsewhere.
+"""Collect the metrics of all experiments into one table; a study's own columns are missing
+elsewhere.
 
-python -m scripts.measure.collect results/evaluate/default/*/*.parquet --output
-results/evaluate/default/metrics.parquet
+    python -m scripts.measure.collect results/evaluate/default/*/*.parquet \\
+        --output results/evaluate/default/metrics.parquet
 """
 
 import argparse

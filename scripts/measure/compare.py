@@ -36,9 +36,8 @@ RELEASED = "released"  # the method and the dataset of judgements that came with
 
 
 def rows_named(rows: pd.DataFrame, name: str, file: Path) -> pd.DataFrame:
-    """The rows of a system of a metrics.parquet; what experiments share stands once.
-
-    Raises UserError where there are none, or where experiments tell different numbers.
+    """The rows of a system of a metrics.parquet; what experiments share stands once. Raises
+    UserError where there are none, or where experiments have different numbers.
     """
     system = rows["model"] + "/" + rows["method"]
     full = rows["experiment"] + "/" + system
@@ -106,9 +105,8 @@ def line_of(pair: dict) -> dict:
 
 
 def print_pairs(pairs: pd.DataFrame) -> None:
-    """Print a line for each metric, under the place where it was measured.
-
-    Raises UserError where one group allows no interval of any.
+    """Print a line for each metric, under its place. Raises UserError where one group allows no
+    interval of any.
     """
     lines = pd.DataFrame(map(line_of, pairs.to_dict("records")))
     head = f"{'A %':>38}{'B %':>8}{'A - B':>8}{'95 % interval':>18}{'p':>8}{'n':>9}"

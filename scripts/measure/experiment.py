@@ -1,5 +1,5 @@
-"""What the programs that measure a study share: an experiment's runs, their predictions,
-and the table of its metrics.
+"""What the programs that measure a study share: an experiment's runs, their predictions, and the
+table of its metrics.
 """
 
 import argparse
@@ -44,7 +44,7 @@ EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
 class Run(NamedTuple):
-    """A finished run: its folder, and what its run.json tells."""
+    """facts: what its run.json says."""
 
     folder: Path
     facts: Facts
@@ -67,7 +67,7 @@ def runs_by_dataset(
     trained: Path, names: list[str]
 ) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
     """By source and dataset, then by model and method: the runs of the folder `trained`, one a
-    replicate, in the order given.
+    replicate.
     """
     systems_of: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = {}
     for name in names:
@@ -78,9 +78,8 @@ def runs_by_dataset(
 
 
 def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
-    """The entries of sources.yaml.
-
-    Raises UserError where one of these sources, or what it is measured on, is not in order.
+    """The entries of sources.yaml. Raises UserError where one of these sources, or what it is
+    measured on, is not in order.
     """
     sources = entries_of(file)
     for name in names:
@@ -107,11 +106,9 @@ def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
 def read_examples(
     file: Path, schema: pa.Schema, labels: int, missing: Iterable[str] = (), empty: bool = False
 ) -> pd.DataFrame:
-    """A split of a dataset, in the columns of `schema`; `missing` names those that may lack values,
-    empty: it may have no rows.
-
-    Raises UserError for no rows, an example that stands twice, and a label that is not below
-    `labels`.
+    """A split of a dataset, in the columns of `schema`; missing: those that may lack values; empty:
+    it may have no rows. Raises UserError for no rows, an example that stands twice, and a label
+    that is not below `labels`.
     """
     rows = read_complete(file, schema, missing).to_pandas()
     if rows.empty and not empty:
@@ -128,9 +125,8 @@ def read_examples(
 
 
 def label_scores(run: Run, table: pa.Table) -> np.ndarray:
-    """The (n, labels) scores of a table of predictions.
-
-    Raises UserError where they are not as many as the run has labels.
+    """The (n, labels) scores of a table of predictions. Raises UserError where the run has another
+    number of labels.
     """
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     if "labels" in run.facts and scores.shape[1] != len(run.facts["labels"]):
@@ -143,8 +139,8 @@ def label_scores(run: Run, table: pa.Table) -> np.ndarray:
 
 
 def without_unread(scores: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """(n, labels) scores in which an answer that could not be read (NaN: scripts/train/asking/) is
-    wrong: the right label has the lowest score, and the others one above all that were read.
+    """(n, labels) scores in which an answer that could not be read (NaN) is wrong: the right label
+    has the lowest score, and the others one above all that were read.
     """
     unread = np.isnan(scores[:, 0])
     if not unread.any():
@@ -154,10 +150,8 @@ def without_unread(scores: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tuple[np.ndarray, str]:
-    """A run's (n, labels) scores of a split, in the order of the examples,
-    and how its epoch was selected.
-
-    what: what the examples are called where the predictions are not of them.
+    """A run's (n, labels) scores of a split, in the order of the examples, and how its epoch was
+    selected. what: the name of the examples in messages.
     """
     table = read_predictions(run.folder, ["split", "selection", "example_id", "label", "score"])
     table = table.filter(
@@ -173,19 +167,18 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
 
 
 def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -> list[dict]:
-    """For each model how far it lies above the best control: rows `accuracy_above_control`,
-    `two_best_accuracy_above_control`, …
+    """For each model how far it lies above the best control: rows `accuracy_above_control`, …,
+    paired over the groups; `control` names it.
 
-    The best is that with the highest value on the same split of the same dataset, so the difference
-    errs to the model's disadvantage; it is paired over the groups. `control` names it. Controls are
-    models of that kind, what the evaluation itself adds as a baseline, and of a model that was
-    asked by likelihood the same model without what it should read (method `…_blind`, which
-    `control` then names): how far it lies above that one is told besides, `accuracy_above_blind`.
-    Released predictions come of no dataset here: their controls are those of all datasets.
+    The best has the highest value on the same split of the same dataset, so the difference errs to
+    the model's disadvantage. Controls are models of that kind, the evaluation's own baselines, and
+    the same model, blind (`…_blind`), to which the distance is a row of its own,
+    `accuracy_above_blind`. Released predictions come of no dataset here: their controls are those
+    of all datasets.
 
     seeing_all: controls that see all candidates of a question together. A model that scores one
     candidate at a time cannot. Where such a control is the best, the distance to the best of the
-    others is a row besides, `accuracy_above_same_view`. A model that is shown all has none.
+    others is a row besides, `accuracy_above_same_view`.
     """
     places: dict[tuple, list[dict]] = {}
     headlines = [
@@ -235,9 +228,8 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
 
 
 def above_blind_by_wording(rows: list[dict]) -> list[dict]:
-    """For each wording of a model how far it lies above the same model, blind, asked by the same
-    wording: rows `accuracy_above_blind` with the wording. Wordings are no sample, so their range
-    says more than their mean.
+    """For each wording of a model how far it lies above the same model, blind, by the same wording:
+    rows `accuracy_above_blind`. Wordings are no sample, so their range says more than their mean.
     """
     same = ("source", "dataset", "split", "scoring", "metric", "model", "seed", "wording")
     worded = [
@@ -261,8 +253,8 @@ def alone(controls: list[tuple[str, dict]], seeing_all: frozenset[str]) -> list[
 
 
 def above(row: dict, other: dict, name: str, what: str) -> dict:
-    """The row `<metric>_above_<what>`: how far a row of metrics lies above another one,
-    which `control` names.
+    """The row `<metric>_above_<what>`: how far a row of metrics lies above another one, which
+    `control` names.
     """
     return (
         row

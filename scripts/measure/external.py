@@ -54,12 +54,10 @@ Measure = Callable[[Run, Path, str, int], list[dict]]
 class Answered:
     """What a study's examples are answered with.
 
-    study    its name
     columns  of its datasets: the example's id, the id of its group, and its texts, first what it is
              judged by
-    labels   the sets of labels that may be told, the dataset's own one first
-    scored   whether the candidates of one text are ranked, so that one may have a score of its own,
-             without labels
+    labels   the sets of labels that may be given, the dataset's own one first
+    scored   whether candidates of one text are ranked, so that one may have a score, without labels
     """
 
     study: str
@@ -69,7 +67,7 @@ class Answered:
 
 
 def csv_rows(file: Path) -> pd.DataFrame:
-    """The cells of a CSV, as text; the index tells of each row where it stands."""
+    """The cells of a CSV, as text; the index says where each row stands."""
     try:
         header = next(csv.reader(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)), [])
     except csv.Error as error:
@@ -83,10 +81,7 @@ def csv_rows(file: Path) -> pd.DataFrame:
 
 
 def json_rows(file: Path) -> pd.DataFrame:
-    """The values of JSON lines; the index tells of each row where it stands.
-
-    Blank lines are passed over.
-    """
+    """The values of JSON lines without blank ones; the index says where each row stands."""
     rows, places = [], []
     for number, line in enumerate(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY), 1):
         if not line.strip():
@@ -124,9 +119,8 @@ def refuse(rows: pd.DataFrame, wrong: np.ndarray, file: Path, why: Callable[[int
 
 
 def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> np.ndarray:
-    """(n,) the row of each example.
-
-    Raises UserError for an id that is none, that stands twice, or that is missing.
+    """(n,) the row of each example. Raises UserError for an id that is none, that stands twice, or
+    that is missing.
     """
     ids = rows["example_id"]
     texts = ids.map(lambda value: isinstance(value, str) and value != "").to_numpy(bool)
@@ -167,9 +161,8 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
 def scores_of(
     rows: pd.DataFrame, names: list[str], answered: Answered, file: Path
 ) -> tuple[np.ndarray, list[str]]:
-    """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0.
-
-    Raises UserError for what is none.
+    """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0. Raises
+    UserError for what is none.
     """
     if names == ["label"]:
         chosen = rows["label"]
@@ -205,11 +198,9 @@ def number_of(value: Any) -> float:
 
 
 def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, file: Path) -> None:
-    """Raise UserError where scores that differ are one number as they are kept, in 32 bits, so that
-    who is ranked first would be lost.
-
-    scores: (n, labels). rivals: of each row what it is ranked among, by a score of its own; None
-    where labels are ranked in each row.
+    """Raise UserError where scores that differ are one number in 32 bits, so that who is ranked
+    first would be lost. scores: (n, labels). rivals: of each row what it is ranked among, by a
+    score of its own; None where labels are ranked in each row.
     """
     rounded = scores.astype(np.float32)
     lost = (rounded == rounded.max(axis=1, keepdims=True)).sum(axis=1) > (
@@ -234,7 +225,7 @@ def read_predictions_file(
     file: Path, answered: Answered, split: Path
 ) -> tuple[np.ndarray, list[str], dict]:
     """(n, labels) the scores of the examples of a split (its file), in their order, the names of
-    the scores, and what a harness tells of its run.
+    the scores, and what a harness says of its run.
     """
     facts = {}  # type: dict
     digest, kind = partial(data_digest, answered=answered), kind_of_samples(file)
@@ -274,9 +265,7 @@ def split_file(dataset: Path, split: str) -> Path:
 
 
 def write_run(folder: Path, name: str, predictions: Path, answered: Answered, file: Path) -> Run:
-    """Write the predictions on a split (file) as those of a run, with its run.json, to a folder;
-    and that run.
-    """
+    """Write the predictions on a split (file) as those of a run, with its run.json, to a folder."""
     split, (example, group, *_) = file.stem, answered.columns
     source, dataset = file.parent.parent.name, file.parent.name
     rivals = answered.columns[2] if answered.scored else None
@@ -333,7 +322,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
 
 
 def data_digest(file: Path, answered: Answered) -> str:
-    """What tells the examples of a split from others: their ids, texts and labels."""
+    """What distinguishes the examples of a split from others: their ids, texts and labels."""
     return content_digest(file, [*answered.columns, "label"])
 
 
@@ -387,9 +376,7 @@ def score_predictions(
     also: Mapping[str, tuple[str, ...]],
 ) -> None:
     """Print the metrics of each file of predictions on a split of a dataset; with a name, keep them
-    as a system of the study.
-
-    given: the arguments of add_predictions(). also: see print_rows().
+    as a system of the study. also: see print_rows().
     """
     file = split_file(given.dataset.resolve(), given.split)
     if given.name and len(given.predictions) > 1:
@@ -419,9 +406,7 @@ def external_systems(
     folders: list[Path], build: Path, answered: Answered
 ) -> dict[tuple, dict[tuple, list[Run]]]:
     """By source, dataset and split, then by model and method: the runs of folders that
-    score_predictions() kept.
-
-    Raises UserError for predictions of another build of their dataset.
+    score_predictions() kept. Raises UserError for predictions of another build of their dataset.
     """
     systems: dict[tuple, dict[tuple, list[Run]]] = {}
     for folder in folders:

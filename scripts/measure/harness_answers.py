@@ -1,7 +1,5 @@
 """What lm-evaluation-harness wrote of a task that asks in words (`generate_until`;
 scripts/publish/harness_tasks.py): its answers, read as scripts/train/asking/ reads them.
-
-Not a program: every study's evaluation takes such a file by --predictions.
 """
 
 import json
@@ -59,9 +57,8 @@ def row_of(line: Any, where: str) -> dict:
 
 
 def answered_rows(file: Path) -> pd.DataFrame:
-    """The rows of a file, each once, however many filters wrote it.
-
-    Raises UserError for rows of two tasks, of two models, and for answers that are all empty.
+    """The rows of a file, each once, however many filters wrote it. Raises UserError for rows of
+    two tasks, of two models, and for answers that are all empty.
     """
     rows = rows_in(file, row_of, [*TASK, "part", "data"])
     rows = rows.drop_duplicates(["place", "answer"]).reset_index(drop=True)
@@ -80,9 +77,8 @@ def read_answers(
     file: Path, answered: "Answered", split_file: Path, digest: Callable[[Path], str]
 ) -> tuple[pd.DataFrame, dict]:
     """The scores of each label for the examples of a split (NaN where an answer cannot be read), by
-    example_id, and what is known of the task and the run; `unread` is the share of these.
-
-    digest: of a split's file, what tells its examples from others.
+    example_id, and what is known of the task and the run; `unread` is the share of these. digest:
+    of a split's file, what distinguishes its examples.
     """
     rows = answered_rows(file)
     check_task(rows, answered, split_file, digest, file)

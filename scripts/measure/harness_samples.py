@@ -1,9 +1,9 @@
 """What lm-evaluation-harness answered to a task of `snakemake harness`
 (scripts/publish/harness_tasks.py): its samples_*.jsonl as scores of the examples of a split.
 
-Not a program: every study's evaluation takes such a file by --predictions. The harness writes a
-line for each row and filter: `doc`, the row, and `resps`, the log-likelihood of its text. Scores
-are made of these as the paradigm `likelihood` makes them. Answers in words: harness_answers.py.
+The harness writes a line for each row and filter: `doc`, the row, and `resps`, the log-likelihood
+of its text. Scores are made of these as the paradigm `likelihood` makes them. Answers in words:
+harness_answers.py.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ OF_CONFIG = "model_dtype model_revision model_sha use_cache".split()
 
 def kind_of_samples(file: Path) -> str | None:
     """`likelihoods` or `answers` of a file that the harness wrote, by its first line; None of any
-    other file.
+    other.
     """
     try:
         with file.open("rb") as opened:
@@ -67,8 +67,8 @@ def refuse_other_doc(doc: dict, known: str, where: str) -> None:
 
 
 def row_of(line: Any, where: str) -> dict:
-    """A line's row with its likelihood, and `wrapped`: whether the context was sent inside
-    something else.
+    """A line's row with its likelihood; wrapped: whether the context was sent inside something
+    else.
     """
     try:
         doc, sent = line["doc"], line["arguments"]["gen_args_0"]
@@ -117,9 +117,8 @@ def rows_in(file: Path, row_of: Callable[[Any, str], dict], alike: list[str]) ->
 
 
 def sampled_rows(file: Path) -> pd.DataFrame:
-    """The rows of a file, each once, however many filters wrote it.
-
-    Raises UserError for rows of two tasks, or of two models.
+    """The rows of a file, each once, however many filters wrote it. Raises UserError for rows of
+    two tasks, or of two models.
     """
     rows = rows_in(file, row_of, TASK)
     of_domain, example = rows["example_id"] == "", ["part", "example_id", "label"]
@@ -142,9 +141,7 @@ def sampled_rows(file: Path) -> pd.DataFrame:
 def check_task(
     rows: pd.DataFrame, answered: "Answered", split_file: Path, digest: Callable, file: Path
 ) -> None:
-    """Raises UserError for rows of another study, dataset or split, or of a build of it that has
-    changed since.
-    """
+    """Raises UserError for rows of another study, dataset, split or build."""
     dataset = f"{split_file.parent.parent.name}/{split_file.parent.name}"
     found = rows.iloc[0]
     for name, wanted, remedy in (
@@ -181,10 +178,8 @@ def likelihoods_of(rows: pd.DataFrame) -> pd.Series:
 
 
 def table_of(rows: pd.DataFrame, place: Path, example: str, file: Path) -> pd.DataFrame:
-    """Of each example of a split (its file `place`), in its order, the score of each label that
-    the task has, and under "" its number of the right one.
-
-    Raises UserError where one is missing.
+    """Of each example of a split (its file `place`), in its order, the score of each label that the
+    task has, and under "" its number of the right one. Raises UserError where one is missing.
     """
     examples = read_table(place, [example, "label"]).to_pandas().set_index(example)["label"]
     found = rows[rows["part"] == place.stem].pivot(
@@ -249,9 +244,8 @@ def scores_of(
 
 
 def results_of(file: Path) -> dict:
-    """What the harness tells of the run that wrote a file: of results_<date>.json beside it.
-
-    Raises UserError where several are there, and none has the file's date.
+    """What the harness says of the run that wrote a file: of results_<date>.json beside it. Raises
+    UserError where several are there, and none has the file's date.
     """
     date = re.search(r"_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl$", file.name)
     named = file.with_name(f"results_{date[1]}.json") if date else file
@@ -283,9 +277,7 @@ def read_samples(
     file: Path, answered: "Answered", split_file: Path, digest: Callable[[Path], str]
 ) -> tuple[pd.DataFrame, dict]:
     """The answers of a split (example_id; a score of each label, or `score`), and what is known of
-    the task and the run that they are of.
-
-    digest: of a split's file, what tells its examples from others.
+    the task and the run. digest: of a split's file, what distinguishes its examples.
     """
     rows = sampled_rows(file)
     check_task(rows, answered, split_file, digest, file)

@@ -1,9 +1,9 @@
 """95 % intervals of shares and of differences, from draws over groups
 (scripts/measure/bootstrap.py) and from seeds.
 
-What varies is told as parts: (variance, degrees of freedom) of the mean over groups, and of that
-over seeds. An interval is a t interval whose degrees of freedom are Welch's and Satterthwaite's.
-benchmarks/intervals.py shows what it covers.
+A part is (variance, degrees of freedom) of the mean over groups, or over seeds. An interval is a t
+interval whose degrees of freedom are Welch's and Satterthwaite's. benchmarks/intervals.py shows
+what it covers.
 """
 
 import math
@@ -24,9 +24,7 @@ class Part(NamedTuple):
 
 
 def student_t(freedom: float) -> float:
-    """The quantile of Student's t distribution that LEVEL lies within; freedom: above 0, no whole
-    number needed.
-    """
+    """The quantile of Student's t distribution that LEVEL lies within; freedom: above 0."""
     from scipy.special import stdtrit  # a quarter of a second that figures need not wait
 
     return float(stdtrit(freedom, (1 + LEVEL) / 2))
@@ -53,8 +51,8 @@ def over_groups(draws: np.ndarray, groups: float) -> Part:
 
 
 def over_seeds(sd: float | None, seeds: int) -> list[Part]:
-    """What the mean over seeds varies by them; nothing is known of it where there
-    is one seed or none. sd: between seeds, beyond what their groups explain.
+    """What the mean over seeds varies by them; nothing of one seed or none. sd: between seeds,
+    beyond what their groups explain.
     """
     return (
         [Part(sd**2 / seeds, seeds - 1)]
@@ -83,11 +81,8 @@ def wilson(value: float, groups: float) -> tuple[float, float]:
 
 
 def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[float, float]:
-    """The interval of a share from 0 to 1, on the scale of its log odds,
-    so that it never leaves them.
-
-    A share that is 0 or 1 does not vary between draws: its interval is Wilson's, with as many
-    trials as groups.
+    """The interval of a share from 0 to 1, on the scale of its log odds. A share of 0 or 1 does not
+    vary between draws: its interval is Wilson's, with as many trials as groups.
     """
     if value <= 0 or value >= 1:
         return wilson(min(1.0, max(0.0, value)), groups)
@@ -122,9 +117,8 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
     """The sum of values, each with its coefficient, and its interval; a difference has 1 and -1.
 
     rows: metrics with value, sd, seeds, effective_groups and draws. Their draws pair by the groups
-    that they share, so what the groups do to all of them alike drops out; groups that they do not
-    share vary on their own. The seeds of two rows are not paired. A share of 0 or 1 has no spread
-    in its draws: Wilson's interval gives it one.
+    that they share; groups that they do not share vary on their own. The seeds of two rows are not
+    paired. A share of 0 or 1 has no spread in its draws: Wilson's interval gives it one.
     """
     value = float(sum(weight * row["value"] for row, weight in zip(rows, coefficients)))
     groups = min(row["effective_groups"] for row in rows)
@@ -169,8 +163,8 @@ def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
 
 
 def mean_of(rows: Sequence[Mapping]) -> Estimate:
-    """The mean of a share over systems that learnt from several draws of the training data,
-    which vary it as seeds do.
+    """The mean of a share over systems that learnt from several draws of the training data, which
+    vary it as seeds do.
     """
     values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
     if len(rows) == 1:
@@ -195,8 +189,8 @@ def difference(row: Mapping, other: Mapping) -> Estimate:
 
 
 def slope(rows: Sequence[Mapping], over: Sequence[float]) -> Estimate:
-    """How much a value rises for each 1 of `over`: the slope of the line of least squares
-    through the rows, on every draw.
+    """How much a value rises for each 1 of `over`: the slope of the line of least squares, on every
+    draw.
     """
     places = np.asarray(over, float) - np.mean(over)
     return combination(rows, places / (places**2).sum())

@@ -31,9 +31,7 @@ Values = dict[str, np.ndarray]
 
 
 class System(NamedTuple):
-    """What a system reaches: by metric its (replicates, units) values on all units of a split,
-    and its replicates.
-    """
+    """What a system reaches: by metric its (replicates, units) values, and its replicates."""
 
     values: Values
     replicates: list[Replicate]
@@ -106,8 +104,8 @@ def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
 def tallies_of(
     values: Values, name: str, slices: dict[str, np.ndarray], group: np.ndarray, groups: int
 ) -> list[Tally]:
-    """A tally for each metric and slice; name: what stands in the place of {} in a metric's
-    name; group: (units,) integers from 0.
+    """A tally for each metric and slice; name: what stands in the place of {} in a metric's name;
+    group: (units,) integers from 0.
     """
     return [
         Tally(
@@ -171,13 +169,12 @@ def people_rows(
     labels: int,
     resamples: int,
 ) -> list[dict]:
-    """The rows of people and of all systems on what they answered, on one split;
-    none where nobody answered.
+    """The rows of people and of all systems on what they answered, on one split.
 
-    answers: of on_split(). examples: example_id, group_id, label, unit and what `values` reads,
-    units as they first come. values: of such rows and the label's number that was chosen of each,
-    by metric the value of each of their units, as they first come. systems: by model and method, on
-    all units in that order.
+    answers: of on_split(), None where nobody answered. examples: example_id, group_id, label, unit
+    and what `values` reads, units as they first come. values: of such rows and the chosen labels'
+    numbers, by metric the value of each unit. systems: by model and method, on all units in that
+    order.
     """
     if answers is None:
         return []

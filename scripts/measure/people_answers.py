@@ -1,7 +1,4 @@
-"""The answers of people, of pages (scripts/people/labelling/page.py), joined with the examples.
-
-Not a program. scripts/people/label_sheets.py reads and checks them.
-"""
+"""The answers of people, of pages (scripts/people/labelling/page.py), joined with the examples."""
 
 import argparse
 
@@ -23,8 +20,8 @@ def whole_of(dataset: str, limit: int | None) -> str:
 
 
 class Answers:
-    """What people answered, as read_answers() reads it. An evaluation is handed it, so that what
-    reads answers is no part of the code that measures runs.
+    """What people answered, as read_answers() reads it. An evaluation is handed it, so what reads
+    answers is no part of the code that measures runs.
     """
 
     def __init__(self, table: pd.DataFrame):
@@ -37,7 +34,7 @@ class Answers:
 
     def refuse(self, facts: dict, why: str) -> None:
         """Raise UserError, with the reason, where anybody answered for a run's dataset, or the
-        whole one that it was cut from.
+        whole one.
         """
         refuse(self.table, self.on_dataset(facts), why, "take its rows out")
 
@@ -45,10 +42,9 @@ class Answers:
         """The answers on one split of a run's dataset, with `at`, the place of each one's example;
         None where there are none.
 
-        facts: of a run; examples: example_id, unit (what is right or wrong as a whole: a pair, a
-        question, an instance). Of a dataset cut by the option limit those count that are on its
-        examples, whether they were given for it or for the whole one. Raises UserError for an item
-        that is no example, and for a unit that a person has answered in part.
+        facts: of a run; examples: example_id, unit (what is right or wrong as a whole). Of a
+        dataset cut by the option limit those count that are on its examples. Raises UserError for
+        an item that is no example, and for a unit that a person has answered in part.
         """
         part = self.table[self.on_dataset(facts) & (self.table["split"] == split)]
         part = part.assign(at=places_of(part, examples["example_id"]))
@@ -82,8 +78,7 @@ def answers_given(
     given: argparse.Namespace, study: str, datasets: dict, labels: list[str]
 ) -> Answers | None:
     """The answers that an evaluation is given (--people), None where there are none; datasets: of
-    runs_by_dataset(). Those on datasets that other experiments of the study measure (--others) are
-    read, and left to these.
+    runs_by_dataset(). Those on datasets of other experiments (--others) are left to these.
     """
     if not given.people:
         return None

@@ -20,8 +20,8 @@ TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf
 
 
 def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
-    """The options with a column `instance`, from 0 in their order;
-    refuses instances that no metric is made for.
+    """The options with a column `instance`, from 0 in their order; refuses instances that no metric
+    is made for.
     """
     options = options.assign(instance=pd.factorize(options["instance_id"])[0])
     right, count = (options.groupby("instance")["label"].agg(how) for how in ("sum", "size"))
@@ -47,9 +47,8 @@ def outranked(
     score: np.ndarray, label: np.ndarray, instance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(instances,) 1 where every right option scores above every wrong one, and (n,) 1 for the
-    wrong options that score as high as a right one of their instance or higher.
-
-    score, label (1 right, 0 wrong): (n,), one an option; instance: (n,) integers from 0.
+    wrong options that score as high as a right one of their instance or higher. label: 1 right, 0
+    wrong.
     """
     above = ((label == 0) & (score >= lowest_right(score, label, instance)[instance])).astype(float)
     return (np.bincount(instance, above) == 0).astype(float), above
@@ -58,8 +57,8 @@ def outranked(
 def outranked_by_chance(
     score: np.ndarray, label: np.ndarray, instance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As outranked(), but ties are broken at random:
-    the expected values over all orders of what ties, not one draw.
+    """As outranked(), but ties are broken at random: the expected values over all orders of what
+    ties.
     """
     lowest = lowest_right(score, label, instance)
     tied = score == lowest[instance]
@@ -73,10 +72,7 @@ def outranked_by_chance(
 
 
 def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The slices of the instances, by name: which of them belong to it; instances: kind,
-    has_numeral, turns and leak (which may be missing: a dataset that tells of none has no such
-    slices).
-    """
+    """By name which instances belong to a slice; instances: kind, has_numeral, turns and leak."""
     kind = instances["kind"].fillna("").replace("", "other")
     parts = {"all": np.full(len(instances), True)}
     parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
@@ -92,11 +88,9 @@ def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
-    """Both metrics with all their slices, by instance;
-    outcomes: of each seed what outranked() tells of these options.
-
-    options: instance (from 0), label, rule; kind, has_numeral, turns and leak, where the slices by
-    them are wanted.
+    """Both metrics with all their slices, by instance. options: instance (from 0), label, rule;
+    kind, has_numeral, turns and leak, where the slices by them are wanted. outcomes: of each seed
+    what outranked() says of these options.
     """
     instance, rule, wrong = (
         options["instance"].to_numpy(),

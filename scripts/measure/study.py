@@ -1,7 +1,5 @@
 """What the evaluation of every study does: the runs of an experiment measured and written as a
 table, or predictions made elsewhere printed.
-
-Not a program. A study says how its metrics come of scores; the rest is the same for all.
 """
 
 import argparse
@@ -21,9 +19,7 @@ Systems = dict[tuple[str, str], list[Run]]  # by model and method its runs, one 
 
 
 class Part(NamedTuple):
-    """A split of a dataset that is measured.
-
-    systems: all that were measured on it. options: of the dataset. entry: of its source in
+    """A split of a dataset that is measured. options: of the dataset. entry: of its source in
     sources.yaml, and measured_on the entry of the source that the split is of; both empty where a
     file of predictions is measured by itself.
     """
@@ -41,10 +37,9 @@ class Part(NamedTuple):
 class Study(NamedTuple):
     """How a study measures.
 
-    answered: what its examples are answered with. schema: of its metrics. read: the examples of a
-    split (with label, and the columns that `answered` names), none where nothing is measured. rows:
-    of these, the part, how many bootstrap draws, and what people answered (None, or of
-    Answers.on_split()), the rows of metrics; what is the same in all of them is added here. unit:
+    schema: of its metrics. read: the examples of a split (with label, and the columns that
+    `answered` names). rows: of these, the part, how many bootstrap draws, and what people answered
+    (None, or of Answers.on_split()), the rows of metrics, without what is the same in all. unit:
     the column of what people answer as a whole. columns: the options of a dataset as columns of
     metrics. refuses: why people cannot be asked about a dataset of these options, or nothing.
     printed: see print_rows().
@@ -60,8 +55,8 @@ class Study(NamedTuple):
     printed: Mapping[str, tuple[str, ...]] = {}
 
     def measure(self, part: Part, resamples: int, people: Answers | None = None) -> list[dict]:
-        """Every metric on a split (schema metrics, less the experiment);
-        people: of answers_given().
+        """Every metric on a split (schema metrics, less the experiment); people: of
+        answers_given().
         """
         examples = self.read(part.file)
         if examples.empty:
@@ -87,7 +82,6 @@ class Study(NamedTuple):
         return [same | row for row in rows]
 
     def measure_file(self, run: Run, file: Path, split: str, resamples: int) -> list[dict]:
-        """Every metric of a run on one split of its dataset (file)."""
         system = run.facts["model"], run.facts["method"]
         part = Part(file, split, {system: [run]}, run.facts["data_options"])
         rows = self.measure(part, resamples)
@@ -97,8 +91,8 @@ class Study(NamedTuple):
 
 
 def unread_rows(part: Part, n: int) -> list[dict]:
-    """Of each model that was asked in words the share of its n answers that could not be read:
-    rows `unread_answers` of each wording, and of their mean.
+    """Of each model that was asked in words the share of its n answers that could not be read: rows
+    `unread_answers` of each wording, and of their mean.
     """
     rows = []
     for (model, method), runs in part.systems.items():
@@ -126,9 +120,7 @@ def parts_of(
     build: Path,
     sources: dict,
 ) -> Iterator[Part]:
-    """The parts to measure; datasets: of runs_by_dataset(), external: of external_systems(),
-    sources: of read_sources().
-    """
+    """The parts to measure; datasets: of runs_by_dataset(), external: of external_systems()."""
     for (source, dataset), systems in datasets.items():
         options, entry = next(iter(systems.values()))[0].facts["data_options"], sources[source]
         measured_on = sources[entry.get("measured_on", source)]
@@ -143,9 +135,8 @@ def evaluate(
     study: Study,
     released: Callable[[list[Part]], list[dict]] = lambda parts: [],
 ) -> None:
-    """Measure what a program was given (evaluation_given()).
-
-    released: rows of what else was measured on the parts.
+    """Measure what a program was given (evaluation_given()). released: rows of what else was
+    measured on the parts.
     """
     if given.predictions:
         score_predictions(given, study.answered, study.measure_file, study.printed)

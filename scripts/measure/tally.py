@@ -40,8 +40,8 @@ MEASURES = [
 
 
 def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """The schema of a study's metrics: METRICS, the method,
-    the study's own columns and MEASURES.
+    """The schema of a study's metrics: METRICS, the method, the study's own columns and
+    MEASURES.
     """
     names = METRICS.names
     place, metric = names.index("dataset") + 1, names.index("metric") + 1
@@ -87,9 +87,7 @@ class Tally:
 
 
 def sums_by_group(values: Sequence[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
-    """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0,
-    groups: how many there are.
-    """
+    """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0."""
     return np.stack(
         [np.bincount(group, weights=replicate, minlength=groups) for replicate in values]
     )
@@ -104,8 +102,8 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
 def draws_of(
     tally: Tally, drawn: Resampling | Crossed, systems: Sequence[slice] = (slice(None),)
 ) -> dict[str, np.ndarray]:
-    """By metric the (replicates, resamples) values over weighted groups,
-    the same weights for every replicate; systems: which replicates are of one system.
+    """By metric the (replicates, resamples) values over weighted groups, the same weights for every
+    replicate; systems: which replicates are of one system.
     """
     if isinstance(drawn, Crossed):
         return crossed_draws(tally, drawn, systems)
@@ -155,18 +153,14 @@ def present(tally: Tally) -> Tally:
 
 
 def effective_groups(counts: np.ndarray) -> float:
-    """How many groups of one size tell as much as groups with these many examples (Kish 1965):
-    fewer, if they are uneven.
-    """
+    """How many groups of one size tell as much as groups with these many examples (Kish 1965)."""
     return float(counts.sum() ** 2 / (counts**2).sum())
 
 
 def ends(
     value: float, draws: np.ndarray, effective: float, sd: float | None, replicates: int
 ) -> dict:
-    """ci_low and ci_high of a value; both are None where there is a single group,
-    of which nothing can be told.
-    """
+    """ci_low and ci_high of a value; both None where there is a single group."""
     if effective <= 1:
         return {"ci_low": None, "ci_high": None}
     low, high = share_interval(
@@ -179,8 +173,8 @@ def sd_beyond_groups(
     values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
 ) -> float | None:
     """The standard deviation between seeds, less what each seed does on single groups, which the
-    draws hold already. 0 of several wordings of one seed, since wordings are no sample of any;
-    missing of a single replicate.
+    draws hold already. 0 of several wordings of one seed, since wordings are no sample; missing of
+    a single replicate.
 
     values: (replicates,); draws: (replicates, resamples); effective: of effective_groups().
     """
@@ -199,15 +193,14 @@ def sd_beyond_groups(
 def metric_rows(
     tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling | Crossed
 ) -> list[dict]:
-    """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate,
-    then of their mean.
+    """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate, then of
+    their mean.
 
-    replicates: in the order of the tallies' sums; empty for a system that has none: its one row is
-    the mean. drawn: the draws over the groups of all tallies. A row of one replicate has an
-    interval over the groups; the mean has neither seed nor wording, its sd is over the replicates,
-    its interval over groups and seeds, and on slice `all` it has its draws. So have the rows of
-    single wordings, each of which is paired with the same wording of a blind model. A slice
-    without examples has no row.
+    replicates: in the order of the tallies' sums; empty for a system whose one row is the mean.
+    drawn: the draws over the groups of all tallies. A row of one replicate has an interval over the
+    groups; the mean has neither seed nor wording, its sd is over the replicates, its interval over
+    groups and seeds. On slice `all` the mean and single wordings have their draws. A slice without
+    examples has no row.
     """
     [rows] = rows_by_system(tallies, [replicates], drawn)
     return rows
@@ -250,9 +243,8 @@ def rows_by_system(
 def measures(
     values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
 ) -> list[dict]:
-    """What is measured of one metric of one system, of each replicate and of their mean.
-
-    values: (replicates,); draws: (replicates, resamples); effective: of effective_groups().
+    """What is measured of one metric of one system, of each replicate and of their mean. values:
+    (replicates,); draws: (replicates, resamples); effective: of effective_groups().
     """
     rows = [
         one._asdict()

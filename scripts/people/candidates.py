@@ -168,8 +168,8 @@ def distinct(rows: pd.DataFrame, limit: int) -> pd.DataFrame:
 
 
 def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """The seeds of the questions that have fewer than `limit` answers, with `turn`:
-    their order in the question.
+    """The seeds of the questions that have fewer than `limit` answers, with `turn`: their order in
+    the question.
     """
     open_seeds = seeds[seeds["number"].map(held["number"].value_counts()) < limit]
     return open_seeds.assign(turn=open_seeds.groupby("number").cumcount())
@@ -178,8 +178,8 @@ def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFram
 def offer(
     seeds: pd.DataFrame, produced: pd.DataFrame, origin: str, order: list[str]
 ) -> pd.DataFrame:
-    """What was made of seeds (`row` points into them) as rows like theirs,
-    sorted by `order` within each question.
+    """What was made of seeds (`row` points into them) as rows like theirs, sorted by `order` within
+    each question.
     """
     of_seed = (
         seeds.drop(columns=["answer", "origin"])
@@ -231,11 +231,8 @@ def by_infill(seeds: pd.DataFrame, infill: Infill) -> pd.DataFrame:
 
 def most_similar(answers: pd.Series, pool: pd.Series, wanted: int) -> pd.DataFrame:
     """The `wanted` phrases of the pool most similar to each answer, by the cosine of TF-IDF
-    vectors: columns row, place (from 0), answer, similarity.
-
-    A term is a run of letters, digits and apostrophes, case folded. Its weight is its count times
-    ln((1 + phrases) / (1 + phrases with it)) + 1, over the pool. Phrases that share no term are
-    left out. The pool must hold a term.
+    vectors: columns row, place (from 0), answer, similarity. A term is a run of letters, digits and
+    apostrophes, case folded. Phrases that share no term are left out. The pool must hold a term.
     """
     vectorizer = TfidfVectorizer(preprocessor=str.casefold, token_pattern=TERM)
     phrases = vectorizer.fit_transform(pool).T.tocsr()
@@ -274,8 +271,8 @@ def expanded(
     infill: Infill | None = None,
     events: pd.Series | None = None,
 ) -> pd.DataFrame:
-    """The candidates of all questions (columns of CANDIDATES),
-    questions and seeds in the order of the table.
+    """The candidates of all questions (columns of CANDIDATES), questions and seeds in the order of
+    the table.
     """
     key = questions["sentence"] + "\0" + questions["question"]
     found = {text: mentions(terms, text) for text in questions["answer"].unique()}
@@ -320,9 +317,7 @@ def expanded(
 
 
 def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFrame, dict]:
-    """The candidates of all questions (columns of CANDIDATES) as the arguments ask for them,
-    and where they come from.
-    """
+    """The candidates of all questions as the arguments ask for them, and where they come from."""
     events = read_events(given.events) if given.events else None
     infill = masked_model(given.model) if given.model else None
     table = expanded(

@@ -1,10 +1,9 @@
-"""Infill of answers by a masked language model (Zhou et al. 2019, section 3, step 3):
-each word masked, one at a time.
+"""Infill of answers by a masked language model (Zhou et al. 2019, section 3, step 3): each word
+masked, one at a time. It needs torch.
 
-Not a program; the only part of candidate expansion that needs torch. The model sees the sentence
-and the question before the answer. A word is masked whole, and what the model may put there is a
-word of its vocabulary: no piece of a word, no punctuation, nothing special, and not the word
-itself.
+The model sees the sentence and the question before the answer. A word is masked whole, and what the
+model may put there is another word of its vocabulary: no piece of a word, no punctuation, nothing
+special.
 """
 
 import re
@@ -81,8 +80,8 @@ class MaskedModel:
 
 
 def masked(answers: pd.DataFrame, mask: str) -> pd.DataFrame:
-    """A row for each word of each answer: row, word (from 0),
-    said, before, after, text, context.
+    """A row for each word of each answer: row, word (from 0), said, before, after, text,
+    context.
     """
     found = [
         (row, number, match[0], text[: match.start()], text[match.end() :])
@@ -97,8 +96,8 @@ def masked(answers: pd.DataFrame, mask: str) -> pd.DataFrame:
 
 
 def batches(lengths: np.ndarray) -> list[slice]:
-    """Slices of rows in ascending order of length, each of at most TOKENS tokens
-    with its padding.
+    """Slices of rows in ascending order of length, each of at most TOKENS tokens with its
+    padding.
     """
     starts = [0]
     for row, length in enumerate(lengths):
@@ -111,11 +110,8 @@ def batches(lengths: np.ndarray) -> list[slice]:
 
 @torch.inference_mode()
 def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.DataFrame:
-    """The `top` replacements of each word of each answer: row, word, place (from 0),
-    answer, confidence.
-
-    `answers` has the columns context and answer. Batches depend on the texts alone, not on their
-    order.
+    """The `top` replacements of each word of each answer (columns context, answer): row, word,
+    place (from 0), answer, confidence. Batches depend on the texts alone, not on their order.
     """
     table, tokenizer = masked(answers, model.tokenizer.mask_token), model.tokenizer
     columns = ["row", "word", "place", "answer", "confidence"]

@@ -1,10 +1,9 @@
-"""Rule perturbation of answers (Zhou et al. 2019, section 3, step 3):
-numbers, units and temporal words, at random.
+"""Rule perturbation of answers (Zhou et al. 2019, section 3, step 3): numbers, units and temporal
+words, at random.
 
-Not a program. Every attempt changes each mention of an answer (candidates_rules.py) with
-probability 1/2, one of them for certain, to another of its variations. A unit right after a number
-agrees with it ("1 day", "10 days"), other nouns keep their number, and "a" becomes "an" where the
-next word asks for it.
+Every attempt changes each mention of an answer (candidates_rules.py) with probability 1/2, one of
+them for certain, to another of its variations. A unit right after a number agrees with it ("1 day",
+"10 days"), other nouns keep their number, and "a" becomes "an" where the next word asks for it.
 """
 
 import re
@@ -36,11 +35,9 @@ def perturbed(
     attempts: int,
     seed: int,
 ) -> pd.DataFrame:
-    """`attempts` perturbations of each text, as columns row, attempt and answer;
-    texts without mentions have none.
-
-    A draw follows from the key of the row, the attempt, the place of the mention and the seed
-    alone.
+    """`attempts` perturbations of each text, as columns row, attempt and answer; texts without
+    mentions have none. A draw follows from the key of the row, the attempt, the place of the
+    mention and the seed alone.
     """
     rows = np.flatnonzero(
         [any(len(mention.options) > 1 for mention in in_text) for in_text in found]

@@ -1,7 +1,5 @@
 """Temporal terms in answers (Zhou et al. 2019, section 3, step 3): what may change in an answer,
-and what it may become.
-
-Not a program. resources/temporal_terms.yaml holds the sets of variations.
+and what it may become. resources/temporal_terms.yaml holds the sets of variations.
 
 An answer is cut into mentions ("2", "hours", "a.m.", "once") and the text between them.
 candidates_perturbation.py changes them.
@@ -60,8 +58,8 @@ class Terms:
     lists: dict
 
     def articles(self) -> tuple[str, str]:
-        """The terms that want "an" before them, and those that want "a",
-        as alternatives of a pattern.
+        """The terms that want "an" before them, and those that want "a", as alternatives of a
+        pattern.
         """
         terms = sorted(self.variations)
         vowel = [term for term in terms if term[0] in "aeio" or term.startswith(("hour", "hr"))]
@@ -84,8 +82,8 @@ class Mention:
 
 
 def load_terms(file: Path) -> Terms:
-    """The lists of a file like resources/temporal_terms.yaml; refuses one without a section,
-    or a term in two sets.
+    """The lists of a file like resources/temporal_terms.yaml; refuses one without a section, or a
+    term in two sets.
     """
     lists = check(read_yaml(file), schema("temporal_terms"), str(file))
     variations, plural = {}, {}
@@ -319,13 +317,12 @@ def mentions(terms: Terms, text: str) -> list[Mention]:
 
 
 def is_event(terms: Terms, text: str, found: list[Mention]) -> bool:
-    """Whether an answer is an event phrase: no temporal term or quantity in it,
-    and the look of a phrase with a verb.
+    """Whether an answer is an event phrase: no temporal term or quantity in it, and the look of a
+    phrase with a verb.
 
     It looks so when it has a word of the list of verbs, or n't; a word in -ed or -ing that is not
-    listed as no verb; a word behind a subject pronoun ("they talk", "it ' s"); or a word of its own
-    (no preposition or the like) before an object pronoun, or at the very start before an article or
-    possessive ("quit the job").
+    listed as no verb; a word behind a subject pronoun ("they talk"); or a plain word before an
+    object pronoun, or at the very start before an article or possessive ("quit the job").
     """
     if any(mention.kind in (*TEMPORAL, "clock", "year", "day", "times") for mention in found):
         return False

@@ -1,6 +1,5 @@
 """Sheets that people fill in (CSV): labels (docs/label.md), and a page's answers (docs/people.md).
-
-Not a program. An error names file and row of a sheet. The majority decides on a label.
+The majority decides on a label.
 """
 
 import argparse
@@ -67,8 +66,8 @@ def rows_of(file: Path, columns: list[str], remedy: str) -> pd.DataFrame:
 
 
 def refuse(rows: pd.DataFrame, wrong: np.ndarray | pd.Series, why: str, remedy: str) -> None:
-    """Raise UserError that names file and row of the first row that is wrong; why: a text with
-    the row's columns in braces.
+    """Raise UserError that names file and row of the first row that is wrong; why: a text with the
+    row's columns in braces.
     """
     wrong = np.asarray(wrong, bool)
     if wrong.any():
@@ -83,12 +82,12 @@ def read_answers(
     datasets: dict[tuple[str, str], list[str] | None],
     labels: list[str],
 ) -> pd.DataFrame:
-    """The rows of all files of a page's answers: ANSWER_COLUMNS, file, row,
-    and chosen (the number of the label).
+    """The rows of all files of a page's answers: ANSWER_COLUMNS, file, row, and chosen (the number
+    of the label).
 
     datasets: by source and dataset the splits that may be answered for, None for any. Raises
-    UserError that names file and row of an answer to something else, of one that is missing or none
-    of the labels, and of one that its person has given before.
+    UserError for an answer to something else, one that is missing or none of the labels, and one
+    that stands twice.
     """
     rows = pd.concat([rows_of(file, ANSWER_COLUMNS, AGAIN) for file in files], ignore_index=True)
     known = {" ".join(place): splits for place, splits in datasets.items()}
@@ -164,8 +163,7 @@ def read_sheets(files: list[Path], form: Form) -> pd.DataFrame:
 
 def sheets_of_page(files: list[Path], folder: Path, form: Form) -> pd.DataFrame:
     """The answers of a page as rows of sheets, one a person; folder: what the page was made from.
-
-    An item is known by its texts, so that its sheet may be in any order.
+    An item is known by its texts, so its sheet may be in any order.
     """
     sheet = rows_of(folder / SHEET, form.columns, "make it again").replace("\r\n", "\n", regex=True)
     texts = form.of_item(sheet)
@@ -199,9 +197,7 @@ def sheets_of_page(files: list[Path], folder: Path, form: Form) -> pd.DataFrame:
 
 
 def decided(rows: pd.DataFrame, form: Form) -> pd.DataFrame:
-    """One row for each key, as it first stands, with the label of the majority.
-
-    Left out, and told of: what nobody labelled, and what as many found the one as the other. Raises
+    """One row for each key with the label of the majority; ties and blanks are left out. Raises
     UserError for a key that a sheet has twice, and where nothing is left.
     """
     refuse(

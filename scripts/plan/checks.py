@@ -1,5 +1,5 @@
-"""What is checked before hours of work: what is missing,
-and what is gone and will be made again.
+"""What is checked before hours of work: what is missing, and what is gone and will be made
+again.
 """
 
 import shutil
@@ -14,8 +14,8 @@ from scripts.running.program import UserError
 
 
 def manifests_of(work: Workplan) -> set[str]:
-    """The manifests, or single files, that stand for what a study fetches, cleans, builds and
-    trains in batches.
+    """The manifests, or single files, that stand for all that a study makes before it is
+    measured.
     """
     return {
         *map(work.fetched, work.fetched_sources),
@@ -35,9 +35,7 @@ def manifest_of(work: Workplan, file: Path) -> str | None:
 
 
 def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
-    """By manifest of the study the files that it lists and that are gone,
-    or not as long as they were.
-    """
+    """By manifest the files that it lists and that are gone, or have another length."""
     there = sorted(
         Path(name)
         for name in manifests_of(work)
@@ -47,10 +45,7 @@ def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
 
 
 def _check_disk(work: Workplan, sources: list[str], models: list[str], declared: int) -> list[str]:
-    """What to warn of the room on the disk.
-
-    Raises UserError where the models that are to be fetched have more.
-    """
+    """Warnings of the room on the disk. Raises UserError where the models to fetch need more."""
     free = shutil.disk_usage(".").free
     weights = {
         name: (cached_facts(name, work.models[name], work.root) or {}).get("bytes") or 0
@@ -79,9 +74,8 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
 
 
 def check_places(work: Workplan) -> list[str]:
-    """Warnings.
-
-    Raises UserError for what will be missing: a folder, a file, the mirror, room on the disk.
+    """Warnings. Raises UserError for a folder, a file, the mirror or room on the disk that will be
+    missing.
     """
     sources = [name for name in work.fetched_sources if not Path(work.fetched(name)).exists()]
     models = [

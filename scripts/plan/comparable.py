@@ -1,8 +1,5 @@
-"""What of a plan can be compared: runs whose settings are equal but for one.
-
-A run is one of scripts/plan/plan.py. Standard library only.
-
-What they are told by stands in rows of metrics: experiment, source, dataset, model, method.
+"""What of a plan can be compared: runs whose settings are equal but for one. Standard
+library only.
 """
 
 import json
@@ -25,8 +22,8 @@ def _without(settings: dict, key: str) -> str:
 
 
 def _systems(plan: "Plan") -> Iterator[tuple[str, tuple, list]]:
-    """Of each experiment its systems: the experiment,
-    what tells the system in its metrics (ROW), and its runs.
+    """The systems of each experiment: the experiment, what names the system in metrics (ROW), its
+    runs.
     """
     for experiment, names in plan.experiments.items():
         systems: dict[tuple, list] = {}
@@ -40,8 +37,8 @@ def _systems(plan: "Plan") -> Iterator[tuple[str, tuple, list]]:
 
 def transfers(plan: "Plan") -> list[dict]:
     """The systems that begin with another run's weights beside the same without: ROW, experiment,
-    without (its experiment), and begun_with: the study, source, data and method of what they begin
-    with. Each replicate of the one has its twin in the other.
+    without (its experiment), and begun_with (study, source, data and method). Each replicate of the
+    one has its twin in the other.
     """
     alone = [
         (experiment, {_without(json.loads(run.settings), "made_by") for run in runs})

@@ -35,8 +35,8 @@ def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
 
 
 class _Resolver:
-    """Turns the experiments of a checked configuration into a plan;
-    what they use of resources/ is checked on the way.
+    """Turns the experiments of a checked configuration into a plan, and checks what they use of
+    resources/.
     """
 
     def __init__(
@@ -60,9 +60,6 @@ class _Resolver:
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
 
     def models_of(self, experiment: dict, where: str) -> list[str]:
-        """The models of an experiment: those that it names or, by the word `probed`,
-        those that `model:` names.
-        """
         if experiment["models"] == PROBED and not self.probed:
             raise UserError(
                 f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of "
@@ -73,9 +70,8 @@ class _Resolver:
     def datasets(
         self, experiment: dict, models: list[str], measures: bool, where: str, study: dict
     ) -> Iterator[Dataset]:
-        """The datasets of an experiment's grid.
-
-        Raises UserError for an option or a source that the study does not have.
+        """The datasets of an experiment's grid. Raises UserError for an unknown option or
+        source.
         """
         data, limit = experiment["data"], self.config.get("limit")
         if limit is not None and measures and "limit" not in data:
@@ -89,9 +85,7 @@ class _Resolver:
         return datasets(experiment["study"], study, levels, kinds, where)
 
     def check_corpus(self, study_name: str, dataset: Dataset, study: dict, where: str) -> None:
-        """Refuse a corpus to learn from (the option learn_from) that is none,
-        or that the study cannot read.
-        """
+        """Refuse a corpus to learn from (learn_from) that the study cannot read."""
         if corpus := json.loads(dataset.options).get("learn_from"):
             self.entries.source(corpus, study_name, study, where)
 
@@ -134,15 +128,13 @@ class _Resolver:
         return self.begun_with(name, runs[0])
 
     def begun_with(self, experiment: str, run: Run) -> str:
-        """The name of a run of an experiment that others begin with;
-        it joins the plan where one of these does.
-        """
+        """The name of a run that others begin with; it joins the plan where one of these does."""
         self.starts[run.name] = experiment, run
         return run.name
 
     def join_starts(self) -> None:
-        """Let the runs that those of the plan begin with join it,
-        and those that these begin with.
+        """Let the runs that those of the plan begin with join it, and those that these
+        begin with.
         """
         plan = self.plan
         waiting = [run.begins_with for run in plan.runs.values() if run.begins_with]
@@ -154,7 +146,6 @@ class _Resolver:
             waiting += [run.begins_with] if run.begins_with else []
 
     def runs_of(self, name: str) -> Iterator[Run]:
-        """The runs of an experiment."""
         experiment, where = self.config["experiments"][name], f"configuration: experiments.{name}"
         study = self.entries.study(experiment["study"], where)
         models = self.models_of(experiment, where)
@@ -222,11 +213,8 @@ class _Resolver:
                     yield run
 
     def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:
-        """The wordings of a method that an experiment asks by: all, or those that it names.
-
-        Raises UserError for an unknown one.
-
-        Of a method's control those of the method may be named: it has some of them.
+        """The wordings by which an experiment asks: all of a method, or those that it names. A
+        method's control has some of the method's. Raises UserError for an unknown one.
         """
         known, all_known = (
             list(
@@ -249,8 +237,8 @@ class _Resolver:
         return chosen
 
     def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
-        """The methods by which an experiment asks a model;
-        those that are left out since they do not fit join the plan.
+        """The methods by which an experiment asks a model. Those that do not fit join
+        plan.left_out.
         """
         experiment = self.config["experiments"][name]
         wanted = experiment.get("methods", list(study["methods"])[:1])
@@ -283,11 +271,8 @@ class _Resolver:
     def systems(
         self, name: str, models: list[str], study: dict, where: str
     ) -> list[tuple[str, str]]:
-        """The (model, method) of an experiment: its models by its methods, then the controls, which
-        have a method of their own.
-
-        Where an experiment makes a model, or no method fits, nothing is measured, so it has no
-        controls.
+        """The (model, method) of an experiment: its models by its methods, then the controls. Where
+        it makes a model, or no method fits, nothing is measured, so there are no controls.
         """
         experiment = self.config["experiments"][name]
         methods = experiment.get("methods", [])
@@ -327,8 +312,8 @@ class _Resolver:
 
 
 def serves(how: dict, data: dict) -> bool:
-    """Whether a method serves all data that an experiment asks for: `data` has a value, or a
-    list of them, for an option.
+    """Whether a method serves all data that an experiment asks for; data: values, or lists of them,
+    by option.
     """
     wanted = how.get("only_where", {})
     values_by_option = {
@@ -353,7 +338,7 @@ def check_method(method: str, how: dict, options: dict, where: str) -> None:
 
 
 def _check_model_is_used(config: dict) -> None:
-    """Refuse a model that is named to be probed where no experiment that runs probes it."""
+    """Refuse a model to be probed where no experiment that runs probes it."""
     probing = [
         name
         for name in config["run"]
@@ -376,13 +361,11 @@ def resolve(
 ) -> Plan:
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
-    probed: the names of the models that `model:` asks for (scripts/plan/user_entries.py). facts:
-    what is known of a model by its name and entry (scripts/fetch/facts.py): {kind, abilities,
-    weights}, or None where it is not known and the third argument, whether it is needed, is False.
-    A model of an MLM or CLM stage brings the run that makes it, `initial` the run that is begun
-    with. Raises UserError for a name that does not exist, naming the experiment and the nearest
-    known name, for a method that does not fit a model, and for a broken entry of resources/ that an
-    experiment uses.
+    probed: the names of the models that `model:` asks for. facts: by a model's name and entry
+    {kind, abilities, weights}, or None where they are not known and the third argument, whether
+    they are needed, is False. A model of an MLM or CLM stage brings the run that makes it,
+    `initial` the run that is begun with. Raises UserError for an unknown name, for a method that
+    does not fit a model, and for a broken entry of resources/ that is used.
     """
     _check_model_is_used(config)
     check_configured_prompts(config.get("prompts") or {}, studies)

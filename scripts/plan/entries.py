@@ -1,5 +1,5 @@
-"""The entries of resources/ that a configuration names: each is checked when it is asked for
-first, so that what nobody names may be broken.
+"""The entries of resources/ that a configuration names. Each is checked when it is first asked for,
+so what nobody names may be broken.
 """
 
 from collections.abc import Callable
@@ -11,10 +11,7 @@ from scripts.plan.schemas import check_entry, shown
 
 
 class Entries:
-    """The entries of sources, models and studies.
-
-    facts: what is known of a model (see resolve() in scripts/plan/configuration.py).
-    """
+    """facts: what is known of a model (resolve() in scripts/plan/configuration.py)."""
 
     def __init__(
         self,
@@ -28,9 +25,8 @@ class Entries:
         self.checked: dict[tuple[str, str], dict] = {}
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
-        """An entry by name, checked.
-
-        `what` says for a message who asks; names: others that could have been meant.
+        """An entry by name, checked. what: who asks, for a message; names: others that could be
+        meant.
         """
         if name not in self.resources[kind]:
             raise UserError(f"{what} {shown(name)}{closest(name, [*names, *self.resources[kind]])}")
@@ -39,13 +35,10 @@ class Entries:
         return self.checked[kind, name]
 
     def study(self, name: str, where: str) -> dict:
-        """The study of an experiment."""
         return self.entry("studies", name, f"{where}.study: no study")
 
     def source(self, name: str, study_name: str, study: dict, where: str) -> dict:
-        """A source that the study can read; the source that it is measured on
-        is checked as well.
-        """
+        """A source that the study can read; what it is measured on is checked as well."""
         source = self.entry(
             "sources", name, f"{where}.data: no source", tuple(study.get("source_names", {}))
         )
@@ -63,9 +56,8 @@ class Entries:
         return source
 
     def model(self, name: str, where: str, key: str = "models") -> dict:
-        """A model; the encoder that it stands on is checked as well.
-
-        key: where the experiment names it.
+        """A model; the encoder that it stands on is checked as well. key: where the experiment
+        names it.
         """
         model = self.entry("models", name, f"{where}.{key}: no model")
         if "encoder" in model:

@@ -28,8 +28,8 @@ class Dataset:
 
 
 def _has_effect(schema: dict, point: dict) -> bool:
-    """Whether an option of a study's data has an effect at a point of the grid (the values of
-    all options, and `kind`).
+    """Whether an option has an effect at a point of the grid (the values of all options, and
+    `kind`).
     """
     return all(
         VALIDATOR(condition).is_valid(point.get(name))
@@ -49,8 +49,8 @@ def _defaults(options: dict) -> dict:
 
 
 def _levels(value, schema: dict, key: str, where: str) -> list:
-    """The levels of one key of an experiment's data, each checked and normalised;
-    a value that is no list has one.
+    """The levels of one key of an experiment's data, checked and normalised; a single value
+    is one.
     """
     values = value if isinstance(value, list) else [value]
     if len(values) > MOST_LEVELS:
@@ -70,9 +70,8 @@ def _levels(value, schema: dict, key: str, where: str) -> list:
 
 
 def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
-    """The levels of each key of an experiment's data.
-
-    Raises UserError for an option that the study does not have, or lacks.
+    """The levels of each key of an experiment's data. Raises UserError for an option that the study
+    does not have, or lacks.
     """
     options, names = study["data"], study.get("source_names", {})
     for key in data:
@@ -115,22 +114,16 @@ def _check_effects(
 
 
 def _named(option: str, value) -> str:
-    """An option's part of a dataset's name: `stride-0`, `context-seconds-10`; a word stands for
-    itself.
-    """
+    """An option's part of a dataset's name: `stride-0`; a word stands for itself."""
     if isinstance(value, dict):
         return "-".join([option, *(f"{key}-{inner:g}" for key, inner in value.items())])
     return value if isinstance(value, str) else f"{option}-{value}"
 
 
 def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
-    """The dataset of one point of the grid, of a source of a kind;
-    its name holds every option that is not the default.
-
-    A word stands for itself (`temp_order`), anything else with its option (`stride-0`). An option
-    without an effect has its default, so that it makes no other dataset. One with `later: true` is
-    not told at its default, so that datasets and runs have the digests that they had before there
-    was such an option.
+    """The dataset of one point of the grid, of a source of a kind. Its name holds every option that
+    is not the default. An option without an effect has its default, so it makes no other dataset.
+    One with `later: true` is left out at its default, so older digests stay.
     """
     wanted = defaults | point
     # as every dataset does: so a matrix of corpora can be written as a product

@@ -1,9 +1,7 @@
-"""Which run of another experiment a run begins with (`initial:` of an experiment): the one of the
-same model whose factors are those that `initial` tells or, of those that it does not tell, its own.
-Standard library only.
+"""Find the run whose weights a run starts from (`initial:`): same model, same seed, and the factors
+that `initial` names. All other factors stay equal. Standard library only.
 
-A factor is the source, an option of the data, the method, or the seed. A run here is one of
-scripts/plan/plan.py.
+A factor is the source, an option of the data, the method, or the seed.
 """
 
 import json
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def factors_of(settings: dict) -> dict:
-    """The factors of a run, by name; settings: those of the run."""
     return {
         **settings["data"],
         "source": settings["source"],
@@ -28,9 +25,8 @@ def factors_of(settings: dict) -> dict:
 
 
 def named(initial: str | dict, where: str) -> tuple[str, dict]:
-    """The experiment that `initial` names, and the factors that it tells.
-
-    Raises UserError where it names none.
+    """The experiment that `initial` names, and the factors. Raises UserError where it names
+    none.
     """
     if isinstance(initial, str):
         return initial, {}
@@ -46,7 +42,6 @@ def _as_text(factors: dict, names: list[str]) -> str:
 
 
 def _differing_factors(candidates: list[dict]) -> list[str]:
-    """The factors by which runs differ."""
     names = dict.fromkeys(name for factors in candidates for name in factors)
     return [
         name for name in names if len({json.dumps(factors.get(name)) for factors in candidates}) > 1
@@ -56,11 +51,8 @@ def _differing_factors(candidates: list[dict]) -> list[str]:
 def run_to_begin_with(
     experiment: str, chosen_factors: dict, candidates: list[dict], run_factors: dict, where: str
 ) -> int:
-    """The place, among the factors of the runs of an experiment, of the one that a run with the
-    factors `run_factors` begins with.
-
-    Raises UserError for a factor that the experiment does not have, and where no run, or more than
-    one, is left.
+    """The place, among candidates (factors of an experiment's runs), of the one that a run begins
+    with. Raises UserError for an unknown factor, and where no run, or more than one, is left.
     """
     known = list(dict.fromkeys(name for factors in candidates for name in factors))
     for name in chosen_factors:
@@ -114,11 +106,9 @@ class Initials:
         ] = []  # the experiments whose `initial` is being resolved, each for the next
 
     def runs(self, name: str, where: str) -> tuple[str, dict, list]:
-        """The experiment that another one begins with, what it tells of the run, and the runs there
-        whose weights can be taken.
-
-        Raises UserError for an experiment that does not exist, that begins with this one, or that
-        learns no weights.
+        """The experiment that another one begins with, the chosen factors, and its runs whose
+        weights can be taken. Raises UserError for an experiment that does not exist, begins with
+        this one, or learns no weights.
         """
         first, chosen_factors = named(self.experiments[name]["initial"], where)
         if first not in self.experiments:
@@ -142,7 +132,6 @@ class Initials:
         return first, chosen_factors, runs
 
     def hands_on(self, run: "Run") -> bool:
-        """Whether a run learns weights that another one can begin with."""
         return self.studies[run.study]["methods"][run.method]["learns"] and not {
             "control",
             "esim",
@@ -151,9 +140,7 @@ class Initials:
     def start(
         self, begin: tuple[str, dict, list["Run"]], run: "Run", where: str
     ) -> tuple[str, "Run"]:
-        """Of what runs() found, the experiment, and its run that a run begins with:
-        of the same model, seed and factors.
-        """
+        """Of what runs() found, the experiment, and the run that a run begins with."""
         first, chosen_factors, runs = begin
         same = [other for other in runs if other.model == run.model]
         if not same:

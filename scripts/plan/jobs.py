@@ -1,10 +1,7 @@
 """What each rule's job is given: a function a rule, by the rule's wildcards.
 
-The rules name inputs and outputs; here stands the rest.
-
-A job is a Job: the program, and its options. Snakemake compares `options`, `watched`, `files` and
-the identity of the code, so a change of these runs the job again. It does not compare `places`:
-paths, and what decides no result.
+Snakemake compares `options`, `watched`, `files` and the identity of the code, so a change of these
+runs the job again. It does not compare `places`: paths, and what decides no result.
 """
 
 import json
@@ -51,8 +48,8 @@ NOT_OF_TRAINING = ("fits", "probe", "objectives", "only_where")
 
 @dataclass(frozen=True)
 class Job:
-    """The program of a job and its options: `--key=value`; a list stands after its key, a
-    mapping is JSON, True a flag, the key "" positional.
+    """The program of a job and its options: `--key=value`; a list stands after its key, a mapping
+    is JSON, True a flag, the key "" positional.
     """
 
     program: str
@@ -72,9 +69,8 @@ class Job:
         return identity(*entries) if entries else ""
 
     def arguments(self, inputs: Iterable[str] = ()) -> str:
-        """The file of the arguments, which the program takes as @FILE.
-
-        inputs: the rule's; the program checks that those of an earlier stage are as they were left.
+        """The file of the arguments (@FILE). inputs: the rule's; the program checks that they are
+        as an earlier stage left them.
         """
         given = [
             argument
@@ -85,14 +81,13 @@ class Job:
         return argument_file([*given, *(f"--verify={file}" for file in made)])
 
     def manifest_arguments(self, folder: Path) -> str:
-        """The file of the arguments of the program that writes the manifest."""
+        """The arguments of the program that writes the manifest, as a file."""
         return argument_file(
             [*self.files, f"--folder={folder}", f"--output={folder / 'manifest.json'}"]
         )
 
 
 def as_arguments(key: str, value) -> list[str]:
-    """An option as arguments of a command line."""
     if value is None or value is False:
         return []
     if value is True:
@@ -123,9 +118,8 @@ def several(jobs: list[Job], folder: str, files: list[str], manifest: str) -> Jo
 
 
 class Jobs:
-    """The jobs of a configuration.
-
-    Each public function takes the wildcards of the rule of its name and returns a Job.
+    """The jobs of a configuration. A function of a rule's name takes its wildcards and returns a
+    Job.
     """
 
     def __init__(self, workplan: Workplan, published: Published):
@@ -139,9 +133,7 @@ class Jobs:
     # ---- Fetch
 
     def fetch_source(self, source: str) -> Job:
-        """The hashes of the files are all that decides: a new URL, a new licence or a better
-        downloader fetches nothing.
-        """
+        """Only the hashes of the files decide: a new URL, licence or downloader fetches nothing."""
         work = self.work
         listing = f"{work.root}/resources/sources.yaml"
         if source in work.configured["sources"]:
@@ -162,7 +154,6 @@ class Jobs:
         )
 
     def sampler_of(self, source: str) -> str:
-        """The program that writes a sample source."""
         return f"scripts.fetch.samples.{self.work.sources[source]['sampler']}"
 
     def fetch_sample(self, source: str) -> Job:
@@ -177,8 +168,8 @@ class Jobs:
         )
 
     def fetch_model(self, model: str) -> Job:
-        """What decides the files of a model: its entry without the words about it, and the
-        hashes of its vocabulary and vectors.
+        """What decides is the entry without the words about it, and the hashes of vocabulary and
+        vectors.
         """
         work, entry, folder = self.work, self.work.models[model], f"results/fetch/models/{model}"
         watched = {key: value for key, value in entry.items() if key not in ("licence", "title")}
@@ -215,12 +206,11 @@ class Jobs:
     # ---- Clean and build
 
     def cleaner_of(self, source: str) -> str:
-        """The program that cleans a source."""
         return f"scripts.clean.{self.work.sources[source].get('cleaner', source)}"
 
     def clean_corpus(self, source: str) -> Job:
-        """The tables carry the source's terms and the hashes of its files; the cleaner checks
-        what it must find (`expect`).
+        """The tables carry the source's terms and the hashes of its files; `expect` is what must be
+        found.
         """
         entry = self.work.sources[source]
         provenance = {key: entry[key] for key in ("licence", "citation")} | {
@@ -245,8 +235,8 @@ class Jobs:
         return self.work.plan.datasets[f"results/build/{study}/{source}/{dataset}"]
 
     def read_by_dataset(self, study: str, source: str, dataset: str) -> list[str]:
-        """The cleaned tables of a dataset's sources, and their temporal expressions
-        where the study has these.
+        """The cleaned tables of a dataset's sources, and their temporal expressions where the study
+        has these.
         """
         sources = dict.fromkeys(
             [source, *self.work.beside(self.dataset_of(study, source, dataset)).values()]
@@ -358,7 +348,7 @@ class Jobs:
         return {key: value for key, value in known.items() if value} | {"sources": sources}
 
     def how_to_train(self) -> dict:
-        """Options of training that are no part of what is learnt: where and how it runs."""
+        """Where and how training runs, which is no part of what is learnt."""
         config = self.work.config
         return {
             "device": config["device"],
@@ -369,7 +359,6 @@ class Jobs:
         }
 
     def run_options(self, run: Run) -> dict:
-        """What decides a run: its settings, its method, and the data."""
         return {
             "settings": run.settings,
             "method": self.method_of(run),
@@ -378,7 +367,6 @@ class Jobs:
         }
 
     def train_run(self, study: str, run: str) -> Job:
-        """A run of an experiment: what it learns from, its model and its settings give its name."""
         work, config, found = self.work, self.work.config, self.work.runs[run]
         # The files to read of weights that a run learnt. Those of a fetched model stand in its
         # manifest.
@@ -434,11 +422,9 @@ class Jobs:
         )
 
     def runs_of(self, study: str, batch: str) -> list[Run]:
-        """The runs of a batch."""
         return [self.work.runs[name] for name in self.work.batches[f"{study}/{batch}"]]
 
     def read_by_batch(self, study: str, batch: str) -> list[str]:
-        """The datasets of a batch's runs, and what their models begin with."""
         runs = self.runs_of(study, batch)
         files = [built(run.dataset) for run in runs]
         without_model = self.work.controls | self.work.recorded
@@ -471,7 +457,6 @@ class Jobs:
         return several(jobs, folder, outputs, f"{folder}/{batch}.manifest.json")
 
     def take_from_record(self, runs: list[Run]) -> Job:
-        """The runs of a study that are on record."""
         study = runs[0].study
         asked = [{"run": run.name} | self.run_options(run) for run in runs]
         return Job(
@@ -482,8 +467,8 @@ class Jobs:
         )
 
     def message(self, study: str, runs: list[str]) -> str:
-        """What the job of some runs does. Where their work was finished before, it looks, in
-        seconds, whether data, model and code are the same.
+        """What the job of some runs does. Where their work was finished before, it only compares
+        data, model and code.
         """
         work, first = self.work, self.work.runs[runs[0]]
         if first.name in work.recorded:
@@ -503,7 +488,6 @@ class Jobs:
         return f"{state} {first.model}, {count} run{'s' * (count > 1)} of {study}"
 
     def measure_controls(self, runs: list[Run]) -> Job:
-        """The controls of a dataset."""
         work, first = self.work, runs[0]
         study = first.study
         controls_given = [
@@ -532,8 +516,8 @@ class Jobs:
     # ---- Rehearse
 
     def rehearsed_runs(self) -> list[dict]:
-        """Of the runs that differ in what a step takes (model, method, batch) one each, with the
-        experiments of all that are equal in it.
+        """One run of each kind of step (model, method, batch), with the experiments of all that are
+        equal.
         """
         work = self.work
         experiments: dict[str, list[str]] = {}
@@ -573,9 +557,7 @@ class Jobs:
         return list(kinds.values())
 
     def fetched_models(self) -> dict[str, dict]:
-        """The entries of the models that the study uses, and of those that these stand on,
-        without controls.
-        """
+        """The entries of the models that are fetched, and of those that these stand on."""
         work, names = self.work, self.work.with_base_models(self.work.used_models)
         return {
             name: work.models[name]
@@ -634,9 +616,7 @@ class Jobs:
     # ---- Evaluate
 
     def released(self, experiment: str) -> list[str]:
-        """The corpora of an experiment that come with judgements which the paper's authors
-        released, and what others released.
-        """
+        """What stands for the judgements that the paper's authors, or others, released."""
         work = self.work
         sources = {work.runs[run].dataset.source for run in work.plan.experiments[experiment]}
         return [
@@ -649,9 +629,6 @@ class Jobs:
         return "datasets" in self.work.studies[study]["evaluation_reads"]
 
     def read_by_evaluation(self, study: str, experiment: str) -> list[str]:
-        """The runs of an experiment, their datasets where the study's evaluation reads them,
-        released judgements, and predictions made elsewhere.
-        """
         work = self.work
         runs = [work.runs[run] for run in work.plan.experiments[experiment]]
         datasets = (
@@ -730,11 +707,9 @@ class Jobs:
         return f"{self.work.evaluated}/metrics.parquet"
 
     def metrics_of(self, study: str) -> str:
-        """The numbers of a study; of all."""
         return self.metrics if study == ALL else f"{self.work.evaluated}/{study}.parquet"
 
     def publish_item(self, item: str) -> Job:
-        """A figure or table, by the program that figures.yaml names."""
         found, shown = self.published.items[item], self.published.shown_by(item)
         resources = hand_over(shown)
         return Job(
@@ -750,7 +725,6 @@ class Jobs:
         )
 
     def publish_study(self, study: str) -> Job:
-        """The figures and tables of a study, or of what is about all."""
         names, pages = self.published.of_study(study), self.work.pages
         jobs = [self.publish_item(name) for name in names]
         files = [file for name in names for file in self.published.files(name)]
@@ -786,9 +760,7 @@ class Jobs:
         )
 
     def harness(self) -> Job:
-        """The measured datasets as tasks of lm-evaluation-harness: by the methods that ask
-        a decoder by likelihood or in words.
-        """
+        """The measured datasets, by the methods that ask a decoder by likelihood or in words."""
         work = self.work
         datasets = [
             {
@@ -821,10 +793,7 @@ class Jobs:
         )
 
     def record(self, given) -> Job:
-        """The record of the study (scripts/publish/record.py).
-
-        given: Snakemake's settings of the configuration, from the command line.
-        """
+        """given: Snakemake's settings of the configuration, from the command line."""
         work, root = self.work, self.work.root
         files = [
             os.path.relpath(file, root)

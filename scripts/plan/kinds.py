@@ -1,5 +1,4 @@
-"""What kind of language model a transformer is, by its configuration: the same answer for its
-fetch, its training and its probe.
+"""What kind of language model a transformer is, by its configuration.
 
 transformers is imported where it is asked, since that takes a second.
 """
@@ -15,11 +14,9 @@ def _types(*heads: str) -> set[str]:
 
 
 def kind_of(config) -> str | None:
-    """`encoder`, `encoder_decoder` or `decoder`; None
-    for what transformers knows no language modelling head of.
-
-    Architectures of which there are encoders and decoders (BERT) are decoders where config.json
-    says so (is_decoder).
+    """`encoder`, `encoder_decoder` or `decoder`; None where transformers knows no language
+    modelling head. Architectures of both (BERT) are decoders where config.json says so
+    (is_decoder).
     """
     if getattr(config, "is_encoder_decoder", False):
         return "encoder_decoder" if config.model_type in _types("SEQ_TO_SEQ_CAUSAL_LM") else None
@@ -32,14 +29,11 @@ def kind_of(config) -> str | None:
 
 
 def is_decoder(model_type: str) -> bool:
-    """Whether a model type of transformers is a language model that only reads from left to
-    right, whatever its config.json says.
-    """
+    """Whether a model type only reads from left to right, whatever its config.json says."""
     return model_type in _types("CAUSAL_LM") - _types("MASKED_LM", "SEQ_TO_SEQ_CAUSAL_LM")
 
 
 def reads_text(model_type: str) -> bool:
-    """Whether a model type of transformers is a language model of any kind."""
     return model_type in _types(
         "MASKED_LM", "CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SEQUENCE_CLASSIFICATION"
     )

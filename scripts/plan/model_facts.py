@@ -1,8 +1,6 @@
 """What is known of a model before it is fetched: results/fetch/facts/<model>.json, which
-scripts/fetch/facts.py writes.
-
-Kept by what decides it, so that later starts, dry runs and the jobs of a cluster ask nobody.
-Standard library only.
+scripts/fetch/facts.py writes. Later starts and the jobs of a cluster ask nobody. Standard library
+only.
 """
 
 import hashlib
@@ -21,8 +19,8 @@ LONGEST = 600  # seconds that reading them may take
 
 
 def identity(entry: dict, root: Path) -> str:
-    """A digest of what decides the facts of an entry: all but the words about it; of a folder
-    its files, by length and time.
+    """A digest of what decides an entry's facts: all but the words about it; of a folder its files'
+    lengths and times.
     """
     deciding_fields = {
         key: value for key, value in entry.items() if key not in ("licence", "title")
@@ -38,7 +36,9 @@ def identity(entry: dict, root: Path) -> str:
 
 
 def cached_facts(name: str, entry: dict, root: Path) -> dict | None:
-    """The facts of a model that were read before; None where they were not, or of another entry."""
+    """The facts of a model that were read before; None where they were not, or are of another
+    entry.
+    """
     try:
         facts = json.loads((PLACE / f"{name}.json").read_text(encoding="utf-8"))
         return facts if facts["identity"] == identity(entry, root) else None
@@ -47,10 +47,8 @@ def cached_facts(name: str, entry: dict, root: Path) -> dict | None:
 
 
 def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Callable:
-    """What tells the facts of a model, by its name, its entry and whether they are needed: kept
-    ones, else read now if needed.
-
-    place_of: what to call the place of a model's entry in messages.
+    """What gives the facts of a model, by its name, its entry and whether they are needed: kept
+    ones, else read now if needed. place_of: what messages call the place of an entry.
     """
 
     def facts_of(name: str, entry: dict, needed: bool) -> dict | None:

@@ -28,26 +28,22 @@ KINDS = ("hub", "folder", "init", "esim", *STAGES, "control", "api")
 
 
 def paradigm_of_control(control: dict, study: str) -> str:
-    """The paradigm of a control: `control`, or `search/<study>`, whose code is also the study's."""
+    """`control`, or `search/<study>`, whose code is also the study's."""
     return f"search/{study}" if "search" in control else "control"
 
 
 def kind_of(entry: dict) -> str:
-    """`hub`, `folder`, `init`, `esim`, `mlm`, `clm`, `control` or `api`:
-    where a model of a checked entry comes from.
-    """
+    """Where a model of a checked entry comes from: one of KINDS."""
     return next(kind for kind in KINDS if kind in entry)
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether a model's folder holds weights, whole or in shards;
-    a model that is trained from scratch has none.
-    """
+    """Whether a model's folder holds weights, whole or in shards."""
     return any((folder / file).is_file() for file in (WEIGHTS, INDEX))
 
 
 def stage_of(entry: dict) -> tuple[str, dict[str, str]] | None:
-    """The stage that makes a model, `mlm` or `clm`, with the model that it begins with and its
+    """The stage that makes a model (one of STAGES), with the model that it begins with and its
     experiment; None for a model that is fetched.
     """
     return next(((stage, entry[stage]) for stage in STAGES if stage in entry), None)

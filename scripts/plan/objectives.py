@@ -1,7 +1,5 @@
-"""The objectives of a run (`training: objectives`): beside its own a second one, masked language
-modelling, each with its weight.
-
-A method names its own and the second, in this order, in study.yaml. Standard library only.
+"""The objectives of a run (`training: objectives`): its own and a second one, masked language
+modelling, each with its weight. A method names both, in this order, in study.yaml.
 """
 
 from scripts.plan.probe import Known
@@ -10,9 +8,7 @@ from scripts.plan.schemas import shown
 
 
 def weights_of(training: dict, how: dict) -> dict[str, float] | None:
-    """The weight of each objective of a method's runs; None where it learns its own alone, as it
-    does with no weight on the other.
-    """
+    """The weight of each objective of a method's runs; None where it learns its own alone."""
     weights, names = training.get("objectives"), how.get("objectives", [])
     if not weights or not names or not weights.get(names[1]):
         return None
@@ -23,10 +19,8 @@ def check_objectives(
     experiment: dict, training: dict, systems: list[tuple[dict, Known | None, str]], where: str
 ) -> None:
     """Refuse objectives that no method has, a weight of 0 on a method's own, a model that cannot
-    fill masks, and an adapter beside.
-
-    training: with objectives; systems: of each the method's entry, what is known of the model, and
-    its name.
+    fill masks, and an adapter beside. systems: the method's entry, what is known of the model, its
+    name.
     """
     weights, known = (
         training["objectives"],

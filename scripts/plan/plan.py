@@ -37,7 +37,7 @@ class Run:
 
 @dataclass
 class Plan:
-    """What a configuration asks for; `experiments` maps a name to the names of its runs."""
+    """experiments: the names of the runs of each."""
 
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
@@ -51,8 +51,8 @@ class Plan:
 
 
 def has_seed(how: dict, training: dict) -> bool:
-    """Whether a method's runs differ by seed: they learn, and are no controls,
-    or have a head or examples that are drawn.
+    """Whether a method's runs differ by seed: they learn, or have a head or examples that are
+    drawn.
     """
     if how.get("paradigm") == LIKELIHOOD:
         return training["shots"] > 0
@@ -103,9 +103,7 @@ def run_of(
     training: dict,
     seed: int,
 ) -> Run:
-    """One run, by the settings that have an effect on it;
-    what neither learns nor draws anything has no seed.
-    """
+    """One run, by the settings that have an effect on it."""
     settings = as_json(
         {
             "study": study,
@@ -133,10 +131,9 @@ def run_of(
 
 
 def batches(runs: Iterable[Run], recorded: Container[str] = ()) -> dict[str, list[str]]:
-    """These runs in batches, each of one study and one model, of its controls, or of those that
-    are taken from the record, by name: {<study>/<model>-<hash>: runs}.
-
-    The hash is over the runs, so that a detour by other runs of the model leaves these as they are.
+    """These runs in batches, each of one study and one model, of its controls, or of the record:
+    {<study>/<model>-<hash>: runs}. The hash is over the runs, so a detour by other runs of the
+    model leaves these as they are.
     """
     found: dict[str, list[str]] = {}
     for run in runs:

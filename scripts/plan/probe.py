@@ -1,5 +1,5 @@
-"""What a probe asks of a model: the methods of a study that fit its kind,
-and why others are left out.
+"""What a probe asks of a model: the methods of a study that fit its kind, and why others are left
+out.
 """
 
 from collections.abc import Collection
@@ -25,9 +25,7 @@ BLIND_METHODS = {"hypothesis_only": "train"}  # those with a name of their own, 
 
 
 def method_of_blind(method: object) -> str | None:
-    """The method whose control this is: the same model without what it should read; None of any
-    other method.
-    """
+    """The method whose control this is (the same model, blind); None of any other method."""
     if not isinstance(method, str):
         return None
     if method.endswith(BLIND):
@@ -37,9 +35,7 @@ def method_of_blind(method: object) -> str | None:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a model: its abilities, and whether it has weights of its own,
-    or draws them when it learns.
-    """
+    """trained: whether it has weights of its own."""
 
     abilities: frozenset[str]
     trained: bool = True
@@ -47,7 +43,7 @@ class Known:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A method that an experiment does not ask of a model, and why, in plain words."""
+    """A method that an experiment does not ask of a model, and why."""
 
     experiment: str
     study: str
@@ -57,7 +53,6 @@ class LeftOut:
 
 
 def kind_in_words(abilities: Collection[str]) -> str:
-    """What a model of these abilities is."""
     if set(abilities) == {"encoder"}:
         return "an encoder without a head that fills masks"
     if set(abilities) == {"encoder_decoder"}:
@@ -66,7 +61,6 @@ def kind_in_words(abilities: Collection[str]) -> str:
 
 
 def needs_in_words(fits: list[str]) -> str:
-    """What a method needs that fits any of these abilities."""
     words = [ABILITIES[ability] for ability in fits]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
@@ -98,11 +92,9 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
 def fitting(
     methods: dict[str, dict], model: Known, fine_tune: str | bool
 ) -> tuple[list[str], dict[str, str]]:
-    """The methods of a study that a probe asks of a model,
-    and the reason for each other one that belongs to probes.
-
-    fine_tune: auto, as the study's `probe` says; True, also every method that fits and learns;
-    False, none that learns.
+    """The methods of a study that a probe asks of a model, and the reason for each other one that
+    belongs to probes. fine_tune: auto, as the study's `probe` says; True, also what fits and
+    learns; False, nothing that learns.
     """
     chosen, left_out = [], {}
     for method, how in methods.items():

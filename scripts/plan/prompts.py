@@ -1,10 +1,8 @@
 """The wordings in which a study's examples are put to a language model:
-scripts/studies/<study>/prompts.yaml, checked.
+scripts/studies/<study>/prompts.yaml, checked (docs/add.md).
 
 Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as
-a whole. A text that is scored holds placeholders, `{text_a}`, and one `|`: what stands after it is
-scored, given what stands before it. A question that is answered holds {options}. Standard library
-only, but for YAML and the check against the schema: asked at start-up.
+a whole. It is asked at start-up: standard library only, but for YAML and the schema.
 """
 
 from pathlib import Path
@@ -20,17 +18,15 @@ OPTIONS = "options"  # the placeholder of a question for its lettered options
 
 
 def placeholders_of(inputs: list[str]) -> list[str]:
-    """What a text may name: the columns that the method is given;
-    of a cloze the two sides of its mask, not the whole.
-    """
+    """What a text may name: the columns of the method; of a cloze the two sides of its mask."""
     if "context" in inputs:
         return ["left", "right", *(name for name in inputs if name != "context")]
     return list(inputs)
 
 
 def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
-    """Raises UserError for a text with a placeholder that is none, and for one without,
-    or with too many, `|`.
+    """Raises UserError for a placeholder that is none, and for a text without, or with too many,
+    `|`.
     """
     written = "".join(part for part, _ in parts_of(text))
     if set(written) & set("{}"):
@@ -108,9 +104,7 @@ def _check_question(wording: dict, study: dict, inputs: list[str], where: str) -
 
 
 def _merged(entry: dict, configured: dict) -> dict:
-    """A method's entry with the configuration's laid over:
-    wordings, and domains that are told by wording, by name.
-    """
+    """A method's entry with the configuration's laid over: wordings and their domains by name."""
     merged = entry | configured
     for key in ("wordings", "domain"):
         if isinstance(entry.get(key), dict) and isinstance(configured.get(key), dict):
@@ -119,8 +113,8 @@ def _merged(entry: dict, configured: dict) -> dict:
 
 
 def _entries(study_name: str, configured: dict, folder: Path | None) -> tuple[dict, str]:
-    """By method what stands in the study's file, with the configuration's laid over, and the name
-    of the file. Raises UserError where there is neither.
+    """The entries by method, with the configuration's laid over, and the name of the file. Raises
+    UserError where there is neither.
     """
     place = f"scripts/studies/{study_name}/prompts.yaml"
     file = folder / f"{study_name}.yaml" if folder else ROOT / place
@@ -137,8 +131,8 @@ def _entries(study_name: str, configured: dict, folder: Path | None) -> tuple[di
 
 
 def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: str) -> None:
-    """Raises UserError for a control of no method that asks by likelihood, or one that scores,
-    or is worded, otherwise.
+    """Raises UserError for a control of no such method, or one that scores, or is worded,
+    otherwise.
     """
     other = method.removesuffix(BLIND)
     paradigm = study["methods"][method]["paradigm"]
@@ -169,13 +163,12 @@ def prompts_of(
     folder: Path | None = None,
     configured: dict | None = None,
 ) -> dict[str, dict]:
-    """By wording what a run of a method is given: {score, threshold, domain, texts: {label
-    or candidate: text}}, and masks: word where the method says so; of one that is answered
-    {question, answers: {label: text} or None}.
+    """By wording what a run of a method is given: {score, threshold, domain, texts: {label or
+    candidate: text}}, and masks; of one that is answered {question, answers: {label: text} or
+    None}.
 
     study: its entry of study.yaml; configured: `prompts:` of the configuration; threshold is
-    "train" or None, domain a text or None. Raises UserError, in one sentence that names place,
-    method and wording, for whatever is wrong with the method's entry.
+    "train" or None. Raises UserError that names place, method and wording of what is wrong.
     """
     configured = (configured or {}).get(study_name, {})
     entries, place = _entries(study_name, configured, folder)
@@ -231,7 +224,6 @@ def prompts_of(
 
 
 def _questions(study: dict, method: str, entry: dict, place: str) -> dict[str, dict]:
-    """By wording the question and the answers of a method that asks in words."""
     if odd := sorted({"score", "threshold", "domain", "masks"} & set(entry)):
         raise UserError(f"{place}: {method}.{odd[0]}: an answer has none; take it out")
     found = {}
@@ -243,13 +235,12 @@ def _questions(study: dict, method: str, entry: dict, place: str) -> dict[str, d
 
 
 def worded_methods(study: dict) -> list[str]:
-    """The methods of a study that put its examples into words."""
     return [name for name, how in study["methods"].items() if how.get("paradigm") in WORDED]
 
 
 def check_configured_prompts(configured: dict, studies: dict) -> None:
-    """Raises UserError for an entry of `prompts:` of the configuration that is broken, or of no
-    study, or of no method that asks by likelihood.
+    """Raises UserError for an entry of `prompts:` that is broken, or of no study or worded
+    method.
     """
     for name, methods in configured.items():
         if name not in studies:
@@ -268,8 +259,8 @@ def check_configured_prompts(configured: dict, studies: dict) -> None:
 
 
 def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> None:
-    """Raises UserError for a method of the paradigm likelihood without a sound entry,
-    and for an entry of no such method.
+    """Raises UserError for a worded method without a sound entry, and for an entry of no such
+    method.
     """
     methods = worded_methods(study)
     for method in methods:

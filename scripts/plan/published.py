@@ -1,8 +1,8 @@
-"""Which figures and tables of figures.yaml a configuration has, what each reads and shows,
-and what the page says.
+"""Which figures and tables of figures.yaml a configuration has, what each reads and shows, and what
+the page says.
 
-Of corpora, models and papers they are handed those entries that are used, with the fields that they
-show, so that another entry reruns nothing.
+They are handed those entries that are used, with the fields that they show, so that another entry
+reruns nothing.
 """
 
 import json
@@ -25,9 +25,7 @@ OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "
 
 
 def in_several_wordings(runs: list[Run]) -> list[Run]:
-    """Those of the runs whose model is measured in another wording,
-    too, by the same method on the same data.
-    """
+    """Those of the runs whose model is measured in another wording, too."""
     wordings: dict[tuple, set] = {}
     for run in runs:
         wordings.setdefault((run.dataset.folder, run.model, run.method), set()).add(run.wording)
@@ -42,9 +40,8 @@ class Published:
         self.items = {item["name"]: item for item in workplan.figures if self._is_published(item)}
 
     def _is_published(self, item: dict) -> bool:
-        """Whether an item is made: a run of its study is what it needs.
-
-        What is about all studies needs something to compare, or a probe.
+        """Whether a run of its study is what an item needs. What is about all studies needs
+        something to compare, or a probe.
         """
         work, of_all = self.workplan, item["study"] == ALL
         if "others" in item["reads"] and not work.released_rows(self.experiments_of(item["study"])):
@@ -87,7 +84,6 @@ class Published:
         )
 
     def experiments_of(self, study: str) -> list[str]:
-        """The experiments of a study that run."""
         experiments = self.workplan.config["experiments"]
         return [
             name for name in self.workplan.plan.experiments if experiments[name]["study"] == study
@@ -98,14 +94,13 @@ class Published:
 
     @cached_property
     def studies(self) -> list[str]:
-        """The studies that have a figure or a table, and `all` for what is about all."""
+        """Those that have a figure or a table, and `all` for what is about all."""
         return list(dict.fromkeys(item["study"] for item in self.items.values()))
 
     def of_study(self, study: str) -> list[str]:
         return [name for name, item in self.items.items() if item["study"] == study]
 
     def count(self, study: str) -> str:
-        """What a study publishes, for a message."""
         return (
             f"{len(self.of_study(study))} figures and tables of {study.replace(ALL, 'all studies')}"
         )
@@ -115,15 +110,12 @@ class Published:
         return {self.files(name)[0]: name for name in self.of_study(study)}
 
     def other_files(self, study: str) -> list[str]:
-        """The other files of its figures and tables."""
         return [file for name in self.of_study(study) for file in self.files(name)[1:]]
 
     def manifest(self, study: str) -> str:
-        """The file that lists them all."""
         return f"{self.workplan.pages}/{study}.manifest.json"
 
     def in_report(self, name: str) -> dict:
-        """How Snakemake's report shows an item."""
         folder = hand_over({"caption.rst": self.items[name]["caption"]})
         study = self.items[name]["study"]
         return {
@@ -145,7 +137,6 @@ class Published:
         )
 
     def human_files(self, study: str) -> list[str]:
-        """The people's answers that the experiments of a study name."""
         work = self.workplan
         return sorted(
             {
@@ -162,14 +153,11 @@ class Published:
         return learnt, sorted({self.workplan.measured_on(source) for source in learnt})
 
     def read_by(self, study: str) -> list[str]:
-        """What a study's figures and tables are made from beside the metrics."""
         names = self.of_study(study)
         return list(dict.fromkeys(file for name in names for file in self.read_by_item(name)))
 
     def read_by_item(self, name: str) -> list[str]:
-        """What a figure or table is made from beside the metrics,
-        as its `reads` in figures.yaml says.
-        """
+        """What an item is made from beside the metrics, as its `reads` in figures.yaml says."""
         work, item = self.workplan, self.items[name]
         learnt, challenges = self.dialog_sources(item["study"])
         files = {
@@ -245,11 +233,10 @@ class Published:
 
     @cached_property
     def left_out(self) -> str:
-        """What was not measured, and why, as JSON."""
         return json.dumps([vars(one) for one in self.workplan.plan.left_out])
 
     def shown_by(self, name: str) -> dict[str, str]:
-        """What a figure or table says beside its numbers: {file of resources/: text}."""
+        """What an item says beside its numbers: {file of resources/: text}."""
         work, item = self.workplan, self.items[name]
         study, runs = item["study"], self.workplan.measured_runs(item["study"])
         studies = {run.study for run in runs}
@@ -331,9 +318,7 @@ class Published:
 
     @cached_property
     def page_configuration(self) -> dict:
-        """What decides the numbers; where and how fast they are found does not stand
-        on the page.
-        """
+        """What decides the numbers; not where and how fast they are found."""
         work = self.workplan
         return (
             {key: work.config[key] for key in OF_CONFIGURATION}
@@ -356,14 +341,13 @@ class Published:
 
     @cached_property
     def page_templates(self) -> dict[str, str]:
-        """The hash of each template of the page and of its styles."""
         folder = self.workplan.root / "scripts/publish/templates"
         return {file.name: sha256_of(file) for file in folder.iterdir() if file.is_file()}
 
     @cached_property
     def leaderboard(self) -> dict:
-        """The models that leaderboards read of, the headline metric of each study, and by
-        `<experiment>:<model>:<method>` the examples before a prompt, where there are any.
+        """The models and headline metrics for leaderboards, and by `<experiment>:<model>:<method>`
+        the examples before a prompt.
         """
         work = self.workplan
         runs = {name: [work.runs[run] for run in of] for name, of in work.plan.experiments.items()}
@@ -379,9 +363,7 @@ class Published:
         }
 
     def recorded(self) -> dict:
-        """By kind the titles of the figures and tables that a record may keep: those that show no
-        texts of a corpus, which have terms of their own.
-        """
+        """By kind the titles of what a record may keep: what shows no texts of a corpus."""
         return {
             f"{kind}s": {
                 name: item["title"]

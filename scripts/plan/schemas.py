@@ -1,8 +1,6 @@
-"""One check for the configuration and for the files of resources/: against a JSON schema,
-refused in one sentence.
-
-The schemas are resources/schemas/<name>.schema.yaml. Editors complete and check the files by them,
-too.
+"""One check for the configuration and for the files of resources/: against
+resources/schemas/<name>.schema.yaml, refused in one sentence. Editors complete and check the files
+by them, too.
 """
 
 import math
@@ -27,8 +25,8 @@ NUMBER = re.compile(r"[+-]?\d+\.?\d*(e[+-]?\d+)?", re.I)
 
 
 def shown(value) -> str:
-    """A value for a message: on one line, as Python writes it, a plain name as it is;
-    cut where it is long.
+    """A value for a message: on one line, as Python writes it, a plain name as it is; cut where it
+    is long.
     """
     if isinstance(value, str) and re.fullmatch(r"[\w./-]{1,80}", value):
         return value
@@ -40,7 +38,7 @@ def shown(value) -> str:
 
 @cache
 def schema(name: str) -> dict:
-    """A schema of resources/schemas/, by name: config, sources, models, studies, figures."""
+    """A schema of resources/schemas/, by name."""
     return read_yaml(ROOT / f"resources/schemas/{name}.schema.yaml")
 
 
@@ -59,8 +57,8 @@ TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
 
 
 def _check_pattern(validator, pattern: str, value, part: dict) -> Iterator:
-    """The keyword `pattern`, where `$` is the end, as JSON Schema has it; to Python it is a line
-    break at the end, too.
+    """The keyword `pattern`. `$` is the end, as JSON Schema has it; to Python it is a line break at
+    the end, too.
     """
     if isinstance(value, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), value):
         yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
@@ -77,9 +75,7 @@ def _place(path: list) -> str:
 
 
 def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> None:
-    """Refuse what YAML can say and JSON cannot: keys that are no texts,
-    nan, dates, values that hold themselves.
-    """
+    """Refuse what YAML can say and JSON cannot: keys that are no texts, nan, dates, circles."""
     place = f"{where}: {_place(path)}"
     if id(value) in above or len(above) > DEEPEST:
         raise UserError(f"{place} holds itself or is nested too deep; write it out")
@@ -118,8 +114,8 @@ def _yaml_place(path: list, value: str) -> str:
 
 
 def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
-    """One sentence on a number or a true or false that is written as something else; None where
-    that is not what is wrong.
+    """One sentence on a number or a true or false that is written as something else, if that is
+    what is wrong.
     """
     # of a pattern: what else it may be
     wanted = error.validator_value if error.validator == "type" else error.schema.get("type", [])
@@ -190,7 +186,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
 
 
 def _resolved(part, whole: dict):
-    """A part of a schema, or the part of the whole schema that it refers to."""
+    """A part of a schema, or what it refers to."""
     while isinstance(part, dict) and str(part.get("$ref", "")).startswith("#/"):
         target = whole
         for key in part["$ref"][2:].split("/"):
@@ -200,8 +196,8 @@ def _resolved(part, whole: dict):
 
 
 def _normal(value, part, whole: dict):
-    """A value in which every number that the schema calls one is a float,
-    so that equal settings are equal: 0 and 0.0.
+    """A value whose numbers are floats where the schema says number: 0 and 0.0 are equal
+    settings.
     """
     part = _resolved(part, whole)
     types = part.get("type", [])
@@ -219,17 +215,16 @@ def _normal(value, part, whole: dict):
 
 
 def _first(error: jsonschema.ValidationError) -> tuple:
-    """What is said first of several errors: the outer one; what an entry is at all, then its
-    names, then what it lacks.
+    """The order of errors: the outer one first; what an entry is, then its names, then what it
+    lacks.
     """
     order = {"oneOf": 0, "anyOf": 0, "pattern": 1, "required": 3}
     return list(map(str, error.absolute_path)), order.get(error.validator, 2), error.message[:200]
 
 
 def check(value, against: dict, where: str = "configuration"):
-    """The value, normalised (_normal), where the schema allows it.
-
-    Raises UserError, in one sentence, where it does not.
+    """The value, normalised (_normal), where the schema allows it; else raises UserError, in one
+    sentence.
     """
     _check_plain(value, where, [])
     errors = sorted(VALIDATOR(against).iter_errors(value), key=_first)
@@ -241,7 +236,6 @@ def check(value, against: dict, where: str = "configuration"):
 
 
 def _programs(kind: str, name: str, entry: dict) -> list[str]:
-    """The modules that must be there for an entry of resources/."""
     if kind == "sources" and entry["kind"] == JUDGEMENTS:
         return []
     if kind == "sources":
@@ -254,11 +248,8 @@ def _programs(kind: str, name: str, entry: dict) -> list[str]:
 
 
 def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
-    """The entry of a file of resources/ (kind: sources, models, studies), checked.
-
-    Raises UserError where it is broken.
-
-    where: what to call the place of the entries in messages; the file of resources/ unless given.
+    """The entry of a file of resources/ (kind: sources, models, studies), checked. where: what
+    messages call the place. Raises UserError where it is broken.
     """
     if kind == "studies":
         where = f"scripts/studies/{name}/study.yaml"
@@ -276,8 +267,8 @@ def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
 
 
 def sound(kind: str, entries: dict) -> dict:
-    """The entries of a file of resources/ that are not broken:
-    one that no study uses stops nobody.
+    """The entries of a file of resources/ that are not broken: one that no study uses stops
+    nobody.
     """
     if not isinstance(entries, dict):
         raise UserError(
@@ -292,8 +283,8 @@ def sound(kind: str, entries: dict) -> dict:
 
 
 def sound_figures(items: list[dict], studies: set[str]) -> list[dict]:
-    """The items of scripts.data.studies.read_figures() that are not broken; a broken one of a
-    study that runs is refused.
+    """The items of read_figures() that are not broken; a broken one of a study that runs is
+    refused.
     """
     whole = []
     for item in items:

@@ -1,8 +1,7 @@
-"""Models and sources that stand in the configuration instead of in resources/,
-and the models that `model:` names.
+"""Models and sources of the configuration, and the models that `model:` names.
 
-A model that is probed is named as it is at hand: by the name of an entry, by its id on the hub, or
-by its folder. The last two become entries like those of resources/models.yaml.
+A probed model is named by an entry, by its id on the hub, or by its folder. The last two become
+entries like those of resources/models.yaml.
 """
 
 import hashlib
@@ -23,9 +22,7 @@ STANDS_ON = {"models": "encoder", "sources": "measured_on"}  # the key that name
 
 
 def from_command_line(config: dict) -> dict:
-    """The configuration with what `--config` gives as text read as what it means:
-    `recorded=true`, `limit=null`.
-    """
+    """The configuration with the texts of `--config` read as what they mean: `recorded=true`."""
     words = {"true": True, "false": False, "null": None}
     plain = {
         key: words.get(value.lower(), value) if isinstance(value, str) and key != "name" else value
@@ -38,11 +35,8 @@ def from_command_line(config: dict) -> dict:
 
 
 def _entry_path(path: str, root: Path, here: Path) -> str:
-    """A path of the configuration as entries have it:
-    one that is not absolute begins at the project's folder.
-
-    It is looked for from the working directory first; what lies there, elsewhere than in the
-    project, is told whole.
+    """A path of the configuration as entries have it. It is looked for from the working directory
+    first; what lies there, elsewhere than in the project, is made absolute.
     """
     plain = Path(os.path.expanduser(path))
     return (
@@ -55,11 +49,8 @@ def _entry_path(path: str, root: Path, here: Path) -> str:
 def merge_entries(
     kind: str, config: dict, tracked: dict, root: Path, here: Path
 ) -> tuple[dict, list[str]]:
-    """The entries of a file of resources/ (kind: models, sources) with those of the configuration
-    laid over, and what to say of it.
-
-    An entry takes the place of a tracked one as a whole. Raises UserError for an entry of the
-    configuration that is broken or stands on one that is not there.
+    """The entries of resources/ (kind: models, sources) with those of the configuration laid over,
+    each as a whole, and notes. Raises UserError for a broken entry, or one that stands on none.
     """
     where, configured = f"configuration: {kind}", config.get(kind) or {}
     merged, notes = tracked | configured, []
@@ -82,9 +73,7 @@ def merge_entries(
 
 
 def _name(text: str, taken: dict) -> str:
-    """A name for an entry: lower case, of the signs that a name may have,
-    and not one of those taken.
-    """
+    """A free name for an entry: lower case, of the signs that a name may have."""
     name = re.sub("[^a-z0-9_.-]+", "-", text.lower()).strip("-._") or "model"
     if len(name) > LONGEST_NAME or name in taken:
         name = f"{name[:LONGEST_NAME]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -92,8 +81,8 @@ def _name(text: str, taken: dict) -> str:
 
 
 def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dict] | None:
-    """The entry of a folder, which is looked for from the working directory and from the
-    project's; None for no such folder.
+    """The entry of a folder, looked for from the working directory and the project's; None for no
+    such folder.
     """
     plain = Path(os.path.expanduser(path))
     for base in dict.fromkeys((here, root)):
@@ -114,8 +103,8 @@ def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dic
 
 
 def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
-    """The entry of ORG/NAME[@revision]: a known one where there is one;
-    None where the text is no such id.
+    """The entry of ORG/NAME[@revision], a known one if there is one; None where the text is no such
+    id.
     """
     found = HUB_ID.fullmatch(model_id)
     if not found:
@@ -141,10 +130,8 @@ def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
 def probed_models(
     wanted: str | list[str] | None, models: dict, root: Path, here: Path
 ) -> tuple[list[str], dict, list[str]]:
-    """The names of the models that `model:` asks for, the models with their entries,
-    and what to say of it.
-
-    Raises UserError for one that is no entry's name, no folder that is there and no id of the hub.
+    """The names of the models that `model:` asks for, the models with their entries, and notes.
+    Raises UserError for one that is no entry's name, no folder and no id of the hub.
     """
     names, notes = [], []
     for one in [wanted] if isinstance(wanted, str) else wanted or []:

@@ -1,8 +1,7 @@
-"""A configuration with all that it names, checked and resolved: what the rules,
-the jobs and the page are made from.
+"""A configuration with all that it names, checked and resolved: what the rules, the jobs and the
+page are made from.
 
-Not a program, and nothing of Snakemake. Reading it writes nothing but facts of models that were
-needed (scripts/plan/model_facts.py).
+Nothing of Snakemake. Reading it writes nothing but facts of models that were needed.
 """
 
 import copy
@@ -42,11 +41,8 @@ def laid_over(base: dict, over: dict) -> dict:
 
 
 class Workplan:
-    """What one configuration asks for.
-
-    given: laid over config.yaml of the project's folder `root`; configfiles: those given by name.
-
-    Raises UserError, in one sentence, for whatever is wrong with the configuration or with what it
+    """What one configuration asks for. given: laid over config.yaml of the project's folder `root`;
+    configfiles: those given by name. Raises UserError for whatever is wrong with it or with what it
     uses of resources/.
     """
 
@@ -111,7 +107,7 @@ class Workplan:
         self.released = {name: self._released(name) for name in self.plan.experiments}
 
     def _local_hash(self, source: str) -> str | None:
-        """The sha256 of a source's local file. Of an unused source it may be missing."""
+        """The sha256 of a source's local file, which may be missing if no run uses it."""
         path = self.sources[source]["local"]
         try:
             return self.hashes.sha256(self.root / os.path.expanduser(path))
@@ -129,9 +125,7 @@ class Workplan:
             ) from None
 
     def _answers(self, experiment: str) -> list[str]:
-        """The files of people's answers that an experiment names,
-        or that its patterns stand for.
-        """
+        """The files of people's answers that an experiment names, or that its patterns match."""
         files = []
         for pattern in self.config["experiments"][experiment].get("people") or []:
             found = [pattern] if Path(pattern).exists() else sorted(glob(pattern))
@@ -149,10 +143,8 @@ class Workplan:
         return list(dict.fromkeys(files))
 
     def _released(self, experiment: str) -> list[str]:
-        """The sources of what language models said that an experiment names by `released`.
-
-        Raises UserError for one that the study's released.csv does not tell, and for one that is
-        not of what the experiment measures.
+        """The sources of released judgements that an experiment names. Raises UserError for one
+        that released.csv does not have, or that is not of what the experiment measures.
         """
         asked = self.config["experiments"][experiment]
         _, *rows = read_released(asked["study"], self.root)
@@ -173,8 +165,8 @@ class Workplan:
         return asked.get("released", [])
 
     def released_rows(self, experiments: Iterable[str]) -> str:
-        """The rows of released.csv of the sources that experiments of one study name by
-        `released`, as a CSV; empty where they name none.
+        """The rows of released.csv that experiments of one study name, as a CSV; empty where they
+        name none.
         """
         names = [name for name in experiments if self.released[name]]
         if not names:
@@ -191,18 +183,15 @@ class Workplan:
 
     @cached_property
     def controls(self) -> set[str]:
-        """The runs of controls."""
         return {run.name for run in self.runs.values() if run.method == CONTROL}
 
     def record_of(self, study: str) -> Path:
-        """The folder of a study's record."""
         return self.root / "docs/record" / study
 
     @cached_property
     def recorded(self) -> set[str]:
-        """The runs that are taken from the record (`recorded: true`): those on record with their
-        scores, by today's training code and model files. What makes a model is one of them where
-        no other run begins with it.
+        """The runs that are taken from the record: those with scores there, by today's training
+        code and model files. A run that makes a model is taken only if no other run begins with it.
         """
         if not self.config["recorded"]:
             return set()
@@ -234,8 +223,8 @@ class Workplan:
     @cached_property
     def batches(self) -> dict[str, list[str]]:
         """The runs that share a process, by the name of their batch: those of the record, controls,
-        runs that ask a model and so load it once, and runs of a tiny model, whose imports cost more
-        than they.
+        runs that ask a model and so load it once, and runs of a tiny model, whose imports cost
+        most.
         """
         is_alone = self.makers | self.starts
         many = self.config["devices_per_run"] > 1
@@ -291,7 +280,7 @@ class Workplan:
         }
 
     def measured_runs(self, study: str) -> list[Run]:
-        """The runs of a study (or of all) that were measured."""
+        """The measured runs of a study, or of all."""
         return [
             run
             for run in self.runs.values()
@@ -299,12 +288,11 @@ class Workplan:
         ]
 
     def model_runs(self, study: str) -> list[Run]:
-        """The measured runs of a study (or of all) without those of controls."""
+        """measured_runs() without those of controls."""
         return [run for run in self.measured_runs(study) if run.name not in self.controls]
 
     @cached_property
     def measured_datasets(self) -> list[Dataset]:
-        """The datasets of the runs that are measured."""
         return list(dict.fromkeys(run.dataset for run in self.measured_runs("all")))
 
     # ---- What is used
@@ -319,7 +307,7 @@ class Workplan:
 
     @cached_property
     def ranked_models(self) -> list[str]:
-        """The models whose numbers leaderboards read: those of measured runs."""
+        """The models whose numbers leaderboards read."""
         return sorted({run.model for run in self.measured_runs("all")})
 
     @cached_property
@@ -339,18 +327,15 @@ class Workplan:
         return sorted({*self.used_sources, *others})
 
     def measured_on(self, source: str) -> str:
-        """The source that what is learnt from a source is measured on."""
         return self.sources[source].get("measured_on", source)
 
     def sources_of(self, dataset: Dataset) -> list[str]:
-        """The sources that a dataset needs: its own, what that is measured on,
-        and those that it is built from beside.
-        """
+        """The sources of a dataset: its own, what that is measured on, and those beside."""
         return [dataset.source, self.measured_on(dataset.source), *self.beside(dataset).values()]
 
     def beside(self, dataset: Dataset) -> dict[str, str]:
-        """The sources that a dataset is built from beside its own, by name: `reads_beside` of
-        study.yaml says which key names each.
+        """The other sources that a dataset is built from, by name (`reads_beside` of
+        study.yaml).
         """
         options, entry = json.loads(dataset.options), self.sources[dataset.source]
         named = {
@@ -360,13 +345,11 @@ class Workplan:
         return {name: source for name, source in named.items() if source}
 
     def measured_sources(self, study: str) -> set[str]:
-        """The sources that a study's runs learn from and are measured on."""
         return {
             source for run in self.measured_runs(study) for source in self.sources_of(run.dataset)
         }
 
     def with_base_models(self, models: Iterable[str]) -> set[str]:
-        """These models, and those that an MLM or CLM stage began with."""
         stages = filter(None, (stage_of(self.models[model]) for model in models))
         return {*models, *(entry["model"] for _, entry in stages)}
 
@@ -381,7 +364,7 @@ class Workplan:
         )
 
     def has_no_files(self, model: str) -> bool:
-        """Whether a model is not fetched: a control, one that a run makes, or one behind an API."""
+        """Whether a model is not fetched: a control, made by a run, or behind an API."""
         return bool({*STAGES, "control", "api"} & set(self.models[model]))
 
     # ---- Files. A file that stands for a folder is its manifest.json.
@@ -395,16 +378,12 @@ class Workplan:
         return f"results/publish/{self.name}"
 
     def project_path(self, path: str) -> str:
-        """A file of the project as seen from the working directory: relative where it is inside,
-        absolute elsewhere.
-        """
+        """A file of the project as seen from the working directory; absolute if it lies outside."""
         place = self.root / os.path.expanduser(path)
         return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
     def fetched(self, source: str) -> str:
-        """What stands for a source's files: the manifest of results/fetch/<source>/,
-        or a local file itself.
-        """
+        """What stands for a source's files: its manifest, or a local file itself."""
         entry = self.sources[source]
         return (
             self.project_path(entry["local"])
@@ -413,13 +392,11 @@ class Workplan:
         )
 
     def model_files(self, model: str) -> list[str]:
-        """What stands for the files of a model that is fetched: their manifest;
-        nothing for others.
-        """
+        """The manifest of a model that is fetched; nothing for others."""
         return [] if self.has_no_files(model) else [f"results/fetch/models/{model}/manifest.json"]
 
     def encoder_files(self, model: str) -> list[str]:
-        """What stands for the encoder that a model is made over, which an ESIM waits for."""
+        """What stands for the encoder under a model (ESIM)."""
         return (
             self.model_files(self.models[model]["encoder"])
             if "encoder" in self.models[model]
@@ -427,9 +404,7 @@ class Workplan:
         )
 
     def start_folder(self, run: Run) -> str:
-        """Where the weights are that a run begins with: of the run that learnt them,
-        or of the model as it was fetched.
-        """
+        """The folder of the weights that a run begins with."""
         start = self.runs.get(run.begins_with or "")
         return (
             f"results/train/{start.study}/{start.name}/model"
@@ -438,7 +413,6 @@ class Workplan:
         )
 
     def start_files(self, run: Run) -> list[str]:
-        """What stands for the weights that a run begins with."""
         return (
             [f"{self.start_folder(run)}/{Path(name).name}" for name in MADE_MODEL]
             if run.begins_with
@@ -455,8 +429,8 @@ class Workplan:
         }
 
     def run_outputs(self, run: str) -> list[str]:
-        """What stands for a finished run: predictions, or the model that it made, or both where
-        others begin with it, then its facts; of a run in a batch the manifest of the batch.
+        """What stands for a finished run: its predictions, the model that it made, or both, then
+        its facts; of a run in a batch the batch's manifest.
         """
         if run in self.batch_manifests:
             return [self.batch_manifests[run]]
@@ -473,17 +447,13 @@ class Workplan:
         return f"results/train/{self.runs[run].study}/{run}"
 
     def run_facts(self, run: str) -> str:
-        """The file in which a run says what it was."""
         return f"{self.run_folder(run)}/run.json"
 
     def outputs_of_runs(self, names: Iterable[str]) -> list[str]:
-        """What stands for these finished runs, each file once."""
         return list(dict.fromkeys(file for name in names for file in self.run_outputs(name)))
 
     def fetched_hashes(self, source: str) -> dict:
-        """What a source's files must hash to, as `{file: sha256}`;
-        a sample's recipe for a sample.
-        """
+        """What a source's files must hash to: {file: sha256}; of a sample its recipe."""
         entry = self.sources[source]
         if "sample" in entry:
             return {"sample": entry["sample"]}
@@ -496,15 +466,14 @@ class Workplan:
         }
 
     def fetched_names(self, source: str) -> list[str]:
-        """The files of a fetched source."""
         return [
             Path(name).name
             for name in self.sources[source].get("files") or self.fetched_hashes(source)
         ]
 
     def cleaned_names(self, source: str) -> list[str]:
-        """The files that a source's cleaner writes: a table a split, or the manifest of its
-        shards, and what it counted.
+        """The files of a source's cleaner: a table a split, or the manifest of its shards, and its
+        counts.
         """
         if self.sources[source].get("sharded"):
             return [
@@ -515,9 +484,7 @@ class Workplan:
         return [*(f"{split}.parquet" for split in self.cleaned_splits(source)), "cleaning.csv"]
 
     def dataset_names(self, dataset: Dataset) -> list[str]:
-        """The files of a dataset: the splits to learn from, held out where the study says so, to
-        measure on; and what was left out.
-        """
+        """The files of a dataset: its splits, and what was left out."""
         study = self.studies[dataset.study]
         held_out = study.get("held_out")
         learn, *measure = self.splits(dataset.source)
@@ -527,9 +494,7 @@ class Workplan:
         ]
 
     def external_systems(self, experiment: str) -> list[str]:
-        """The folders of predictions made elsewhere (scripts/measure/external.py) on the
-        datasets of an experiment.
-        """
+        """The folders of predictions made elsewhere on the datasets of an experiment."""
         runs = [self.runs[run] for run in self.plan.experiments[experiment]]
         splits = {
             Path("results/external", run.study, run.dataset.source, run.dataset.name, split)
@@ -541,13 +506,10 @@ class Workplan:
     # ---- Splits
 
     def splits(self, source: str) -> list[str]:
-        """The split of a source to learn from, then those to measure
-        on (of the source that it is measured on).
-        """
+        """The split of a source to learn from, then those to measure on."""
         return [self.sources[source]["train"], *self.sources[self.measured_on(source)]["evaluate"]]
 
     def cleaned_splits(self, source: str) -> list[str]:
-        """Every split that a source's cleaner writes."""
         return self.sources[source].get("splits") or self.splits(source)
 
 

@@ -48,8 +48,8 @@ The workflow puts the other files of resources/ beside sources.yaml. A figure is
 
 
 def sources_file(text: str) -> Path:
-    """Beside the project's own sources.yaml a program that is run by hand finds what the workflow
-    would hand over: studies.yaml, figures.yaml and published.csv of all studies.
+    """By hand: beside the project's own sources.yaml stand studies.yaml, figures.yaml and
+    published.csv of all studies, as the workflow hands them over.
     """
     file, own = Path(text), ROOT / "resources/sources.yaml"
     if not file.exists() or file.resolve() != own:

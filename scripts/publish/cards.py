@@ -35,10 +35,8 @@ DRAW = 15  # of the hash: another number draws other items
 
 
 class System(NamedTuple):
-    """Who answered the rows of a place: a model, a control or people.
-
-    answer: (rows,) text, empty where there is none; score: (rows,) of that answer, NaN where there
-    is none; wrong: (rows,).
+    """Who answered the rows of a place. kind: model, control or human. answer: (rows,) text, empty
+    where there is none; score: (rows,) of that answer, NaN where there is none; wrong: (rows,).
     """
 
     name: str
@@ -49,10 +47,8 @@ class System(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The items of one split of one dataset.
-
-    about: Corpus, Dataset, Split; rows: Item, the texts and Gold, a row for each option; slices: by
-    name (`category=duration`) which items belong to it, in the order of rows.
+    """The items of one split of one dataset. about: Corpus, Dataset, Split. rows: Item, the texts
+    and Gold, a row for each option. slices: by name (`category=duration`) which items belong to it.
     """
 
     about: dict[str, str]
@@ -64,10 +60,9 @@ class Place(NamedTuple):
 def runs_by_place(
     train: Path, names: list[str], key: Callable[[dict], tuple | None]
 ) -> list[list[Run]]:
-    """For each key of a run.json (None: not shown) the runs to read, in the order of the keys.
-
-    Of several datasets with one key the one with most models is taken, then that with most systems;
-    of a model and method the run with the lowest seed.
+    """For each key of a run.json (None: not shown) the runs to read, in the order of the keys. Of
+    several datasets with one key the one with most models is taken, then that with most systems; of
+    a system the run with the lowest seed.
     """
     places: dict[tuple, dict[str, dict[tuple, list[Run]]]] = {}
     for name in names:
@@ -124,7 +119,7 @@ def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
 def most_right(
     systems: list[System], kind: str, item: np.ndarray
 ) -> list[tuple[System, np.ndarray]]:
-    """The systems of a kind with right_by_item(), those that are right most often first."""
+    """The systems of a kind with right_by_item(), the best first."""
     judged = [(system, right_by_item(system, item)) for system in systems if system.kind == kind]
     return sorted(judged, key=lambda one: -np.nan_to_num(one[1]).sum())
 
@@ -148,7 +143,7 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
 
 
 def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list[str]]:
-    """`slice: category` and so on of the items at these places; of slices that overlap all."""
+    """`slice: category` and so on of the items at these places; all of slices that overlap."""
     parts: dict[str, list[list[str]]] = {}
     for name, inside in slices.items():
         partition, sign, value = name.replace("_", " ").partition("=")
@@ -160,7 +155,6 @@ def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list
 
 
 def cells(system: System, at: np.ndarray) -> list[str]:
-    """What a system said of the rows at these places."""
     scores = [
         "" if np.isnan(score) else f"{score:.2f}".replace("-", "−") for score in system.score[at]
     ]
@@ -171,7 +165,6 @@ def cells(system: System, at: np.ndarray) -> list[str]:
 
 
 def cards_of(place: Place, many: int) -> pd.DataFrame:
-    """The chosen items of a place."""
     item, ids = pd.factorize(place.rows["Item"])
     ranked = {kind: most_right(place.systems, kind, item) for kind in KINDS}
     nobody = np.full(len(ids), np.nan)
@@ -215,7 +208,7 @@ def cards_of(place: Place, many: int) -> pd.DataFrame:
 
 
 def write_cards(places: list[Place], caption: str, output: Path) -> None:
-    """Write the cards of a study: of no place the columns that every study has."""
+    """Write the cards of a study, without the columns that none of them has."""
     many = max(LEAST_ITEMS, MOST_ITEMS // max(len(places), 1))
     tables = [pd.DataFrame(columns=ABOUT), *(cards_of(place, many) for place in places)]
     names = dict.fromkeys(name for table in tables for name in table)
@@ -246,7 +239,6 @@ class Items(NamedTuple):
 
     @property
     def facts(self) -> dict:
-        """run.json of the first run."""
         return self.runs[0].facts
 
     @property
@@ -259,9 +251,9 @@ class Items(NamedTuple):
     def labelled(
         self, ids: pd.Series, what: str, gold: np.ndarray, labels: list[str] | None = None
     ) -> list[System]:
-        """The runs, which choose among labels, by default those of run.json. A tie is wrong.
-
-        what: the items, for messages. gold: (rows,). A label beyond a run's last is that one.
+        """The runs, which choose among labels, by default those of run.json. A tie is wrong. ids:
+        of the items, which `what` names in messages. gold: (rows,); a label beyond a run's last is
+        that one.
         """
         systems = []
         for run in self.runs:
@@ -293,8 +285,8 @@ def publish_cards(
     key: Callable[[Mapping], tuple | None],
     read: Callable[[Items], tuple],
 ) -> None:
-    """Write the cards of a study. key: of runs_by_place(). read: of the items of a place what the
-    study calls its dataset, rows, slices and systems (Place).
+    """Write the cards of a study. key: of runs_by_place(). read: from Items the dataset's name,
+    rows, slices and systems (Place).
     """
     sources, models = load(given.sources), load(given.models)
     metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()

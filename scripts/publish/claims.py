@@ -55,7 +55,9 @@ BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
 
 @dataclass
 class Outcome:
-    """What one system says: 1 as claimed, -1 clearly otherwise, 0 where it cannot be told."""
+    """What one system says: sign is 1 as claimed, -1 clearly otherwise, 0 where it cannot
+    be told.
+    """
 
     sign: int
     told: str
@@ -80,7 +82,7 @@ def share(row: Mapping) -> str:
 
 
 def in_text(name: str) -> str:
-    """A value of a setting as a text that stands between semicolons."""
+    """A value of a setting as a text between semicolons."""
     return name.replace("_", " ").replace(";", ",")
 
 
@@ -187,9 +189,7 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str]
 def control_says(
     claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
 ) -> str:
-    """The control that shows the same effect, or is as good, with its numbers; empty where none
-    does.
-    """
+    """The control that shows the same effect, or is as good, with its numbers; else empty."""
     asked = claim.get("control")
     controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
     if not asked or controls.empty:
@@ -252,8 +252,8 @@ def verdict(
 def judged(
     sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str
 ) -> tuple[str, str]:
-    """The verdict and why; sign: of the weakest outcome; tier: of its models; unclear: why it could
-    not be told.
+    """The verdict and why; sign: of the weakest outcome; tier: of its models; unclear: why nothing
+    is clear.
     """
     if marks:
         return NOT_COMPARABLE, ", ".join(marks)
@@ -296,8 +296,8 @@ def read_claims(file: Path) -> tuple[dict, list[dict]]:
 def tabulate(
     claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]
 ) -> pd.DataFrame:
-    """A row of text for each claim, in the order of the file;
-    metrics: the study's rows over all seeds.
+    """A row of text for each claim, in the order of the file; metrics: the study's rows over all
+    seeds.
     """
     rows = [
         verdict(claim, metrics, classes, titles, options)

@@ -114,8 +114,7 @@ def signed_share(difference: float) -> str:
 
 class Comparison:
     """What this study found of one row of published.csv: rows of Here, Difference, Caveat.
-
-    of_table: the models of the paper's table. One of them has rows of its own there and stands in
+    of_table: the models of the paper's table; one of them has rows of its own there and stands in
     for no other.
     """
 
@@ -173,7 +172,7 @@ class Comparison:
 
     def share(self, found: Estimate, row: pd.Series) -> dict[str, str]:
         """A share or a difference of shares, in the unit of the paper, and how far it lies from the
-        printed number. The interval is ours.
+        printed number.
         """
         is_share, less = self.claim["unit"] == "", ""
         is_difference = self.claim["unit"].startswith(DIFFERENCE)
@@ -201,8 +200,8 @@ class Comparison:
         return [self.share(distance(row, row["other"]), row) for _, row in pairs.iterrows()]
 
     def shares(self) -> list[dict[str, str]]:
-        """A metric as it was measured, of the systems that are nearest to the paper's; of several
-        slices their mean over all examples, or the sum (.sum).
+        """A metric of the systems that are nearest to the paper's; of several slices their mean
+        over all examples, or the sum (.sum).
         """
         is_sum, found = self.end == "sum", []
         rows = self.nearest(once(selected(self.measured(), self.settings)))

@@ -1,10 +1,8 @@
 """The numbers of one model as every_eval_ever 0.3.0 has them
-(resources/schemas/every_eval_ever.schema.json). Not a program: scripts/publish/leaderboard.py
-writes the files.
+(resources/schemas/every_eval_ever.schema.json). scripts/publish/leaderboard.py writes the files.
 
-Only scores of which more is better are told: the form wants a direction of each, and gaps, ranges
-and shares of answers have none. There is no file of single examples: its `input.raw` is the text
-that the model read, and most corpora do not allow their texts to be handed on.
+Left out: what has no direction (gaps, ranges, shares of answers), and single examples, since most
+corpora do not allow their texts to be handed on.
 """
 
 import pandas as pd
@@ -47,7 +45,6 @@ def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
 
 
 def result_of(row: dict) -> dict:
-    """A dataset is built here from a corpus, so it has no address."""
     details = {key: str(row[key]) for key in DETAILS if key in row and pd.notna(row[key])}
     interval = {
         "lower": row["ci_low"],

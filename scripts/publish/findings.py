@@ -1,10 +1,9 @@
-"""What each study found, on the first screen of its page: a line of plain words with the control
-beside it, and the points of a small figure. Not a program.
+"""What each study found, for the first screen of its page: a line of plain words with the control
+beside it, and the points of a small figure.
 
-A study is told by its headline on its probes (scripts/publish/scorecard/cells.py). Of several
-systems the best is told, on the probes that it has, and that it is the best; where none ran, the
-best control. Clear is a difference by Holm's test over the study's cells. Level is one whose
-interval lies within ±MARGIN.
+A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). Of several
+systems it names the best, on the probes that it has; without any, the best control. Clear is a
+difference by Holm's test over the study's cells. Level is one whose interval lies within ±MARGIN.
 """
 
 from collections.abc import Callable, Mapping
@@ -63,12 +62,12 @@ def findings_of(
     """A finding for each study that has a headline, in the order of `studies`.
 
     metrics: of read_scores(); networks: of networks_of(); claims: the file published.csv. A finding
-    is what the page shows of a study on its first screen:
+    has
 
     study, title, short      its name, and what it is called
-    clauses                  of each corpus told: {corpus, said, of, control, alone, verdicts: [(one
-                             of VERDICTS' keys, words)]}
-    who                      the system told, its corpora and how much it was measured on
+    clauses                  of each corpus: {corpus, said, of, control, alone, verdicts: [(one of
+                             VERDICTS' keys, words)]}
+    who                      the system, its corpora and how much it was measured on
     caveats                  sentences on what it is worth, the weightiest first
     marks                    of marks_of()
     groups                   [{title, rows}]: the probes of a corpus, a row each of: title, value,
@@ -185,7 +184,6 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
 
 
 def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> dict:
-    """What is said of one corpus."""
     ends = study.get("probe", {}).get("ends")
     alone = bool(rows["method"].isin(CONTROL_METHODS).all())
     values, beside = per_cents(rows)
@@ -308,6 +306,5 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
 
 
 def shared_caveats(found: list[dict]) -> list[str]:
-    """The caveats that all findings share."""
     caveats = [one["caveats"] for one in found]
     return [text for text in caveats[0] if all(text in of for of in caveats)] if caveats[1:] else []

@@ -59,7 +59,6 @@ def told_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
 
 
 def list_studies(results: Path) -> None:
-    """Write the list of the studies that have a page."""
     published = [
         told_of(page.parent.name, read_metrics(file).to_pandas(), page.with_name("findings.json"))
         for page in sorted(results.glob("publish/*/index.html"))

@@ -40,9 +40,8 @@ NORMAL = 1.96  # half a 95 % interval in standard errors
 
 def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows over all seeds (or wordings) and examples, with their task and key: no difference,
-    nothing blind, nothing predicted elsewhere (under a name that may be a model's).
-
-    Raises UserError where two rows have the same model, task, metric and key.
+    nothing blind, nothing predicted elsewhere. Raises UserError where two rows have the same model,
+    task, metric and key.
     """
     rows = metrics[
         metrics["seed"].isna()
@@ -105,7 +104,6 @@ def harness_file(rows: pd.DataFrame, name: str, told: dict, date: int) -> dict:
 
 
 def shots_of(row: pd.Series, shots: dict[str, int]) -> int:
-    """How many examples stood before each prompt; none where the model was not asked in words."""
     return shots.get(f"{row['experiment']}:{row['model']}:{row['method']}", 0)
 
 

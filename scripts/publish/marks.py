@@ -1,8 +1,5 @@
-"""What marks a number that says less than it seems: of sample data,
-or of an evaluation split cut by the option limit.
-
-Not a program. Rows are those of metrics, with the columns sample and limit. And what a number is a
-mean over: seeds, wordings.
+"""What marks a number that says less than it seems: of sample data, or of an evaluation split cut
+by the option limit. And what a number is a mean over: seeds, wordings. Rows are those of metrics.
 """
 
 import re
@@ -73,7 +70,7 @@ def replicate_name(metrics: pd.DataFrame) -> str:
 
 
 def run_name(facts: Mapping) -> str:
-    """`seed 3, wording plain`: what tells a run from the others of its system."""
+    """`seed 3, wording plain`: how a run differs from the others of its system."""
     wording = facts.get("wording")
     seed = [f"seed {facts['seed']}"] if wording is None or facts.get("shots") else []
     return ", ".join(seed + ([f"wording {wording}"] if wording is not None else []))

@@ -1,8 +1,7 @@
 """The one way to draw a figure: lines of panels, each with its points, and legends under them.
 
-figure_of() places everything with matplotlib's constrained layout, so no program counts inches. The
-axes of a line get the height that their panels name. The figure grows by what stands around them.
-Numbers are shares from 0 to 1 in tables, and per cent in figures. Not a program.
+figure_of() places everything with matplotlib's constrained layout, so no program counts inches.
+Numbers are shares from 0 to 1 in tables, and per cent in figures.
 """
 
 import argparse
@@ -56,9 +55,8 @@ def with_best_control(
     system: Sequence[str] = ("system",),
     judged: pd.Series | None = None,
 ) -> pd.DataFrame:
-    """The points without controls, but for the best at each place, by the mean of its values there.
-
-    place, system: columns. judged: the points that the mean is of.
+    """The points without controls, but for the best at each place, by its mean there. place,
+    system: columns. judged: the points that the mean is of.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
     counted = points[is_control if judged is None else is_control & judged]
@@ -68,10 +66,8 @@ def with_best_control(
 
 
 def highest(points: pd.DataFrame, judged: pd.Series | None = None) -> tuple[pd.DataFrame, str]:
-    """The points of the MOST models that are highest in the mean, and of all that is no model. Then
-    a note that names how many models the figure leaves out.
-
-    judged: the points that the mean is of.
+    """The points of the MOST models that are highest in the mean, and of all that is no model; and
+    a note of how many are left out. judged: the points that the mean is of.
     """
     is_model = ~points["method"].isin(CONTROL_METHODS) & (points["model"] != "human")
     counted = points[is_model if judged is None else is_model & judged]
@@ -124,10 +120,8 @@ PEOPLE = Look(style.INK, "*", "", size=6)
 def looks(
     points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "", line: object = "-"
 ) -> dict[str, Look]:
-    """Models in colours, controls grey, in the order of the table.
-
-    name: the column of a system; kind: of what shares a colour and a marker; opened: of which marks
-    are open.
+    """Models in colours, controls grey, in the order of the table. name: the column of a system;
+    kind: of what shares a colour and a marker; opened: of which marks are open.
     """
     systems = points.drop_duplicates(name)
     is_control = systems["method"] == "control"
@@ -334,9 +328,9 @@ def draw_matrix(
 
 
 class Panel(NamedTuple):
-    """points: what it shows; what marks these numbers stands on its face. draw: called with its axes
-    and points. title (bold) and detail (grey) stand over it, heading over its whole line. height:
-    of its axes, in inches.
+    """points: what it shows; what marks these numbers stands on its face. draw: called with its
+    axes and points. title (bold) and detail (grey) stand over it, heading over its whole line.
+    height: of its axes, in inches.
     """
 
     points: pd.DataFrame
@@ -412,9 +406,8 @@ def arrange(
     size: float,
     beside: float,
 ) -> None:
-    """Place the panels by constrained layout, write their titles, and find the figure's height.
-
-    The axes of all lines get the heights that they want, and no panel more than the widest.
+    """Place the panels by constrained layout, write their titles, and find the figure's height: all
+    axes get the heights that they want, and no panel more than the widest.
     """
     axes, _, line = placed[0]
     figure, free = axes.figure, 0.0
@@ -441,10 +434,8 @@ def arrange(
 def write_titles(
     placed: list[tuple[Axes, Panel, int]], width: float, size: float
 ) -> list[tuple[Text, str]]:
-    """What stands over the panels, in lines of this width; a heading stands over the deepest title.
-
-    Returns the headings, of which only first letters are written: a whole one would widen its
-    panel.
+    """What stands over the panels, in lines of this width. Returns the headings, of which only
+    first letters are written: a whole one would widen its panel.
     """
 
     def wrapped(text: str, letter: float) -> list[str]:
@@ -480,9 +471,8 @@ def forest_of(
     line_label: str,
     controls: str = style.CONTROLS,
 ) -> Figure:
-    """A figure of rows on one axis, a panel for each of these (title, detail, points).
-
-    points: row, series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
+    """A figure of rows on one axis, a panel for each of these (title, detail, points). points: row,
+    series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
     """
     every = pd.concat([points for *_, points in tables])
     of_control = every["is_control"]
@@ -512,10 +502,7 @@ def publish(
     draw: Callable[[], Figure],
     nothing: str = "No run of this study measured it.",
 ) -> None:
-    """Write a figure in every form, and its points; nothing: why there is none without points.
-
-    The workflow makes no figure without a run that it `needs` (figures.yaml).
-    """
+    """Write a figure in every form, and its points; nothing: why there is none without points."""
     style.save(lambda: style.nothing(nothing) if points.empty else draw(), given)
     write_points(points, given.output)
     log.info("%s: %d points", given.output, len(points))

@@ -1,4 +1,4 @@
-"""Texts and pictures as the templates of the page want them. Not a program."""
+"""Texts and pictures as the templates of the page want them."""
 
 import base64
 import hashlib
@@ -74,7 +74,6 @@ def is_long(markup: str) -> bool:
 
 
 def templates() -> jinja2.Environment:
-    """The parts of the page; what they are given is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -1,9 +1,9 @@
 """Tabulate what people reached, how far they agree, and what every system reaches on the very same
 items.
 
-A group of rows for each split that people answered on, each measure, and each kind of item that
-they told: all who answered together, each alone, and the systems, with the difference to people,
-paired over groups. Agreement: Krippendorff's alpha of single answers (nominal).
+A group of rows for each split, measure and kind of item: all who answered together, each alone, and
+the systems, with the difference to people, paired over groups. Agreement: Krippendorff's alpha of
+single answers (nominal).
 """
 
 import argparse

@@ -1,5 +1,5 @@
 """Which timestride, machines and libraries made the numbers of a page, and what that took: from
-run.json of each run. Not a program.
+run.json of each run.
 
 The energy is an estimate, of the runs alone: CPU hours × WATTS_PER_CORE, and GPU hours × the power
 limit of the GPUs, which they seldom draw all the time.
@@ -77,9 +77,7 @@ def energy(watt_hours: float) -> str:
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
-    """CPU time, GPU time and energy of runs, in words. A run that does not tell its CPU time counts
-    with its seconds on each of its threads.
-    """
+    """CPU time, GPU time and energy of runs, in words."""
     costs = [
         fact.get("cost")
         or {
@@ -107,8 +105,8 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
 
 
 def provenance_of(facts: list[dict]) -> dict:
-    """For the page: `told`, what decides the numbers; `spent`, what varies from run to run;
-    `estimate`, how the energy was found.
+    """For the page: `told`, what decides the numbers; `spent`; `estimate`, how the energy was
+    found.
     """
     libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]

@@ -1,7 +1,4 @@
-"""What a paper prints of a study, from the published.csv beside sources.yaml, as tables.
-
-Not a program.
-"""
+"""What a paper prints of a study, from the published.csv beside sources.yaml, as tables."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -44,9 +41,8 @@ def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
 def statistics_table(
     values: pd.DataFrame, counts: Collection[str], claims: pd.DataFrame
 ) -> pd.DataFrame:
-    """What a corpus holds, as text, beside what the paper prints of it.
-
-    values: indexed by slice and metric; a mean has one decimal, those of `counts` have none.
+    """What a corpus holds, as text, beside what the paper prints. values: indexed by slice and
+    metric; a mean has one decimal, those of `counts` have none.
     """
     metrics = values.index.get_level_values("metric")
     text = values.apply(

@@ -1,8 +1,7 @@
 """Tabulate what a paper prints beside what this study found: each table and figure of the paper,
 row by row.
 
-A row is one number of published.csv (scripts/publish/comparison.py says how it finds its runs).
-Every row of the paper stands in it. Sample data stand beside none.
+A row is one number of published.csv (scripts/publish/comparison.py). Sample data stand beside none.
 """
 
 import argparse
@@ -81,9 +80,6 @@ def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: s
 
 
 def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """A row for each number of the paper and each system beside it. Sample data stand beside no
-    number.
-    """
     sampled = bool(len(facts.metrics)) and bool(facts.metrics["sample"].all())
     real = facts.metrics[~facts.metrics["sample"].astype(bool)]
     runs = [run for run in facts.runs if "sample" not in facts.sources.get(run["source"], {})]
@@ -100,7 +96,6 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
 
 
 def read_facts(given: argparse.Namespace, study: str) -> Facts:
-    """What a study left, as the arguments name it."""
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     metrics = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
     files = [

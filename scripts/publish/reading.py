@@ -1,7 +1,5 @@
-"""What the page shows of tables: cards to read (scripts/publish/cards.py), verdicts on claims,
-and published numbers.
-
-Not a program.
+"""What the page shows of tables: cards to read (scripts/publish/cards.py), verdicts on claims, and
+published numbers.
 """
 
 from pathlib import Path

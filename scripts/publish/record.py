@@ -183,9 +183,8 @@ def linked_items(record: Path, kind: str, preset: str) -> set[str]:
 
 
 def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
-    """Copy the linked figures or tables (kind) of a preset.
-
-    Raises UserError for one that is missing, that the study does not make, or of other metrics.
+    """Copy the linked figures or tables (kind) of a preset. Raises UserError for one that is
+    missing, that the study does not make, or of other metrics.
     """
     names = sorted(linked_items(record, kind, study["name"]))
     folder = place / kind
@@ -254,12 +253,10 @@ def index(studies: Iterable[Path]) -> str:
 
 
 def studies_in(record: Path) -> list[Path]:
-    """The folders of the studies of a record."""
     return sorted(file.parent for file in record.glob(f"*/{RUNS}"))
 
 
 def join(study: dict, record: Path) -> None:
-    """Let a study join a record."""
     metrics = read_table(finished(Path(study["metrics"]), study["command"]))
     names = sorted({run["study"] for run in study["runs"]})
     with whole_set(record) as place:
@@ -294,9 +291,8 @@ def why_stale(line: dict) -> str:
 
 
 def check(record: Path) -> None:
-    """Name the runs of a record that would come out otherwise today.
-
-    Raises UserError where there is one.
+    """Name the runs of a record that would come out otherwise today. Raises UserError where there
+    is one.
     """
     folders = studies_in(record)
     if not folders:

@@ -70,7 +70,6 @@ def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
 
 
 def draw(item: dict, folder: Path, runs: list[dict]) -> None:
-    """Run the program of a figure or a table."""
     of_all = item["study"] == ALL
     given = publisher_arguments("", *READS, required=False).parse_args(
         [
@@ -100,7 +99,6 @@ def is_drawn(item: dict, runs: list[dict]) -> bool:
 
 
 def configuration_of(experiments: list[str]) -> str:
-    """The experiments as their presets have them, as JSON."""
     files = sorted((ROOT / "presets").glob("*.yaml"))
     known = {name: of for file in files for name, of in read_yaml(file)["experiments"].items()}
     told = {name: known.get(name, {}) for name in experiments}
@@ -108,7 +106,6 @@ def configuration_of(experiments: list[str]) -> str:
 
 
 def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) -> None:
-    """Draw what numbers alone draw, and write the page; all in the folder."""
     items = [item for item in read_figures(studies) if is_drawn(item, runs)]
     pq.write_table(numbers, folder / "metrics.parquet")
     for name in ("resources", "report"):

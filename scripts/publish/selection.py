@@ -1,6 +1,5 @@
-"""Rows of metrics picked by their settings, each system once, paired, and how far apart they lie.
-
-What tables and claims of a paper are compared by. Not a program.
+"""Rows of metrics picked by their settings, each system once, paired, and how far apart they lie:
+what tables and claims of a paper are compared by.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -44,7 +43,6 @@ def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()
 
 
 def has_draws(row: Mapping) -> bool:
-    """Rows over whole splits carry draws."""
     return isinstance(row.get("draws"), (list, np.ndarray))
 
 
@@ -68,9 +66,8 @@ def fits(cell: str, wanted: str) -> bool:
 
 
 def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.DataFrame:
-    """The rows whose columns have these values (one of several), compared as text.
-
-    Beside a slice, what is no column is a further part of the slice.
+    """The rows whose columns have these values (one of several), compared as text. Beside a slice,
+    what is no column is a further part of the slice.
     """
     further = [column for column in settings if column not in table and settings[column] != "none"]
     if further and "slice" not in settings:
@@ -100,7 +97,6 @@ def rank(values: Iterable, order: Iterable) -> list[int]:
 
 
 def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
-    """The columns that are settings; experiments that share a run share its rows."""
     return [column for column in metrics if column not in [*MEASURED, "experiment", *but]]
 
 

@@ -1,5 +1,5 @@
 """How a study's table of shortcuts is made: what a cue says in training, what in evaluation, and
-what it scores alone. Not a program.
+what it scores alone.
 
 Each study has a program (scripts/studies/<study>/shortcuts.py) that names its cues. A cue of a
 table is two arrays: where it stands, and which label it says there. Alone, it scores by what it
@@ -40,13 +40,11 @@ Cues = dict[str, tuple[np.ndarray, np.ndarray | None]]
 
 
 class Shortcuts(NamedTuple):
-    """How the table reads a study.
-
-    columns: the id to draw and to group by, and the two texts, called group, first and second from
-    here on. cues: of a table, and of the training data. A group is right if all of it is. applies:
-    whether a dataset with these options has the cues. is_coin: elsewhere than the cue a coin is
-    thrown, which is the average, too. is_ranked: candidates are ranked by the cue, ties broken at
-    random, in expectation.
+    """How the table reads a study. columns: the id to draw and to group by, and the two texts,
+    called group, first and second from here on. cues: of a table, and of the training data. A group
+    is right if all of it is. applies: whether a dataset with these options has the cues. is_coin:
+    elsewhere than the cue a coin is thrown, which is the average, too. is_ranked: candidates are
+    ranked by the cue, ties broken at random, in expectation.
     """
 
     columns: list[str]
@@ -135,7 +133,6 @@ def audit(study: Shortcuts, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.
 
 
 def publish_shortcuts(given: argparse.Namespace, study: Shortcuts) -> None:
-    """Write the table: a row for each dataset and cue."""
     sources, notes = load(given.sources), notes_by_dataset(read_metrics(given.metrics).to_pandas())
     facts = {
         (fact["source"], fact["dataset"]): fact

@@ -2,10 +2,9 @@
 same numbers and commit.
 
 A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: THEMES
-says which colour that is. A figure is drawn on light paper. Its dark form has each role's other
-colour. The six are those of Okabe and Ito
-(2008), and lighter ones of the same hues for dark paper. What a colour says, a marker or a line
-style says as well, for print in grey.
+says which colour that is. A figure is drawn on light paper; its dark form has each role's other
+colour. The six are those of Okabe and Ito (2008), and lighter ones of the same hues. What a colour
+says, a marker or a line style says as well, for print in grey.
 """
 
 import argparse
@@ -166,9 +165,8 @@ def whole_marks(figure: Figure) -> None:
 
 
 def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
-    """Of each system (its name, model and method) a colour and a marker, no two of 36 alike.
-
-    The model has the colour and the method the marker; with one method, the model has both.
+    """Of each system (its name, model and method) a colour and a marker, no two of 36 alike. The
+    model has the colour and the method the marker; with one method, the model has both.
     """
     systems = list(systems)
     models, methods = (list(dict.fromkeys(one[place] for one in systems)) for place in (1, 2))
@@ -240,8 +238,8 @@ def lines_of(groups: list[list], across: int) -> list[list]:
 
 
 def nothing(text: str) -> Figure:
-    """In the place of a figure that is not drawn: why, and what fills it. The page shows the text
-    alone, which is the title of the files.
+    """In the place of a figure: why it is not drawn. The page shows the text alone, which is the
+    title of the files.
     """
     figure = plt.figure(figsize=(WIDTH, 0.8))
     figure.text(0.5, 0.5, fill(text, LETTERS), ha="center", va="center", color=GREY)
@@ -257,15 +255,14 @@ def drawn(draw: Callable[[], Figure]) -> Figure:
 
 
 def maker(program: str | None) -> str:
-    """Version, commit, program and the identity of its code, as the page tells them."""
+    """Version, commit, program and the identity of its code."""
     told = commit_told(project_version()).removesuffix(", no git commit")
     return f"timestride {told}" + (f", {program} {identity(program)}" if program else "")
 
 
 def told_in_files(metrics: Path, program: str | None) -> dict[str, dict]:
-    """The metadata of a figure's files, by suffix. The date is that of the commit, and what varies
-    from run to run stands on the page alone: the same commit makes the same file of the same
-    numbers.
+    """The metadata of a figure's files, by suffix. The date is that of the commit: the same commit
+    makes the same file of the same numbers.
     """
     source, date = maker(program), commit_date()
     numbers = f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}"
@@ -279,7 +276,6 @@ def told_in_files(metrics: Path, program: str | None) -> dict[str, dict]:
 
 
 def in_the_dark(svg: str) -> str:
-    """The figure with each role's colour on dark paper."""
     colours = {light.lower(): dark for light, dark in zip(*THEMES.values())}
     return re.sub(r"(?<=(?:ill|oke): )#\w{6}", lambda found: colours.get(found[0], found[0]), svg)
 

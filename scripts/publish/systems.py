@@ -1,7 +1,4 @@
-"""The settings of a study's runs, and which runs are one system, for what is made from runs.
-
-Not a program.
-"""
+"""The settings of a study's runs, and which runs are one system, for what is made from runs."""
 
 import json
 from collections.abc import Collection
@@ -14,7 +11,6 @@ from scripts.publish.names import differences_told, method_title, model_title
 
 
 def settings_of(history: Path) -> dict:
-    """The settings of a run, as its history.parquet tells them."""
     settings = provenance_of(history).get("settings")
     if settings is None:
         raise UserError(

@@ -1,6 +1,5 @@
-"""A table in the three forms that are published: CSV, Markdown, LaTeX.
-
-The plotted points of a figure as CSV.
+"""A table in the three forms that are published, CSV, Markdown and LaTeX; the points of a figure as
+CSV.
 """
 
 import argparse
@@ -40,7 +39,6 @@ def interval(row: Mapping, decimals: int = 1) -> str:
 
 
 def number_cells(name: str, row: Mapping) -> dict[str, str]:
-    """The value, sd and interval of a row, under this name."""
     return {
         f"{name} (%)": percent(row["value"]),
         f"{name} sd": percent(row["sd"]),
@@ -49,9 +47,8 @@ def number_cells(name: str, row: Mapping) -> dict[str, str]:
 
 
 def caption_of(given: argparse.Namespace, table: pd.DataFrame | None = None) -> str:
-    """The caption of a table as figures.yaml has it; of this table, what its marks mean, too.
-
-    Empty where a program that is run by hand writes another name.
+    """The caption of a table as figures.yaml has it; of this table, what its marks mean, too. Empty
+    for another name, of a program that is run by hand.
     """
     file, name = given.sources.with_name("figures.yaml"), given.output.name
     items = read_yaml(file) if file.exists() else []
@@ -88,8 +85,8 @@ def above_control(row: pd.Series | None, models: dict) -> str:
 
 
 def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
-    """How far a model lies above the best control, above the best that sees as little, where that
-    is another one, and above itself, blind; by: its rows by metric.
+    """How far a model lies above the best control, above the best of the same view if that is
+    another one, and above itself, blind; by: its rows by metric.
     """
     names = {"control": ABOVE, "same_view": ABOVE_VIEW, "blind": ABOVE_BLIND}
     rows = {what: by.get(f"{metric}_above_{what}") for what in names}
@@ -134,9 +131,8 @@ def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
 def publish_table(
     given: argparse.Namespace, table: pd.DataFrame | list[dict], words: Collection[str]
 ) -> None:
-    """Write a table in its three forms; words: the columns that hold no numbers.
-
-    Of rows, not of a table, the columns that none fills are left out.
+    """Write a table in its three forms; words: the columns that hold no numbers. Of rows, not of a
+    table, the columns that none fills are left out.
     """
     if isinstance(table, list):
         table = filled(pd.DataFrame(table).fillna(""), words)

@@ -1,8 +1,8 @@
 """What computes here: the processor, which GPUs this process may use, and which of them it has to
 itself, without importing torch.
 
-A GPU goes by its UUID, whatever the user calls it: an index means another GPU to CUDA (the fastest
-first) than to nvidia-smi, and two jobs that name one GPU in two ways must not both take it.
+A GPU goes by its UUID: an index means another GPU to CUDA (the fastest first) than to nvidia-smi,
+and two jobs that name one GPU in two ways must not both take it.
 """
 
 import fcntl
@@ -41,8 +41,8 @@ def processor() -> str:
 
 
 def _listed() -> list[dict]:
-    """The GPUs that nvidia-smi lists, each with its index, uuid and the UUIDs of its MIG
-    devices; none without a driver.
+    """The GPUs that nvidia-smi lists: index, uuid, and the UUIDs of MIG devices; none without a
+    driver.
     """
     done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
     gpus = []
@@ -57,8 +57,8 @@ def _listed() -> list[dict]:
 
 
 def _named(name: str, gpus: list[dict]) -> list[str]:
-    """The UUIDs that a name in CUDA_VISIBLE_DEVICES may mean: an index, the beginning of a UUID,
-    a MIG device.
+    """The UUIDs that a name in CUDA_VISIBLE_DEVICES may mean: an index, the beginning of a UUID, a
+    MIG device.
     """
     if name.startswith("MIG-"):
         return [uuid for gpu in gpus for uuid in gpu["mig"] if uuid == name]
@@ -77,7 +77,6 @@ def _named(name: str, gpus: list[dict]) -> list[str]:
 
 def visible_gpus() -> list[str]:
     """The UUIDs of the GPUs, or MIG devices, that are here and allowed; empty without nvidia-smi.
-
     Raises UserError when CUDA_VISIBLE_DEVICES names one that is not here, or one twice: CUDA would
     silently show fewer.
     """
@@ -111,12 +110,9 @@ def visible_gpus() -> list[str]:
 
 
 def _open(file: Path) -> int:
-    """A descriptor of a lock file, which every user of the machine may lock.
-
-    Raises OSError where this one may not.
-
-    An existing file is only read: in a shared folder Linux refuses to open another user's file for
-    writing, and a lock needs no more.
+    """A descriptor of a lock file, which every user of the machine may lock. Raises OSError where
+    this one may not. An existing file is only read: in a shared folder Linux refuses to open
+    another user's file for writing.
     """
     # the folder is anybody's: no link is followed, no pipe waited for
     flags = os.O_NOFOLLOW | os.O_NONBLOCK
@@ -131,8 +127,8 @@ def _open(file: Path) -> int:
 
 
 def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
-    """The descriptor of a lock that is ours now; None when another holds it,
-    or when it cannot be locked (`refused`).
+    """The descriptor of a lock that is ours now; None when another holds it, or when it cannot be
+    locked (`refused`).
     """
     descriptor = None
     try:
@@ -149,8 +145,8 @@ def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
 
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """One process of the machine at a time looks for free GPUs,
-    so that none sees the other's tries as claims.
+    """One process of the machine at a time looks for free GPUs, so that none sees the other's tries
+    as claims.
     """
     held, end = None, time.monotonic() + TURN_SECONDS
     refused: set[Path] = set()
@@ -166,11 +162,9 @@ def _turn(folder: Path) -> Iterator[None]:
 
 
 def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -> list[list[int]]:
-    """The free places on a GPU, each as the descriptors of the locks that hold it;
-    all of them are ours now.
-
-    A run that shares locks the GPU for sharing and a slot that no other has; one that does not
-    locks the GPU alone.
+    """The free places on a GPU, each as the descriptors of the locks that hold it; all of them are
+    ours now. A run that shares locks the GPU for sharing and a slot; one that does not locks the
+    GPU alone.
     """
     name = f"timestride-gpu-{gpu.replace('/', '_')}"
     if runs_per_gpu == 1:
@@ -190,12 +184,9 @@ def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -
 
 
 def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[str]:
-    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES;
-    they stay this process's until it ends.
-
-    At most `runs_per_gpu` runs of this machine share a GPU, and the emptiest are taken first; a run
-    that does not share (1) has its GPU to itself. Raises UserError when there are fewer GPUs, or
-    fewer free ones, than wanted.
+    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES; they stay this process's until it
+    ends. At most `runs_per_gpu` runs of this machine share a GPU, and the emptiest are taken first.
+    Raises UserError when there are fewer, or fewer free ones, than wanted.
     """
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     within = "" if named is None else f" within CUDA_VISIBLE_DEVICES={named}"

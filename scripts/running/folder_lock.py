@@ -2,10 +2,9 @@
 
 Snakemake locks the folder by files in .snakemake/locks, which a killed Snakemake leaves behind.
 Here its main process also holds an flock on .snakemake/owner, which the kernel lets go when the
-process ends, however it ends, and writes into that file who it is. Whoever gets the flock therefore
-knows that an owner on the same machine is dead, and removes the files that it left. An owner on
-another machine cannot be known to be dead where file systems do not share locks: its files stay,
-and the message says what to type.
+process ends, and writes into that file who it is. Whoever gets the flock knows that an owner on the
+same machine is dead, and removes the files that it left. An owner on another machine cannot be
+known to be dead: its files stay, and the message says what to type.
 """
 
 import fcntl
@@ -32,9 +31,7 @@ UNLOCK = (
 
 
 def this_process() -> dict:
-    """Who we are: host, boot (changes with each start of the machine; None where it has no
-    number), pid, since, command.
-    """
+    """host, boot (changes with each start of the machine), pid, since, command."""
     return {
         "host": platform.node(),
         "boot": boot(),
@@ -45,8 +42,8 @@ def this_process() -> dict:
 
 
 def owner_in(file: Path) -> dict | None:
-    """Who last worked in the folder, as `this_process` describes it;
-    None where nobody has said so in full.
+    """Who last worked in the folder, as `this_process` has it; None where nobody said so in
+    full.
     """
     try:
         owner = json.loads(file.read_text(encoding="utf-8"))
@@ -65,9 +62,8 @@ def described(owner: dict | None) -> str:
 
 
 def take(descriptor: int, file: Path) -> bool:
-    """Take the flock; False where the file system has none.
-
-    Raises WorkflowError when a living process holds it.
+    """Take the flock; False where the file system has none. Raises WorkflowError when a living
+    process holds it.
     """
     try:
         return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,10 +75,8 @@ def take(descriptor: int, file: Path) -> bool:
 
 
 def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
-    """Remove the lock files that a dead owner left in .snakemake/locks.
-
-    owner: who wrote them. taken: whether we hold the flock. Raises WorkflowError where its death is
-    not proven.
+    """Remove the lock files that a dead owner left. owner: who wrote them. taken: whether we hold
+    the flock. Raises WorkflowError where its death is not proven.
     """
     left = sorted((folder / "locks").glob("*.lock"))
     if not left:
@@ -106,9 +100,8 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Be the owner of a .snakemake folder within the block.
-
-    Raises WorkflowError when another is, or may be.
+    """Be the owner of a .snakemake folder within the block. Raises WorkflowError when another is,
+    or may be.
     """
     file = folder / "owner"
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o664)

@@ -1,5 +1,5 @@
-"""The identity of code: it changes when what the code computes may have changed,
-and not when its shape does.
+"""The identity of code: it changes when what the code computes may have changed, and not when its
+shape does.
 
 From an entry, each used name is followed to the definition that it stands for: a function, a class,
 a constant. The identity is a hash of these definitions, each by what it does and by the identities
@@ -7,14 +7,13 @@ of what it uses. No name of a module or of a definition, no import line and no l
 takes part. So moving, merging, splitting, renaming and formatting change nothing.
 
 These do not count: comments, docstrings, types of arguments, the texts of errors, of log lines and
-of --help, and the block that starts a program. Names that only these use are not followed. What a
-function is given as an argument is not followed either: reporting is handed to what computes. A
-module used as a value, and what a module does when it is imported, count whole. What is reached by
-a name put together at run time (a paradigm of training) is an entry of its own. How a program reads
-its options is outside `main`, so a default that decides a result stands in what `main` reaches.
+of --help, and the block that starts a program. Names that only these use are not followed, nor is
+what a function is given as an argument. A module used as a value, and what a module does when it is
+imported, count whole. What is reached by a name put together at run time (a paradigm of training)
+is an entry of its own. How a program reads its options is outside `main`, so a default that decides
+a result stands in what `main` reaches.
 
-The same code has the same identity on every Python from 3.11 on. Standard library only: the
-Snakefile and the programs import this.
+The same code has the same identity on every Python from 3.11 on. Standard library only.
 """
 
 import ast
@@ -54,9 +53,7 @@ ITSELF, BESIDE = ("<itself>", "<beside>")
 
 @cache
 def file_of(module: str) -> Path | None:
-    """The file of a module of this project; None for a foreign one or
-    for a name inside a module.
-    """
+    """The file of a module of this project; None for a foreign one or a name inside a module."""
     place = ROOT.joinpath(*module.split("."))
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file():
@@ -65,7 +62,6 @@ def file_of(module: str) -> Path | None:
 
 
 def sha256(text: str) -> str:
-    """The hash of a text, as hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -73,8 +69,8 @@ def sha256(text: str) -> str:
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Whether an expression is a text for people to read: written out,
-    put together or formatted here.
+    """Whether an expression is a text for people to read: written out, put together or formatted
+    here.
     """
     match node:
         case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str")):
@@ -89,18 +85,14 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _only_says(node: ast.expr) -> bool:
-    """Whether an argument of a log line or of an error does nothing else: no assignment,
-    no await.
-    """
+    """Whether an argument of a log line or of an error neither assigns nor awaits."""
     return not any(isinstance(inner, DOES_SOMETHING) for inner in ast.walk(node))
 
 
 def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr], list[ast.keyword]]:
-    """A call's arguments without those that only say something: to the log, in an error, in --help.
-
-    Of the program's own errors and of log lines no argument counts, of other errors those that are
-    not texts (an exit code, a number that a handler reads). An argument that assigns or awaits
-    always counts.
+    """A call's arguments without those that only say something. Of the program's own errors and of
+    log lines none counts, of other errors what is no text (an exit code). An argument that assigns
+    or awaits always counts.
     """
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     owner = getattr(getattr(call.func, "value", None), "id", "")
@@ -119,8 +111,8 @@ def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr],
 
 
 def _pieces(text: ast.JoinedStr) -> list[ast.expr]:
-    """The parts of an f-string; neighbouring constants, which Python versions split differently,
-    as one.
+    """The parts of an f-string; neighbouring constants, which Python versions split differently, as
+    one.
     """
     pieces: list[ast.expr] = []
     for value in text.values:
@@ -235,8 +227,8 @@ def _scope_of(node: ast.AST) -> set[str]:
 
 
 def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
-    """The names that imports of this project bind somewhere in a piece of code: the module,
-    and the name in it.
+    """The names that imports of this project bind in a piece of code: the module, and the name in
+    it.
     """
     found = {}
     for inner in ast.walk(node):
@@ -267,8 +259,8 @@ class _Writer:
         self.parts.append(f"@{self.uses.index(name)};")
 
     def reference(self, node: ast.AST, bound: frozenset, local: dict) -> str | None:
-        """What a node refers to outside its definition;
-        None where it is nothing of this project.
+        """What a node refers to outside its definition; None where it is nothing of this
+        project.
         """
         if (
             isinstance(node, ast.Constant)
@@ -288,9 +280,8 @@ class _Writer:
         return None
 
     def write(self, value, bound: frozenset = frozenset(), local: dict | None = None) -> None:
-        """Append a value.
-
-        bound: the names that are local here; local: those that imports of this project bind here.
+        """Append a value. bound: the names that are local here; local: those that imports of this
+        project bind here.
         """
         local = local or {}
         if isinstance(value, ast.AST) and (name := self.reference(value, bound, local)):
@@ -344,8 +335,8 @@ class _Writer:
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """The names that a statement at the top of a module defines;
-    none of one that only does something.
+    """The names that a statement at the top of a module defines; none of one that only does
+    something.
     """
     if isinstance(statement, NAMED):
         return [statement.name]
@@ -371,8 +362,8 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
-    """A statement (changed in place) as the definition of one of its names,
-    which it then does not hold.
+    """A statement (changed in place) as the definition of one of its names, which it then does not
+    hold.
     """
     if isinstance(statement, IMPORTS):
         [alias] = [
@@ -401,8 +392,8 @@ def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
 
 
 def _is_no_code(statement: ast.stmt) -> bool:
-    """Whether a statement at the top of a module does not count: a docstring, the block of a
-    program, imports for types.
+    """Whether a statement does not count: a docstring, the block of a program, imports for
+    types.
     """
     if isinstance(statement, ast.If):
         return {"__name__", "TYPE_CHECKING"} & {
@@ -414,7 +405,7 @@ def _is_no_code(statement: ast.stmt) -> bool:
 def read_module(source: str) -> dict:
     """What a module defines: `definitions`, by name the hash of its text and its references;
     `imports` of this project, by name the module and the name in it; `effects`, what it does when
-    imported, as definitions without a name.
+    imported.
     """
     statements = [statement for statement in ast.parse(source).body if not _is_no_code(statement)]
     imports = {
@@ -466,8 +457,8 @@ def _check_of(text: bytes) -> bytes:
 
 
 def remember_in(file: Path) -> None:
-    """Take what an earlier process has read of modules from a file: a line of JSON each, behind
-    its hash.
+    """Take what an earlier process has read of modules from a file: a line of JSON each, behind its
+    hash.
     """
     with suppress(OSError):
         for line in file.read_bytes().splitlines():
@@ -478,10 +469,7 @@ def remember_in(file: Path) -> None:
 
 
 def write_memory(file: Path) -> None:
-    """Add what this process has read to that file.
-
-    One that cannot be written costs time and nothing else.
-    """
+    """Add what this process has read to that file. One that cannot be written costs only time."""
     with suppress(OSError):
         if _new:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -517,8 +505,8 @@ Node = tuple[str, str]
 
 
 def _resolved(module: str, name: str) -> Node | str:
-    """The definition that a name of a module stands for, through imports; a text for what is no
-    definition of this project.
+    """The definition that a name of a module stands for, through imports; a text for what is none
+    of this project.
     """
     code = _read(module)
     if name in code["imports"]:
@@ -535,8 +523,8 @@ def _inside(module: str, name: str) -> Node | str:
 
 
 def _target(module: str, use: str) -> tuple[Node | str, str]:
-    """The definition that a reference in a module stands for,
-    and the attribute of it that is used, if any.
+    """The definition that a reference in a module stands for, and the attribute of it that
+    is used.
     """
     imported, colon, name = use.rpartition(":")
     if use.endswith(":"):
@@ -567,9 +555,7 @@ _identities: dict[Node, str] = {}
 
 
 def _hash_together(nodes: list[Node]) -> None:
-    """Fill the identities of definitions that use each other in a circle (or of one):
-    all they use outside has one.
-    """
+    """Fill the identities of definitions that use each other in a circle (or of one)."""
     members = set(nodes)
 
     def described(node: Node, inside: dict[Node, str]) -> str:
@@ -584,8 +570,8 @@ def _hash_together(nodes: list[Node]) -> None:
 
 
 def _identify(start: Node) -> None:
-    """Fill the identities of a definition and of all it reaches: Tarjan's algorithm,
-    without recursion.
+    """Fill the identities of a definition and of all it reaches: Tarjan's algorithm, without
+    recursion.
     """
     order: dict[Node, int] = {}
     low: dict[Node, int] = {}
@@ -617,8 +603,8 @@ def _identify(start: Node) -> None:
 
 
 def reached(*entries: str) -> set[Node]:
-    """The definitions that entries reach, as pairs of module and name,
-    with what their modules do when imported.
+    """The definitions (module, name) that entries reach, with what their modules do when
+    imported.
     """
     waiting, found = [_entry(entry) for entry in entries], set()
     while waiting:
@@ -631,8 +617,8 @@ def reached(*entries: str) -> set[Node]:
 
 
 def _entry(entry: str) -> Node:
-    """The definition that an entry names: `main` of a program, one definition of a module,
-    or a whole module.
+    """The definition that an entry names: `main` of a program, one definition, or a whole
+    module.
     """
     module, _, name = entry.rpartition(".")
     if file_of(entry):
@@ -647,10 +633,8 @@ def _entry(entry: str) -> Node:
 
 @cache
 def identity(*entries: str) -> str:
-    """Twelve hexadecimal digits for the code that these entries reach.
-
-    An entry is a module (of a program its function `main`) or `<module>.<definition>`. Raises
-    UserError where there is none.
+    """Twelve hexadecimal digits for the code that these entries reach: modules (of a program its
+    `main`) or `<module>.<definition>`. Raises UserError where there is none.
     """
     nodes = [_entry(entry) for entry in entries]
     effects = sorted(node for node in reached(*entries) if node[1].startswith("#"))

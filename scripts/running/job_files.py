@@ -2,8 +2,8 @@
 resources/ that it may read.
 
 Each file is named after its content and stands under .snakemake/timestride/, so writing it again
-changes nothing, and no configured value is ever read by a shell. A dry run plans the same files and
-writes none: they wait until jobs start. The Snakefile imports this: standard library only.
+changes nothing, and no configured value is ever read by a shell. A dry run writes none: they wait
+until jobs start. Standard library only.
 """
 
 import csv
@@ -32,8 +32,8 @@ def _is_whole(folder: Path, files: dict[str, str]) -> bool:
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write texts to paths inside a folder, which gets its name when all of them stand there. One
-    that is damaged is written anew.
+    """Write texts to paths inside a folder, which gets its name when all stand there. A damaged one
+    is written anew.
     """
     if folder.is_dir():
         if _is_whole(folder, files):
@@ -71,9 +71,8 @@ def write_waiting() -> None:
 
 
 def argument_file(arguments: Iterable) -> str:
-    """A file with these arguments, one a line, which a program takes as `@FILE`.
-
-    Raises UserError for an argument with a line break, and for one that names such a file itself.
+    """A file with these arguments, one a line, which a program takes as `@FILE`. Raises UserError
+    for an argument with a line break, and for one that names such a file itself.
     """
     lines = [str(argument) for argument in arguments]
     if broken := [
@@ -87,10 +86,8 @@ def argument_file(arguments: Iterable) -> str:
 
 
 def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
-    """The rows of a CSV (its text) with its header, without empty lines; where: the file,
-    for messages.
-
-    Raises UserError for another header, and for a row that has not as many cells.
+    """The rows of a CSV (its text) with its header, without empty lines; where: the file, for
+    messages. Raises UserError for another header, and for a row with another number of cells.
     """
     rows = []
     reader = csv.reader(io.StringIO(text), strict=True)
@@ -112,8 +109,8 @@ def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
 
 
 def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
-    """A CSV of the rows (of csv_rows()) that have one of these values in a column,
-    under their header.
+    """A CSV of the rows (of csv_rows()) that have one of these values in a column, under their
+    header.
     """
     place = rows[0].index(column)
     selected = io.StringIO()
@@ -145,8 +142,8 @@ def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict
 
 
 def has_options(options: dict, needs: dict | list[dict]) -> bool:
-    """Whether the options of a run's data are those that a figure or table needs: each the one
-    value, or one of a list; `any`: it is set; `number`: it is set to one.
+    """Whether a run's data options are those that an item needs: each the one value, or one of a
+    list; `any`: it is set; `number`: it is set to one.
     """
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)

@@ -1,7 +1,5 @@
-"""Locks that the kernel lets go when their process ends,
-and file systems that have none (many network drives).
-
-Standard library only: the Snakefile imports this.
+"""Locks that the kernel lets go when their process ends, and file systems that have none. Standard
+library only.
 """
 
 import errno
@@ -13,7 +11,6 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.E
 
 def flock(opened: IO | int, how: int) -> bool:
     """Take an flock on an open file, or its descriptor; False where the file system has none.
-
     Raises BlockingIOError where another process holds it and `how` asks not to wait.
     """
     try:

@@ -1,8 +1,8 @@
-"""A program ends with the Snakemake that started it,
-so that no orphan works beside the program of the next command.
+"""A program ends with the Snakemake that started it, so that no orphan works beside the next
+command.
 
 Snakemake names itself in the environment of its jobs; their programs look at it twice a second. A
-job of a Slurm cluster looks at the Snakemake of its own step, which runs beside it.
+job of a Slurm cluster looks at the Snakemake of its own step.
 """
 
 import os
@@ -24,8 +24,8 @@ def boot() -> str | None:
 
 
 def started(process: int) -> str | None:
-    """When a living process of this machine began, in clock ticks since the machine did;
-    None where none is seen.
+    """When a living process of this machine began, in clock ticks since boot; None where none is
+    seen.
     """
     try:
         state, *facts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -40,11 +40,8 @@ def name_owner() -> None:
 
 
 def end_with_owner() -> None:
-    """Send this process SIGTERM when its owner ends: training then saves what was learnt,
-    all else just ends.
-
-    Nothing is done without an owner, or with one that is not seen from here (another machine or
-    container).
+    """Send this process SIGTERM when its owner ends: training then saves what was learnt. Nothing
+    is done without an owner, or with one of another machine or container.
     """
     machine, process, began = os.environ.get(VARIABLE, "None 0 None").split()
     if machine != boot() or started(int(process)) != began or began == "None":
@@ -60,7 +57,7 @@ def end_with_owner() -> None:
 
 def end_forks_with_this() -> None:
     """Let every process that this one forks from here on end when this one does, even by
-    SIGKILL, which leaves them waiting.
+    SIGKILL.
     """
     parent = os.getpid()
 

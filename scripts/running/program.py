@@ -48,17 +48,15 @@ class UserError(Exception):
 
 
 def printable(text: str) -> str:
-    """A text as one line that any terminal and any file takes:
-    signs that do not print are written as escapes.
-    """
+    """A text as one line: signs that do not print are written as escapes."""
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
 
 
 def cut(text: str, longest: int = SHOWN) -> str:
-    """A text of a user's data for a message: in one line,
-    and only its beginning where it is long.
+    """A text of a user's data for a message: in one line, and only its beginning where it
+    is long.
     """
     return (
         printable(text)
@@ -68,9 +66,7 @@ def cut(text: str, longest: int = SHOWN) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of a user's data for a message: as Python writes it, in quotes if it is text,
-    cut where it is long.
-    """
+    """A value of a user's data for a message: as Python writes it, cut where it is long."""
     if isinstance(value, str):
         return (
             repr(value)
@@ -116,7 +112,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(doc: str) -> argparse.ArgumentParser:
     """An argument parser whose --help opens with the module's docstring; knows --log, --verify, and
-    @FILE: arguments, one a line.
+    @FILE.
     """
     shared = _Parser(
         description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@"
@@ -254,10 +250,8 @@ def _close_output() -> None:
 
 
 class _LogFile(logging.FileHandler):
-    """A log file.
-
-    Where it can be written no longer, as on a full disk, the terminal tells what it would have
-    told.
+    """A log file. Where it can be written no longer, as on a full disk, the terminal says what it
+    would have.
     """
 
     def handleError(self, record: logging.LogRecord) -> None:
@@ -281,9 +275,7 @@ def execute(
     opens_log: bool = False,
 ) -> None:
     """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1,
-    Ctrl-C as exit 130.
-
-    opens_log: main itself calls log_to, and check_made.
+    Ctrl-C as exit 130. opens_log: main itself calls log_to, and check_made.
     """
     from scripts.data.manifest import check_made  # late: it imports this module
 

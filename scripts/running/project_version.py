@@ -1,8 +1,5 @@
-"""Which timestride this is: the version, and the git commit of the project's folder
-where it has one.
-
-Neither is a parameter of a rule or a part of an identity: another commit reruns nothing. A result
-tells that of the tree which made it.
+"""Which timestride this is: the version, and the git commit of the project's folder where it has
+one. Neither is a part of an identity: another commit reruns nothing.
 """
 
 import os
@@ -39,7 +36,7 @@ def _git(*arguments: str) -> str | None:
 
 def project_version() -> dict:
     """`{"version", "commit", "modified"}`; without a git repository of the folder's own, commit is
-    what TIMESTRIDE_COMMIT says (an image has no .git), or None, and modified is None.
+    TIMESTRIDE_COMMIT (an image has no .git) or None, and modified is None.
     """
     top = _git("rev-parse", "--show-toplevel")
     if not top or Path(top).resolve() != ROOT.resolve():
@@ -57,8 +54,8 @@ def project_version() -> dict:
 
 
 def commit_date() -> int | None:
-    """When this timestride is of, in seconds since 1970: SOURCE_DATE_EPOCH where it is set, else
-    the date of the commit; None without.
+    """Seconds since 1970: SOURCE_DATE_EPOCH where it is set, else the date of the commit; None
+    without.
     """
     if epoch := os.environ.get("SOURCE_DATE_EPOCH", "").strip():
         return int(epoch) if epoch.isdecimal() else None

@@ -1,9 +1,6 @@
-"""All that touches parts of Snakemake which it does not document.
-
-On a version that is not in KNOWN none of it is done, which one line says.
-
-Then Snakemake's own output, lock and records are used, and GPUs are counted where the command line
-says how many: `--resources gpu=N`.
+"""All that touches parts of Snakemake which it does not document. On a version that is not in KNOWN
+none of it is done, which one line says: Snakemake's own output, lock and records are used, and GPUs
+are counted where the command line says how many.
 """
 
 import os
@@ -31,7 +28,7 @@ def is_known() -> bool:
 
 
 def is_main_process(workflow) -> bool:
-    """Whether this is the process that was called, not one that Slurm or it started for a job."""
+    """Whether this is the process that was called, not one started for a job."""
     return workflow.is_main_process and not workflow.remote_exec
 
 
@@ -62,8 +59,8 @@ def say_unknown(workflow) -> None:
 
 
 def lock_by_owner() -> None:
-    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs,
-    job steps or with --nolock.
+    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, job
+    steps or with --nolock.
     """
     name_owner()
     inner = PersistenceBase.lock
@@ -86,9 +83,7 @@ def say_damaged(record: str) -> None:
 
 
 def leave_out_damaged_records() -> None:
-    """Let Snakemake go on without a record that is no text or has another form, as it does where
-    one is no JSON.
-    """
+    """Let Snakemake go on without a record that is damaged, as it does where one is no JSON."""
     inner = FilePersistence._read_record
     if hasattr(inner, "leaves_out") or not is_known():
         return
@@ -105,8 +100,8 @@ def leave_out_damaged_records() -> None:
 
 
 def use_terminal(workflow) -> bool:
-    """Put a line a job in the place of Snakemake's own output, unless --verbose or --quiet;
-    whether it was done.
+    """Put a line a job in the place of Snakemake's own output, unless --verbose or --quiet; whether
+    it was done.
     """
     settings = workflow.output_settings
     default = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
@@ -124,11 +119,8 @@ def use_terminal(workflow) -> bool:
 
 
 def keep_records_with_results() -> None:
-    """Let Snakemake's records stand in results/, so that results taken elsewhere
-    are known there (README).
-
-    Snakemake looks for them in .snakemake/metadata, which becomes a link: when jobs start, and
-    wherever there are records.
+    """Let Snakemake's records stand in results/, so that results taken elsewhere are known there.
+    .snakemake/metadata becomes a link: when jobs start, and wherever there are records.
     """
     if not is_known():
         return
@@ -143,16 +135,14 @@ def keep_records_with_results() -> None:
 
 
 class Gpus:
-    """What runs ask for of GPUs.
-
-    visible: how many this machine has; devices_per_run, runs_per_gpu: of the configuration.
+    """What runs ask for of GPUs. visible: how many this machine has; devices_per_run, runs_per_gpu:
+    of the configuration.
 
     A machine with k GPUs trains k · runs_per_gpu runs at a time, unless the command line or the
     profile names another number. Inside a Slurm job the number is what Slurm allotted. On a
     cluster, runs that share a GPU are one job, a group of Snakemake's. A group adds up what its
-    runs ask for, which is right for memory and cores and wrong for a GPU. So the GPU is asked for
-    by a text (gres), which is the same for all, and a resource of its own counts how many GPUs
-    there may be at once.
+    runs ask for, which is wrong for a GPU. So the GPU is asked for by a text (gres), which is the
+    same for all, and a resource of its own counts how many GPUs there may be at once.
     """
 
     def __init__(
@@ -175,18 +165,15 @@ class Gpus:
             workflow.register_resource("gpu_runs", at_once * runs_per_gpu)
 
     def group(self, wildcards) -> str:
-        """The group of a run that shares a GPU. How many are in one is set as often as a job is
-        made: Snakemake replaces what the Snakefile sets, and the plugin does not hand
-        --group-components on to the job on the node.
+        """The group of a run that shares a GPU. Its size is set as often as a job is made:
+        Snakemake replaces what the Snakefile sets, and the plugin does not hand --group-components
+        on.
         """
         self.workflow.group_settings.group_components = {self.shared: self.runs_per_gpu}
         return self.shared
 
     def alone(self, wildcards) -> int:
-        """How many GPUs a run asks for by itself: none where its group does.
-
-        (Which executor sends it is known only then.)
-        """
+        """How many GPUs a run asks for by itself: none where its group does."""
         return (
             0
             if self.shared and (self.workflow.remote_exec or not self.workflow.local_exec)
@@ -206,8 +193,8 @@ class Gpus:
         }
 
     def threads(self, allotted_by_rule: int, cpus_per_task) -> int | str:
-        """The threads of a run: inside a job that Snakemake sent,
-        the cores that the cluster gave to it.
+        """The threads of a run: inside a job that Snakemake sent, the cores that the cluster gave
+        to it.
         """
         allotted = os.environ.get("SLURM_CPUS_PER_TASK") if self.workflow.remote_exec else None
         if allotted and self.shared and cpus_per_task > 0:

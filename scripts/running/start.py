@@ -1,5 +1,5 @@
-"""The beginning of each call of Snakemake: the plan, what is checked before hours of work, and
-what is written when jobs start.
+"""The beginning of each call of Snakemake: the plan, what is checked before hours of work, and what
+is written when jobs start.
 """
 
 import gc
@@ -35,8 +35,8 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def one_hashed(names: Iterable[str]) -> str:
-    """The same of runs or batches, by the hashes with which their names end: Snakemake writes a
-    constraint into each path, and a thousand long names take seconds.
+    """one_of() runs or batches, by the hashes with which their names end: a thousand long names
+    take seconds.
     """
     return f"[^/]+-(?:{one_of(name.rpartition('-')[2] for name in names)})"
 
@@ -64,10 +64,8 @@ def as_workflow_error(call: Callable) -> Callable:
 
 
 class Start:
-    """What the Snakefile asks.
-
-    workflow: Snakemake's; given: its configuration; is_module: whether another workflow imports
-    this one.
+    """What the Snakefile asks. given: the configuration; is_module: whether another workflow
+    imports this one.
     """
 
     @as_workflow_error
@@ -147,7 +145,6 @@ class Start:
 
     def parameters(self, rule: str, **fixed: str) -> dict[str, Callable]:
         """The parameters of a rule, by its function in Jobs; fixed: what no wildcard says.
-
         Snakemake compares `code` and `decides`, since they do not take `output`.
         """
 
@@ -185,8 +182,8 @@ class Start:
         return self.parameters("train_batch") | {"message": message}
 
     def list_results(self) -> None:
-        """Write what tells of all that stands on the disk: a card of each study's datasets and the
-        list of studies. As jobs, one configuration would run them again after another one.
+        """Write a card of each study's datasets and the list of studies: of all that stands on the
+        disk. As jobs, one configuration would run them again after another one.
         """
         writers = [
             partial(

@@ -45,11 +45,12 @@ OPTIONS = ["right", "wrong"]  # the answer to a candidate that was chosen, and t
 def sample_of(
     folder: Path, split: str, name: str, questions: dict, units: int, seed: int
 ) -> pd.DataFrame:
-    """The examples of so many units of a dataset's split: unit, item, label, the columns shown.
+    """The examples of so many units of a dataset's split, in the order of the draw: unit, item,
+    label, the columns shown.
 
-    name: the column of the examples' ids; questions: the study's entry of labelling.yaml. Units
-    stand in the order of the draw. Raises UserError where the split has fewer, for options of which
-    none is right, and for a dataset that people are not asked about.
+    name: the column of the examples' ids; questions: the study's entry of labelling.yaml. Raises
+    UserError where the split has fewer, for options of which none is right, and for a dataset that
+    people are not asked about.
     """
     columns = dict.fromkeys(
         [
@@ -119,8 +120,8 @@ def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> li
 
 
 def page_of(content: dict) -> str:
-    """The HTML of the page: what is asked stands in it as JSON,
-    which no markup in a corpus ends.
+    """The HTML of the page: what is asked stands in it as JSON, which no markup in a corpus
+    ends.
     """
     content_json = json.dumps(content, ensure_ascii=False, sort_keys=True)
     content = content | {"digest": hashlib.sha256(content_json.encode()).hexdigest()[:16]}
@@ -141,8 +142,7 @@ def page_of(content: dict) -> str:
 
 def content_of(given: argparse.Namespace) -> dict:
     """All that the page asks and says. Raises UserError for datasets of several studies, one that
-    is named twice, a study that nobody is asked about, and a file of questions that is not in
-    order.
+    is named twice, and a study that nobody is asked about.
     """
     folders = [folder.resolve() for folder in given.dataset]
     studies = {folder.parent.parent.name for folder in folders}

@@ -1,5 +1,5 @@
 """Draw the exact match of what language models said of MC-TACO's test questions, as others released
-it: a row for each model, a mark for each file, against the best control and "always no".
+it: a row for each model, a mark for each file.
 """
 
 import argparse
@@ -24,7 +24,7 @@ LANE = 0.075
 
 
 def series_of(one: Released) -> str:
-    """`few-shot, wording 1`: what tells a mark of a model from its others."""
+    """`few-shot, wording 1`: how a mark of a model differs from its others."""
     wording = f"wording {one.wording}" if one.wording else one.asked
     return f"{one.shots}, {'letters, joined' if one.joined else wording}"
 

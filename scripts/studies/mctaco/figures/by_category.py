@@ -1,9 +1,5 @@
-"""Draw exact match by category of MC-TACO, a panel for each corpus and split
-(Zhou et al. 2019, figure 2).
-
-Each model as learnt from its largest training set; random as a bar behind them; of the controls the
-one with the highest exact match over all questions (the others are in the CSV). Light diamonds: the
-paper's BERT with unit normalization, from its released predictions, where these are no system.
+"""Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al. 2019,
+figure 2). The CSV has all controls.
 """
 
 import argparse

@@ -1,8 +1,5 @@
-"""Draw consistency on MC-TACO: the share of questions whose accepted quantities form one range.
-
-Zhou et al. 2019 found that models accept "1 hour" and "9 hours" but not the hours between. Counted
-are questions of duration and of frequency with two different accepted quantities or more. A system
-with fewer than 10 such questions has no mark in the figure, but its n; all are in the CSV.
+"""Draw consistency on MC-TACO: the share of questions whose accepted quantities form one range
+(Zhou et al. 2019, section 4). The CSV has all controls, and systems with few such questions.
 """
 
 import argparse
@@ -47,7 +44,6 @@ FEW = (
 
 
 def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Consistency of every system that accepts two quantities in a question."""
     rows = system_means(metrics)
     rows = rows[(rows["metric"] == "consistency") & rows["slice"].isin(RANGED)]
     is_control, is_gold = rows["method"] == "control", rows["model"] == "gold"

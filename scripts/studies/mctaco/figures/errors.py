@@ -1,9 +1,8 @@
-"""Questions of MC-TACO to read as cards: every candidate with its label, and what was judged, with
-and without unit normalization; quantities in their order.
+"""Questions of MC-TACO to read as cards: every candidate with its label, and what was judged.
 
 Read are runs that learnt from all questions, and judgements that the paper's authors released. The
-slice `model's quantities` tells where the best model accepts two quantities and none or one between
-them is turned down, as 1 hour and 9 hours without the hours between (Zhou et al. 2019, section 4).
+slice `model's quantities` says whether the best model turns down a quantity between two that it
+accepts (Zhou et al. 2019, section 4).
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""What the figures and tables of mctaco share: its metrics by system, and the paper's table 2.
+"""What the figures and tables of mctaco share: its metrics by system, the paper's table 2, and how
+a system looks.
 
 A system is a model of resources/models.yaml, with unit normalization or without, judgements that
-the authors released (method `released`), or one of the baselines. The published numbers are read
-from published.csv beside sources.yaml; one stands only beside the corpus that its `setting` names.
+the authors released (method `released`), or a baseline. A published number stands only beside the
+corpus that its `setting` names.
 """
 
 import argparse
@@ -59,13 +60,11 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     """The mctaco rows of a metrics table, with a column `system`; none of contrast pairs.
 
     kind: the system without unit normalization. paper_model: the model as whose system the paper
-    prints numbers; of released judgements the one that made them. draws: whether the rows keep
-    their draws.
+    prints numbers. `train_questions` is missing where all questions were learnt from.
 
     What two experiments share stands once; where they measured the same setting differently, the
-    system carries the experiment's name. Baselines stand once, since no training set changes them.
-    So do released judgements, with the least of their distances to a control: an experiment may
-    have few controls. `train_questions` is missing where all questions were learnt from.
+    system carries the experiment's name. Baselines stand once. So do released judgements, with the
+    least of their distances to a control: an experiment may have few controls.
     """
     metrics = read_metrics(path, SCHEMA, draws).to_pandas()
     metrics = metrics[(metrics["study"] == "mctaco") & metrics["contrast"].isna()]
@@ -148,7 +147,7 @@ def by_place(points: pd.DataFrame, sources: dict) -> Iterator[tuple[pd.DataFrame
 
 def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-") -> dict[str, Look]:
     """The look of each system but baselines: with unit normalization open and dashed. name: `kind`
-    for systems with and without unit normalization together.
+    for systems with and without it together.
     """
     systems = points[~points["model"].isin(BASELINES)]
     systems = systems.assign(method=systems["method"].replace("untrained", "train"))

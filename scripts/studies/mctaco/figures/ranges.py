@@ -1,11 +1,5 @@
 """Draw what one range a question does to exact match on MC-TACO, and to the gap between F1 and
-exact match.
-
-Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", and the gap may be
-"evidence that they only associate surface forms". Open marks: each candidate judged for itself;
-filled ones: the quantities of a question of duration or frequency judged by the one interval that
-the same scores make likeliest. What one range adds is paired by question. The data's own labels
-show the most that one range can reach.
+exact match (Zhou et al. 2019, section 4).
 """
 
 import argparse

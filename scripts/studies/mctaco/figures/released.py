@@ -1,8 +1,5 @@
 """Tabulate what language models said of MC-TACO's test questions, as others released it: exact
 match and F1 of each file, and its distance to the best control.
-
-Beside them the baselines, the control with the highest exact match, and the models that were
-measured here. The highest exact match stands first.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""Tabulate what MC-TACO holds beside what the paper prints of it (Zhou et al. 2019, table 1): of
-all splits together, as in the paper, and of each.
+"""Tabulate what MC-TACO holds, of all splits together and of each, beside table 1 of Zhou et al.
+2019.
 """
 
 import argparse

@@ -1,9 +1,5 @@
-"""Tabulate MC-TACO: F1 and exact match of every system beside the published numbers
-(Zhou et al. 2019, table 2).
-
-Each model as learnt from the largest training set that was run (all questions, where a run learnt
-from all). What the paper measured and this study did not run stands below, on the corpus of the
-paper only.
+"""Tabulate MC-TACO: F1 and exact match of every system beside table 2 of Zhou et al. 2019. What the
+paper measured and this study did not run stands below, on the paper's corpus only.
 """
 
 import argparse

@@ -1,9 +1,5 @@
-"""Draw F1 and exact match of MC-TACO against the number of training pairs
-(Zhou et al. 2019, figure 3).
-
-Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of
-a size, from no training data on where the model was measured untrained. Dashed: where the paper
-says that the curve goes flat. Drawn are the systems that were run with more than one size.
+"""Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al. 2019, figure
+3), of the systems that were run with more than one size.
 """
 
 import argparse

@@ -1,11 +1,8 @@
-"""Draw accuracy against stride, a panel for each corpus and evaluation split
-(Jain et al. 2020, figure 3).
+"""Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020,
+figure 3).
 
-Bold: the epoch that is reported; dots are single seeds. Grey: each corpus's best control (of those
-that were measured in several ways, the best in each). Light: the best epoch on the evaluation split
-itself, as the paper reports. Windows of captions, whose strides are others, are left out where
-single captions of the corpus were measured (scripts/studies/strided_sop/figures/windows.py). So are
-chosen pairs where all pairs were measured (chosen_pairs.py beside).
+Windows are left out where single captions of the corpus were measured (windows.py beside). So are
+chosen pairs where all pairs were (chosen_pairs.py).
 """
 
 import argparse
@@ -48,7 +45,6 @@ COLUMNS += [*VARIANT, "limit", "seed", "wording", "metric", *NUMBERS]
 
 
 def is_plain(metrics: pd.DataFrame) -> pd.Series:
-    """Which rows are of all pairs."""
     chosen = metrics[["size_matched", "same_videos"]].notna().any(axis=1)
     return ~(chosen | metrics["hard"].eq(True))
 

@@ -1,7 +1,5 @@
-"""Draw accuracy against stride on chosen pairs.
-
-Chosen are hard pairs, pairs of the same videos, and pairs that are learnt from in equal number. All
-pairs are in accuracy_by_stride.py beside, which explains the marks.
+"""Draw accuracy against stride on chosen pairs: hard pairs, pairs of the same videos, and pairs in
+equal number. accuracy_by_stride.py beside explains the marks.
 """
 
 import argparse

@@ -1,6 +1,5 @@
 """Pairs of sentences to read as cards, as a model met them: for each corpus and stride, on the
-first evaluation split. Read is the plain dataset of each where there is one, else a size-matched
-one.
+first evaluation split.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 """The rows of strided sentence order prediction in the metrics, their names, and the panels that
-show them. Not a program.
+show them.
 """
 
 from collections.abc import Callable, Mapping
@@ -67,7 +67,6 @@ def sop_metrics(path: Path) -> pd.DataFrame:
 
 
 def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The accuracies over all seeds."""
     return metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
 
 

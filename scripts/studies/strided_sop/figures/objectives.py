@@ -1,5 +1,5 @@
 """Draw accuracy against stride by the weight of a second objective (masked words), a panel for each
-corpus, model and evaluation split. Weight 0 is sentence order alone. Grey: the best control.
+corpus, model and evaluation split.
 """
 
 import argparse

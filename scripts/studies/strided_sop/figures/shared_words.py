@@ -1,10 +1,8 @@
 """Tabulate how many words the two texts of a pair share, and who is right on such pairs: of the
 error types of Jain et al. 2020 (table 1) those that a program can tell.
 
-Repeated words: a run of RUN words of one text stands in the other one, as where speech captions
-roll on. No shared word: not even "the". Of the first evaluation split at most MOST pairs are
-counted, drawn by hash; the accuracies are means over the runs of a model that was trained in one
-way. Other types are told by people (scripts/publish/people.py).
+Repeated words: a run of RUN words of one text stands in the other one. No shared word: not even
+"the". Accuracies are means over the runs of a model that was trained in one way.
 """
 
 import argparse

@@ -1,11 +1,8 @@
-"""Draw accuracy by slice against stride: is it order that is learnt, or what else tells two texts
-apart?
+"""Draw accuracy by slice against stride: a block for each corpus, a row for each slice, a column
+for each stride.
 
-A block for each corpus, on its first evaluation split: a row for each slice
-(scripts/studies/strided_sop/slices.py), a column for each stride, the best control (over all pairs
-of the block) in grey, and n, the pairs, at the right. Left out of the figure, not of the CSV:
-slices with fewer than 10 pairs, or of nearly all pairs; pairs chosen otherwise (same videos, hard,
-windows) where the corpus has all of them; the other controls and splits.
+Left out of the figure, not of the CSV: slices with fewer than LEAST pairs, or of nearly all pairs;
+chosen pairs where the corpus has all of them; the other controls and splits.
 """
 
 import argparse
@@ -113,7 +110,6 @@ def limits_of(points: pd.DataFrame) -> tuple[float, float]:
 
 
 def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
-    """Without slices that hold nearly all pairs at every stride."""
     if points.empty:  # no slice has LEAST pairs
         return points
     pairs = points.groupby(["stride", "slice"])["n"].max().unstack("slice")

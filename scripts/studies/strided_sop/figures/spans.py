@@ -1,9 +1,5 @@
 """Draw how well k units are put in order against k: the whole order, Kendall's tau, and pairs by
-how far apart they stand; a line of panels for each corpus, evaluation split and stride.
-
-Spans are put in order by scores of all their pairs, or of all their orders (the method packed), by
-the same bags of words as well. Grey: the best control of each k, of both ways, and chance (dotted).
-A concordance c in the CSV is tau = 2 c - 1.
+how far apart they stand. A concordance c in the CSV is tau = 2 c - 1.
 """
 
 import argparse

@@ -1,10 +1,8 @@
-"""Draw accuracy by what was learnt from and what was measured: a matrix for each corpus,
-evaluation split and system.
+"""Draw accuracy by what was learnt from (rows) and what was measured (columns): a matrix for each
+corpus, evaluation split and system.
 
-Rows: the stride that was learnt from, or several mixed; of another corpus where it is named.
-Columns: the stride that was measured. A cell has more colour the further its accuracy lies above
-50 %. Framed: learnt and measured are of the same corpus and stride. Of the controls the best is
-shown, by its mean over its matrix.
+A cell has more colour the further its accuracy lies above 50 %. Framed: the same corpus and stride.
+Of the controls the best is shown, by its mean over its matrix.
 """
 
 import argparse

@@ -1,9 +1,6 @@
 """Draw which stride is told for which: a confusion matrix for each corpus, evaluation split and
-system, with accuracy and mean absolute error.
-
-Rows: the stride of the pairs; columns: the stride that is told. A cell's colour and number: its
-share of the row in per cent, mean over the seeds. Of the controls the best is shown. Where order
-and stride are told together, the accuracy of the order stands in the title, too.
+system, with accuracy and mean absolute error. Where order and stride are told together, the
+accuracy of the order stands in the title, too.
 """
 
 import argparse

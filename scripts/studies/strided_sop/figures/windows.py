@@ -1,6 +1,5 @@
 """Draw accuracy against the seconds between the two windows, a line for each length of window, a
-panel for each corpus, split and model. A mark is a stride, whose number stands beside it. Grey: the
-best control of each length.
+panel for each corpus, split and model. A number beside a mark is its stride.
 """
 
 import argparse

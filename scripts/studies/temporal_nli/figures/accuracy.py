@@ -1,10 +1,8 @@
-"""Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text
-of section 5).
+"""Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and section
+5).
 
-A panel for each source, model and method. Grey ticks: the majority baseline on the same pairs;
-crosses: the control that is best over all pairs. Scoring is ternary, binary for models of two
-labels. The last part of --output says which set is drawn: temporal_nli_temp_order,
-temporal_nli_temp_duration or temporal_nli_cross_unit.
+A panel for each source, model and method. Scoring is ternary, binary for models of two labels. The
+last part of --output names the set: temporal_nli_temp_order, …_temp_duration or …_cross_unit.
 """
 
 import argparse

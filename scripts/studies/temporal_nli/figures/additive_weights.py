@@ -3,13 +3,13 @@ its place in the list.
 
 The model is the control that sees both texts (VIEWS of scripts/studies/temporal_nli/controls.py): a
 logistic regression for entailment, of words without order, crossed with the two prepositions. It is
-fitted here on the training pairs, in seconds. A panel is a list of times, in pairs with a premise
-at a fixed time and `before` in the hypothesis: In May, … / Before July, …
+fitted here on the training pairs. A panel is a list of times, in pairs with a premise at a fixed
+time and `before` in the hypothesis: In May, … / Before July, …
 
 Each time has two marks: its weight in the hypothesis, and its weight in the premise, with its sign
-reversed and the model's constant. So the model says entailment for those pairs whose hypothesis's
-mark is higher than the premise's mark; the distance is the log-odds. In the CSV, in_order is the
-share of all pairs of different times of the list that the model puts in the right order.
+reversed and the model's constant. The model says entailment where the hypothesis's mark is higher;
+the distance is the log-odds. In the CSV, in_order is the share of all pairs of different times of
+the list that the model puts in the right order.
 """
 
 import argparse
@@ -85,7 +85,6 @@ def weights_of(odds: Callable[[pd.DataFrame], np.ndarray], name: str) -> pd.Data
 
 
 def in_order(weights: pd.DataFrame) -> float:
-    """The share of all pairs of different times that the weights put in the right order."""
     place = weights["place"].to_numpy()
     entailed = weights["hypothesis"].to_numpy() > weights["premise"].to_numpy()[:, None]
     right = entailed == (place > place[:, None])
@@ -93,7 +92,6 @@ def in_order(weights: pd.DataFrame) -> float:
 
 
 def points_of(train: pd.DataFrame) -> pd.DataFrame:
-    """The points of all lists, learnt from pairs."""
     odds, text = additive(train), "\n".join([*train["first"], *train["second"]])
     parts = []
     for name in SHOWN:

@@ -1,8 +1,5 @@
-"""Draw what models of temporal-expression NLI take for what: a confusion matrix for each set, model
-and method.
-
-Rows: the label, and how many pairs have it; columns: the prediction. A cell's colour and number:
-its share of the row. Models that know two labels have matrices of two.
+"""Draw what models of temporal-expression NLI take for what: a confusion matrix (rows: the label)
+for each set, model and method. Models that know two labels have matrices of two.
 """
 
 import argparse

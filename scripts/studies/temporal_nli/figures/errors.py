@@ -1,5 +1,5 @@
 """Pairs of temporal-expression NLI to read as cards: for each source and challenge set, on the
-first evaluation split of the dataset that holds out whole templates alone.
+first evaluation split of the dataset that holds out templates alone.
 
 A model that was not shown the premise counts as a control. One that knows two labels is wrong where
 it takes entailment for not_entailment, or the other way round.
@@ -28,7 +28,6 @@ PARTS = {
 
 
 def key(facts: Mapping) -> tuple | None:
-    """Source and challenge set of a dataset that holds out templates alone."""
     options = facts["data_options"]
     place = facts["source"], list(SETS).index(options["challenge_set"])
     return place if options["held_out"] == TEMPLATE else None

@@ -1,10 +1,10 @@
-"""Draw whether accuracy on temporal-expression NLI is a rule or memory: what was held out against
-seen and unseen pairs; a matrix for each source, set, model and method.
+"""Draw whether accuracy on temporal-expression NLI is a rule or memory: a matrix for each source,
+set, model and method.
 
 A row is what training lacked besides whole templates: a list of times, a spelling, a unit, …
-Columns, all of templates that are new: seen, the test pairs without it; unseen, those that have it;
-learnt, the same unseen pairs for the model that learnt from everything, where that was run. A rule
-holds in the middle column; memory falls there, and not in the last one.
+Columns: seen, the test pairs without it; unseen, those that have it; learnt, the same unseen pairs
+for the model that learnt from everything. A rule holds in the middle column; memory falls there,
+and not in the last one.
 """
 
 import argparse
@@ -65,7 +65,6 @@ def without(dataset: str, kind: str) -> str:
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     """A row for each cell, with part and whole (the dataset without what it holds out besides).
-
     Only systems that were measured with something held out besides; of the controls the best over
     all pairs of the datasets of a set.
     """

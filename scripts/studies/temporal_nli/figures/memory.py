@@ -1,14 +1,13 @@
 """Tabulate who is right on pairs of times that stand in the training pairs, and on those that do
 not: a rule, or memory?
 
-The test templates are new, but times come from short lists, so a pair of times ("before March" and
-"before May") often stands in the training pairs of another template, with its label. Who has learnt
-these by heart is right on them, and guesses elsewhere: the row `by heart`, which is no model. Of a
-sentence counts what it says of time, with its prepositions:
+The test templates are new, but times come from short lists, so a pair of times often stands in the
+training pairs of another template, with its label. The row `by heart` is no model: it knows these,
+and guesses elsewhere. Of a sentence counts what it says of time, with its prepositions:
 
-  pair learnt    both sentences say what the two of one training pair say
-  times learnt   each says what some training sentence says, but no training pair says both
-  a time is new  no training sentence says what one of them says
+      pair learnt    both sentences say what the two of one training pair say
+      times learnt   each says what some training sentence says, but no training pair says both
+      a time is new  no training sentence says what one of them says
 
 Read are datasets that hold out whole templates alone.
 """

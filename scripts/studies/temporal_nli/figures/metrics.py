@@ -1,5 +1,5 @@
-"""What the parts of temporal-expression NLI are called in its figures and tables,
-and its rows of the metrics.
+"""What the parts of temporal-expression NLI are called in its figures and tables, and its rows of
+the metrics.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, with the published
-numbers beside ours. A row of the paper that no run measured is left out.
+"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, beside the published
+numbers.
 """
 
 import argparse

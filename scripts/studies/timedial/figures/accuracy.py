@@ -1,9 +1,6 @@
 """Draw 2-best accuracy of every system on TimeDial beside the published numbers (table 5 of Qin et
 al. 2021, on the paper's challenge only) and people: a panel for the challenge, and one for each
-variant of its options; a row for each system under its paradigm, with the most context it was
-measured with. The line at the left is chance (two right options of four: 1/6), the one at the right
-what people reach. Of a variant, and of what has read the challenge, the best control of each view
-is drawn; the CSV has all.
+variant of its options. The CSV has all controls.
 """
 
 import argparse

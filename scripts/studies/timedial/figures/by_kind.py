@@ -1,9 +1,6 @@
-"""Draw 2-best accuracy on TimeDial by the kind of the masked span and by the length of the dialog:
-for each challenge two lines of panels, a row for each system.
-
-Kinds are those of scripts/text/temporal_spans.py; other: spans that its rules do not find. The
-control is the best over all instances. Kinds with fewer than 10 instances and the other controls
-are left out of the figure, not of the CSV.
+"""Draw 2-best accuracy on TimeDial by the kind of the masked span (scripts/text/temporal_spans.py;
+other: what its rules do not find) and by the length of the dialog. The CSV has parts of few
+instances, and all controls.
 """
 
 import argparse

@@ -1,9 +1,5 @@
 """Draw how often wrong options outrank a right one on TimeDial, by the rule that made them (Qin et
-al. 2021, figure 2): a row for each system, a column for each rule.
-
-The share of the wrong options of the rule that score as high as a right option of their instance or
-higher. Of the controls random and the one with the highest 2-best accuracy are drawn; all are in
-the CSV. Diamonds are the numbers behind the paper's figure, whose denominators are others.
+al. 2021, figure 2): a row for each system, a column for each rule. The CSV has all controls.
 """
 
 import argparse
@@ -36,7 +32,6 @@ SLICES = {f"rule={name}": title for name, title in RULES.items()}
 
 
 def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """wrong_above_right by rule of every system, on instances with two right options."""
     places = accuracies(metrics)[["measured_on", "split"]].drop_duplicates()
     rows = over_seeds(metrics).merge(places)
     return widest(rows[(rows["metric"] == "wrong_above_right") & rows["slice"].isin(SLICES)])

@@ -1,5 +1,5 @@
 """Dialogs of TimeDial to read as cards, as table 6 of Qin et al. 2021: every option with the score
-and rank that each system gives it, for each corpus that was learnt from and context that was seen.
+and rank that each system gives it.
 
 An option is judged wrong where it is among the highest, of which there are as many as right
 options, and no right one, or the reverse.
@@ -22,7 +22,6 @@ from scripts.studies.timedial.figures.metrics import RULES, SCOPES
 
 
 def key(facts: Mapping) -> tuple:
-    """The corpus learnt from, and the context."""
     return facts["source"], -SCOPES.index(facts["data_options"]["context_scope"])
 
 

@@ -1,6 +1,5 @@
 """Tabulate what left the training dialogs of TimeDial (Qin et al. 2021), and what was built from
-those that stayed: a row for each source of dialogs, split, and way in which its datasets differ
-here; datasets that differ only in how much of a dialog is seen share one.
+those that stayed: a row for each source of dialogs and split, and for datasets that differ here.
 """
 
 import argparse

@@ -1,10 +1,9 @@
 """What the figures and tables of timedial share: its metrics by system, what the paper prints, and
-how a row is drawn. Not a program.
+how a row is drawn.
 
 A system is a model of resources/models.yaml in one paradigm, which learnt in the domain of the
 challenge, out of it, or not at all (zero-shot), or a control. A published number stands only beside
-the challenge that its `setting` names (measured_on). A figure has a row for each system under its
-paradigm, marks with intervals beside it.
+the challenge that its `setting` names (measured_on).
 """
 
 import argparse
@@ -208,7 +207,6 @@ def paradigm_title(name: str) -> str:
 
 
 def corpus_title(source: str, sources: dict) -> str:
-    """A corpus's title, marked where it is a sample."""
     return source_title(source, sources) + SAMPLE * ("sample" in sources.get(source, {}))
 
 
@@ -216,9 +214,8 @@ def corpus_title(source: str, sources: dict) -> str:
 
 
 def published_beside(sources: Path) -> pd.DataFrame:
-    """What the paper prints of systems, as shares; title is the paper's name of the model.
-
-    The changes of table 7 are added to the value with the target context.
+    """What the paper prints of systems, as shares; title is the paper's name of the model. The
+    changes of table 7 are added to the value with the target context.
     """
     parts = ["measured_on", "method", "domain", "context_scope", "slice"]
     claims = claims_beside(sources, "timedial", parts)
@@ -255,10 +252,8 @@ def human(published: pd.DataFrame, measured_on: str) -> float | None:
 
 def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The points of one challenge and the paper's numbers on it, in the order of the page, with
-    `row`.
-
-    A number of the paper stands in the row of the same system; of systems that were not run, in a
-    row of its own, last in their paradigm.
+    `row`: that of the same system; of systems that were not run one of its own, last in their
+    paradigm.
     """
     key = ["paradigm", "model", "domain"]
     points = points.assign(row=points["paradigm"] + "|" + points["title"] + "|" + points["domain"])

@@ -1,10 +1,7 @@
-"""Tabulate how well the rules find temporal expressions: masked spans found, and what is found in
-dialogs (Qin et al. 2021).
-
-Of each challenge the share of its masked spans that are found with exact bounds in the restored
-dialogs, in all, by kind, and up to 30 that are not. Of each corpus of dialogs how many temporal
-expressions there are, by kind, and how many dialogs are such as the paper makes a challenge of.
-Beside them what the paper counts in DailyDialog with SUTime (sections 3 and 4).
+"""Tabulate how well the rules find temporal expressions: masked spans found with exact bounds, and
+up to MISSES that are not; what is found in dialogs, and how many are such as the paper makes a
+challenge of. Beside it what the paper counts in DailyDialog with SUTime (Qin et al. 2021, sections
+3 and 4).
 """
 
 import argparse
@@ -117,7 +114,6 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
 
 
 def sources_given(given: argparse.Namespace) -> dict:
-    """resources/sources.yaml. Raises UserError for a name that it does not have."""
     sources, names = load(given.sources), [*given.challenges, *given.dialogs]
     if not names:
         raise UserError("neither --dialogs nor --challenges names a source; name at least one")

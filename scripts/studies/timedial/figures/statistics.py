@@ -1,5 +1,5 @@
-"""Tabulate what TimeDial's challenge holds beside what the paper prints of it
-(Qin et al. 2021, table 3), of all splits together and of each.
+"""Tabulate what TimeDial's challenge holds, of all splits together and of each, beside table 3 of
+Qin et al. 2021.
 """
 
 import argparse
@@ -30,7 +30,6 @@ COUNTS = ("instances", "dialogs", "expressions")
 
 
 def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.Series:
-    """The numbers of NAMES; spans: those of the same splits."""
     turns = restored_turns(challenge, str(where))
     dialogs = turns.groupby("dialog_id", sort=False)["text"].agg("\n".join)
     different = dialogs.index[~dialogs.str.lower().duplicated()]

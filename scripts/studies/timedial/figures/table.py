@@ -1,10 +1,9 @@
 """Tabulate TimeDial: 2-best accuracy of every system and context, beside tables 5 and 7 of Qin et
-al. 2021, and 1-best accuracy on the released extras, which the paper leaves out.
+al. 2021, and 1-best accuracy on the released extras.
 
 What the paper measured with the full dialog and this study did not run stands below, on the paper's
-challenge only. Cut: the instances whose context was longer than max_length, so that what is
-farthest from the mask was not seen. Not near: without the instances that a dialog of the training
-corpus still shares words with.
+challenge only. Not near: without the instances that a dialog of the training corpus still shares
+words with.
 """
 
 import argparse
