@@ -15,7 +15,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from scripts.data.card import OF_STUDY, describe_datasets
-from scripts.data.studies import folder_of
+from scripts.data.studies import ALL, folder_of
 from scripts.plan import checks
 from scripts.plan.jobs import Job, Jobs
 from scripts.plan.published import Published
@@ -207,22 +207,14 @@ class Start:
         """List what there is, and print what a finished study found."""
         if not self.is_module:
             self.list_results()
-            work, of_all = (
-                self.work,
-                [name for name, item in self.published.items.items() if item["study"] == "all"],
-            )
+            of_all = self.published.of_study(ALL)
             print(
                 summary(
                     Path(self.jobs.metrics),
-                    Path(work.pages, "index.html"),
+                    Path(self.work.pages, "index.html"),
                     Path("results/benchmarks"),
-                    work.studies,
-                    sorted(
-                        {run.model for run in work.runs.values() if run.name not in work.controls}
-                    ),
                     self.begun,
                     [self.published.files(name)[0] for name in of_all],
-                    sum(work.altered.values(), []),
                 )
             )
 
