@@ -24,7 +24,6 @@ from scripts.publish.panels import (
     in_lines,
     publish,
 )
-from scripts.running.program import UserError
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
     PLACE,
@@ -123,10 +122,6 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     points, sources = decoded(metrics_to_draw(given, draws=True)), load(given.sources)
-    if points.empty:
-        raise UserError(
-            f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again"
-        )
     publish(given, points[POINTS], lambda: draw(points[points["drawn"]], sources))
 
 

@@ -12,7 +12,6 @@ from scripts.publish.arguments import run_program
 from scripts.publish.names import source_title
 from scripts.publish.panels import figure_of, publish
 from scripts.publish.published import claims_beside
-from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import (
     RULES,
     accuracies,
@@ -63,11 +62,6 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
 def main(given: argparse.Namespace) -> None:
     metrics, figure_2, sources = read(given, "Figure 2")
     points = error_points(metrics)
-    if points.empty:
-        raise UserError(
-            f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options "
-            "are right"
-        )
     shown, counts = with_best_control(points, metrics), denominators(given.sources)
     publish(given, drawn(points, figure_2), lambda: draw(shown, figure_2, counts, sources))
 
