@@ -33,7 +33,7 @@ from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = "timedial_accuracy timedial_errors_by_rule timedial_context timedial_by_kind".split()
+FIGURES = "timedial_accuracy timedial_errors_by_rule timedial_by_kind".split()
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
 SOURCES = yaml.safe_load("""
 dailydialog: {title: DailyDialog, measured_on: timedial, domain: in}
@@ -403,7 +403,7 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
         assert set(drawn.loc[drawn["origin"] == "published", "measured_on"]) == {"timedial"}
 
 
-def test_errors_contexts_and_kinds_have_every_point(study):
+def test_errors_and_kinds_have_every_point(study):
     drawn = points_of(study, "timedial_errors_by_rule")
     metrics = read_table(study.metrics).to_pandas()
     here = drawn[(drawn["origin"] == "here") & (drawn["title"] == "MiniLM-L6")]
@@ -421,18 +421,6 @@ def test_errors_contexts_and_kinds_have_every_point(study):
     assert set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
     published = drawn[drawn["origin"] == "published"]
     assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
-    drawn = points_of(study, "timedial_context")
-    fill = drawn[
-        (drawn["origin"] == "here") & (drawn["paradigm"] == "fill") & (drawn["domain"] == "in")
-    ]
-    assert fill.set_index("context_scope")["value"].to_dict() == pytest.approx(
-        {"target": 0.6, "local": 0.7, "full": 0.8}
-    )
-    assert not drawn["title"].isin(["random", "most frequent"]).any()
-    assert "out" not in set(drawn.loc[drawn["origin"] == "here", "domain"]), (
-        "measured with one context only"
-    )
-    assert len(drawn[drawn["origin"] == "published"]) == 36
     counts = (
         points_of(study, "timedial_by_kind").query("title == 'MiniLM-L6'").set_index("slice")["n"]
     )
