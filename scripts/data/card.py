@@ -74,7 +74,6 @@ study ({paper}).
 
 
 def cell(text: object) -> str:
-    """Text as a cell of Markdown shows it."""
     return (
         str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
     )

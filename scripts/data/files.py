@@ -36,7 +36,6 @@ def _here() -> str:
 
 
 def _alive(process: int) -> bool:
-    """Whether a process of this host runs."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -47,7 +46,6 @@ def _alive(process: int) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or a folder if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -190,7 +188,6 @@ def zip_errors(what: str) -> Iterator[None]:
 
 
 def sha256_of(path: Path) -> str:
-    """Hexadecimal sha256 of a file's bytes."""
     with open(path, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
@@ -211,7 +208,6 @@ class Hashes:
             self.known = {}
 
     def sha256(self, file: Path) -> str:
-        """The sha256 of a file."""
         facts, known = file.stat(), self.known.get(str(file))
         if (
             isinstance(known, list)

@@ -28,7 +28,6 @@ class Beside(NamedTuple):
 
 
 def beside(text: str) -> dict[str, Beside]:
-    """The type of the argument --beside."""
     try:
         sources = {
             name: Beside(Path(one["cleaned"]), Path(one["spans"]), one["train"], one["evaluate"])

@@ -90,7 +90,6 @@ def read_runs(folder: Path) -> dict[str, dict]:
 
 
 def write_runs(runs: dict[str, dict], folder: Path) -> None:
-    """Write runs.jsonl, by name."""
     lines = [json.dumps(runs[name], sort_keys=True) + "\n" for name in sorted(runs)]
     (folder / RUNS).write_text("".join(lines), encoding="utf-8")
 

@@ -138,7 +138,6 @@ def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
 
 
 def local_path(url: str) -> Path:
-    """The path that a file:// URL names."""
     return Path(url2pathname(urlsplit(url).path))
 
 

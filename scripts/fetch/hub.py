@@ -54,7 +54,6 @@ class Bar(tqdm):
 
 
 def endpoint() -> str:
-    """Where the hub is: HF_ENDPOINT, else huggingface.co."""
     return (os.environ.get("HF_ENDPOINT") or HOST).rstrip("/")
 
 

@@ -37,7 +37,6 @@ class WrongFiles(UserError):
 
 
 def _inside(value) -> Iterable:
-    """What a value of JSON holds."""
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
@@ -186,7 +185,6 @@ def transformers_config(name: str, content: dict):
 
 
 def no_language_model(name: str, config) -> WrongFiles:
-    """What to say of a model that no method can ask."""
     return WrongFiles(
         f"{name}: a {config.model_type} model is neither an encoder that fills "
         "masks, an encoder-decoder nor a decoder of text, so no method can ask it; "

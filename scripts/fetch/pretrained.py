@@ -141,7 +141,6 @@ def find_tokenizer(origin: Origin) -> list[str]:
 
 
 def has_template(origin: Origin) -> bool:
-    """Whether a model has a chat template."""
     place = origin.bring(TOKENIZER_CONFIG) if origin.locate(TOKENIZER_CONFIG) else None
     told = read_object(origin.name, TOKENIZER_CONFIG, place) if place else {}
     return bool(told.get("chat_template") or origin.locate(TEMPLATE))
@@ -183,7 +182,6 @@ def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
 
 
 def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
-    """Those of the files that are there."""
     files = {}
     for file in names:
         try:

@@ -53,7 +53,6 @@ def rows_named(rows: pd.DataFrame, name: str, file: Path) -> pd.DataFrame:
 
 
 def rows_of_file(predictions: Path, dataset: Path, split: str, resamples: int) -> pd.DataFrame:
-    """The rows of a file of predictions on a split of a dataset."""
     file = split_file(dataset.resolve(), split)
     study, source, name = file.parts[-4:-1]
     if study not in read_studies():

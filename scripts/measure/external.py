@@ -184,7 +184,6 @@ def scores_of(
 
 
 def not_finite(column: pd.Series, at: int) -> str:
-    """What is wrong with a cell of scores."""
     return f"{column.name} is {shown(column.iloc[at])}, not a finite number"
 
 

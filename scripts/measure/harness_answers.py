@@ -31,7 +31,6 @@ ROW = ["part", "data", "question", "options", "labels", "members"]
 
 
 def row_of(line: Any, where: str) -> dict:
-    """A line's row with its answer."""
     try:
         doc, sent, answer = line["doc"], line["arguments"]["gen_args_0"]["arg_0"], line["resps"][0]
         row = {name: doc[name] for name in [*TASK, *ROW]}

@@ -60,7 +60,6 @@ def of_answer(resps: Any) -> float:
 
 
 def refuse_other_doc(doc: dict, known: str, where: str) -> None:
-    """Raise UserError for a doc that is not the one of its hash."""
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     if hashlib.sha256(written.encode()).hexdigest() != known:
         raise UserError(f"{where}: its doc is not the one that doc_hash is of; {REMEDY}")

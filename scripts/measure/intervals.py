@@ -184,7 +184,6 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
 
 
 def difference(row: Mapping, other: Mapping) -> Estimate:
-    """How far a row of metrics lies above another one (combination)."""
     return combination([row, other], [1, -1])
 
 

@@ -10,7 +10,6 @@ from scripts.measure.experiment import read_sources
 
 
 def limit_of(facts: dict) -> int | None:
-    """How many items of each split a run's dataset is cut to."""
     return facts["data_options"].get("limit")
 
 

@@ -59,8 +59,6 @@ def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
 
 
 class Replicate(NamedTuple):
-    """What tells one run of a system from another."""
-
     seed: int
     wording: str | None = None
 
@@ -94,7 +92,6 @@ def sums_by_group(values: Sequence[np.ndarray], group: np.ndarray, groups: int) 
 
 
 def values_of(tally: Tally) -> dict[str, np.ndarray]:
-    """By metric the (replicates,) values."""
     total, count = tally.sums.sum(1), tally.counts.sum()
     return {name: metric(total, count) for name, metric in tally.metrics.items()}
 

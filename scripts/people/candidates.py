@@ -74,7 +74,6 @@ DECIMALS = 9  # of a similarity: what differs by less is a tie, which the order 
 
 
 def read_lines(file: Path) -> dict[int, str]:
-    """The lines of a text file by their numbers from 1."""
     return dict(
         enumerate(
             lines_in(
@@ -140,7 +139,6 @@ def read_questions(file: Path, columns: list[str] = COLUMNS) -> pd.DataFrame:
 
 
 def read_events(file: Path) -> pd.Series:
-    """The phrases of a file, one a line."""
     lines = pd.Series(read_lines(file), dtype=object).str.strip()
     if not lines.str.contains(r"\w").any():
         raise UserError(f"{file}: has no event phrase; write one a line, or leave --events out")
@@ -159,7 +157,6 @@ def pool_of(phrases: pd.Series) -> pd.Series:
 
 
 def distinct(rows: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """The first `limit` answers of each question that are not the same, in their order."""
     return (
         rows[~rows.assign(answer=folded(rows["answer"])).duplicated(["number", "answer"])]
         .groupby("number")
@@ -219,7 +216,6 @@ def masked_model(folder: Path) -> Infill:
 
 
 def by_infill(seeds: pd.DataFrame, infill: Infill) -> pd.DataFrame:
-    """Infills of the seeds, the surest first."""
     produced = infill(seeds[["context", "answer"]].reset_index(drop=True))
     return offer(
         seeds,
@@ -317,7 +313,6 @@ def expanded(
 
 
 def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFrame, dict]:
-    """The candidates of all questions as the arguments ask for them, and where they come from."""
     events = read_events(given.events) if given.events else None
     infill = masked_model(given.model) if given.model else None
     table = expanded(

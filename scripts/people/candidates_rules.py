@@ -107,7 +107,6 @@ def load_terms(file: Path) -> Terms:
 
 
 def drawing(doc: str) -> argparse.ArgumentParser:
-    """The arguments of every program that changes terms at random."""
     options = parser(doc)
     options.add_argument(
         "--terms",
@@ -141,7 +140,6 @@ def shifted(number: int, offsets: list[int], most: int) -> list[int]:
 
 
 def numbers_near(value: float, whole: bool, numbers: dict) -> list[float]:
-    """The variations of a number."""
     near = [value * factor for factor in numbers["factors"]]
     if whole:
         near = [round(number) for number in near if abs(number - round(number)) < 1e-9]
@@ -164,7 +162,6 @@ def word_after(text: str, place: int) -> str:
 
 
 def counts_units(terms: Terms, text: str, place: int) -> bool:
-    """Whether a unit, `times` or a magnitude follows."""
     return word_after(text, place) in {*terms.plural, *terms.singular, *MAGNITUDES, "time", "times"}
 
 

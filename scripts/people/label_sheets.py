@@ -42,7 +42,6 @@ class Form(NamedTuple):
 def write_items(
     folder: Path, table: pd.DataFrame, schema: pa.Schema, provenance: dict, sheet: pd.DataFrame
 ) -> None:
-    """Write what is to be labelled to a folder: ITEMS (label missing) and SHEET."""
     with whole_set(folder) as place:
         write_table(
             pa.Table.from_pandas(table, schema, preserve_index=False),
@@ -246,7 +245,6 @@ def labels_given(given: argparse.Namespace, form: Form) -> pd.DataFrame:
 
 
 def labelling_arguments(doc: str) -> argparse.ArgumentParser:
-    """The arguments of the programs that make data of labels."""
     options = parser(doc)
     options.add_argument(
         "--sheets",

@@ -89,5 +89,4 @@ def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argpars
 
 
 def run_program(main: Callable[[argparse.Namespace], None], doc: str, *reads: str) -> None:
-    """Run the program of a figure or a table, which also reads these."""
     execute(main, publisher_arguments(doc, *reads).parse_args())

@@ -125,7 +125,6 @@ def most_right(
 
 
 def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
-    """So many of the items, in turn from each cell of who was right."""
     ordered = items.iloc[np.argsort(keyed_hash(items["Item"], DRAW), kind="stable")]
     cell = ordered.groupby(KINDS, dropna=False, sort=False)
     turns = ordered.assign(turn=cell.cumcount()).sort_values(
@@ -208,7 +207,6 @@ def cards_of(place: Place, many: int) -> pd.DataFrame:
 
 
 def write_cards(places: list[Place], caption: str, output: Path) -> None:
-    """Write the cards of a study, without the columns that none of them has."""
     many = max(LEAST_ITEMS, MOST_ITEMS // max(len(places), 1))
     tables = [pd.DataFrame(columns=ABOUT), *(cards_of(place, many) for place in places)]
     names = dict.fromkeys(name for table in tables for name in table)

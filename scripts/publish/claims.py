@@ -125,7 +125,6 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
 
 
 def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
-    """Whether a metric lies above or below a number (in per cent)."""
     found = []
     for row in rows.to_dict("records"):
         numbers = [row[name] for name in ("value", "ci_low", "ci_high")]
@@ -154,7 +153,6 @@ def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int
 
 
 def weakest(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome that says least for the claim."""
     return min(outcomes, key=lambda outcome: (outcome.sign, 0))
 
 

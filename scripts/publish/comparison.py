@@ -80,7 +80,6 @@ class Facts:
 
 
 def published_claims(file: Path) -> pd.DataFrame:
-    """published.csv, all columns as text."""
     return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 
@@ -220,7 +219,6 @@ class Comparison:
         return found
 
     def counts(self) -> list[dict[str, str]]:
-        """How many examples a metric was measured on."""
         rows = selected(self.measured(), self.settings).drop_duplicates(["source", "split", "n"])
         return [self.count(row["n"], marks_of(row)) for _, row in rows.iterrows()]
 

@@ -135,7 +135,6 @@ def system_title(name: str, models: dict) -> str:
 
 
 def best_of(controls: pd.DataFrame) -> pd.DataFrame:
-    """The best control of each probe, in the place of a system."""
     best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
     nothing = dict.fromkeys(("above", "above_low", "above_high", "above_p"), np.nan)
     best = best.assign(**nothing, control=None)
@@ -214,7 +213,6 @@ def few_runs(rows: pd.DataFrame) -> str:
 
 
 def limited(row: Mapping) -> str:
-    """The title of a row's corpus, with its limit."""
     return row["corpus_title"] + ("" if pd.isna(row["limit"]) else f", {at_most(row['limit'])}")
 
 
@@ -256,7 +254,6 @@ def in_short(
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
-    """The weightiest first."""
     sample, limits = bool(rows["sample"].any()), sorted(rows["limit"].dropna().unique())
     first = [SAMPLE] * sample + [
         f"Cut to {at_most(limit)} of each split, for a quick look: the intervals are wide."

@@ -42,7 +42,6 @@ def read_findings(file: Path) -> dict:
 
 
 def told_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
-    """What the list tells of a study; an earlier version wrote no findings."""
     return {
         "name": name,
         "marks": marks_of(metrics.assign(sample=metrics["sample"].all())),

@@ -74,7 +74,6 @@ def _is_accented_letter(sign: str) -> bool:
 
 
 def _column_types(table: pd.DataFrame, numbers: list[str]) -> str:
-    """Wide enough for cells and words of headings."""
     longest = {name: table[name].str.len().max() if len(table) else 1 for name in table}
     widths = {name: 1 + max([min(LONG, longest[name]), *map(len, name.split())]) for name in table}
     room = (1 - GAP * len(widths)) / max(HOLDS, sum(widths.values()))

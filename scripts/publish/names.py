@@ -84,7 +84,6 @@ def load_systems(models: Path, sources: Path) -> dict[str, dict]:
 
 
 def model_title(name: str, models: dict) -> str:
-    """A model's title, and whether it was trained from scratch."""
     entry = models.get(name, {})
     scratch = ", from scratch" if "init" in entry else ""
     return f"{entry.get('title', name.replace('_', '-'))}{scratch}"

@@ -97,11 +97,9 @@ class Look(NamedTuple):
     width: float = 1.4
 
     def handle(self, label: str) -> Line2D:
-        """What stands for it in a legend."""
         return Line2D([], [], label=label, **self.settings())
 
     def settings(self) -> dict:
-        """The same as matplotlib names it."""
         return {
             "color": self.colour,
             "marker": self.marker,

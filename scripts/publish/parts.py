@@ -33,12 +33,10 @@ def short(svg: bytes) -> bytes:
 
 
 def data_url(svg: bytes) -> str:
-    """A picture as an address that holds it."""
     return f"data:image/svg+xml;base64,{base64.b64encode(short(svg)).decode()}"
 
 
 def size_of(svg: bytes) -> tuple[int, int]:
-    """Width and height of a picture, in points."""
     found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
 
@@ -69,7 +67,6 @@ def policy_hash(text: str) -> str:
 
 
 def is_long(markup: str) -> bool:
-    """Whether a part of the page is folded away."""
     return len(re.sub(r"<[^>]*>", " ", markup).split()) >= LONG
 
 

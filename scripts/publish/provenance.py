@@ -44,7 +44,6 @@ def counted(told: list[str]) -> list[str]:
 
 
 def machine_kind(fact: dict) -> str:
-    """GPUs, processor and cores of a run, without the machine's name."""
     cost = fact.get("cost")
     if not cost:
         return fact["hardware"]["device"]
@@ -77,7 +76,6 @@ def energy(watt_hours: float) -> str:
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
-    """CPU time, GPU time and energy of runs, in words."""
     costs = [
         fact.get("cost")
         or {

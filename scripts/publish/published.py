@@ -30,7 +30,6 @@ def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFra
 
 
 def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
-    """Rows of claims_beside() with their values as shares."""
     value = pd.to_numeric(claims["value"], errors="coerce")
     if value.isna().any():
         place = f"{sources.with_name('published.csv')}: row {value.index[value.isna()][0] + 2}"

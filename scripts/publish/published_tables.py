@@ -62,7 +62,6 @@ def measure_of(claim: pd.Series) -> str:
 
 
 def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: str) -> list[dict]:
-    """A row for each system that stands beside one number of the paper, or one without any."""
     printed = with_commas(claim["value"]) or "drawn, not printed"
     same = {
         "Table": claim["table"],

@@ -105,7 +105,6 @@ def code_of_program(program: str) -> str | None:
 
 
 def line_of(run: dict, study: dict) -> dict:
-    """The line of runs.jsonl of a finished run; study: STUDY."""
     file = finished(Path(study["train"], run["study"], run["run"], "run.json"), study["command"])
     return {
         "run": json.loads(file.read_text(encoding="utf-8")),
@@ -141,7 +140,6 @@ def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
 
 
 def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: Path) -> None:
-    """Write the record of a study, with that of before."""
     runs = [run for run in study["runs"] if run["study"] == name and run["paradigm"] != CONTROL]
     names = [run["run"] for run in runs]
     lines = {run["run"]: line_of(run, study) for run in runs}
@@ -218,7 +216,6 @@ def is_of_metrics(sha256: str, metrics: Path) -> bool:
 
 
 def commits(lines: list[dict]) -> str:
-    """The commits that made runs, the most frequent first, in short."""
     told = Counter(
         commit_told(line["run"]["timestride"])[:24] if "timestride" in line["run"] else "unknown"
         for line in lines

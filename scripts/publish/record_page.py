@@ -55,7 +55,6 @@ def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
 
 
 def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
-    """What the programs of a study, or of all, find beside their numbers: {file: text}."""
     shown = studies if study == ALL else {study: studies[study]}
     return {
         **{

@@ -83,7 +83,6 @@ def score_alone(
 
 
 def verdict(train: float, evaluation: float, train_average: float, average: float) -> str:
-    """What the evaluation does to who learnt the cue."""
     learnt, met = train - train_average, evaluation - average
     if abs(learnt) < CLEAR:
         return "says little in training"

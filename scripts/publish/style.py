@@ -96,7 +96,6 @@ SETTINGS = {
 
 
 def apply() -> None:
-    """Set the style; to be called before a figure is made."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every glyph of a PDF
     matplotlib.use("Agg")
     matplotlib.rcdefaults()
@@ -128,7 +127,6 @@ def on_shade(share: float) -> str:
 
 
 def mark(axes: Axes, text: str, size: float = 17) -> None:
-    """Say on the face of a panel what marks its numbers: of face_of()."""
     if text:
         longest = max(map(len, text.split("\n")))
         axes.text(
@@ -255,7 +253,6 @@ def drawn(draw: Callable[[], Figure]) -> Figure:
 
 
 def maker(program: str | None) -> str:
-    """Version, commit, program and the identity of its code."""
     told = commit_told(project_version()).removesuffix(", no git commit")
     return f"timestride {told}" + (f", {program} {identity(program)}" if program else "")
 

@@ -96,7 +96,6 @@ def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
 
 
 def markdown(text: str) -> str:
-    """Text as Markdown shows it in a cell."""
     for sign in "\\|*_`<[":
         text = text.replace(sign, f"\\{sign}")
     return text.replace("\n", " ")

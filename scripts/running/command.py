@@ -74,7 +74,6 @@ def snakemake(words: list[str], presets: Iterable[Path] = ()) -> list[str]:
 
 
 def call_of(words: list[str]) -> list[str]:
-    """The call that does what is asked. Raises UserError where that is not clear."""
     match words:
         case ["run", *rest]:
             return snakemake(rest)

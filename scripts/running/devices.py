@@ -26,7 +26,6 @@ CLAIMS: list[int] = []  # descriptors of the locks that this process holds until
 
 
 def processor() -> str:
-    """The name of this machine's processor."""
     info = Path("/proc/cpuinfo")
     names = (
         [

@@ -53,7 +53,6 @@ def owner_in(file: Path) -> dict | None:
 
 
 def described(owner: dict | None) -> str:
-    """An owner in words."""
     if owner is None:
         return "a process that is not known"
     return (

@@ -174,7 +174,6 @@ class _Counted(ast.NodeTransformer):
 
 
 def counted(tree: ast.AST) -> ast.AST:
-    """The tree (changed in place) without what does not count."""
     return _Counted().visit(tree)
 
 
@@ -486,7 +485,6 @@ def _this_file_hash() -> bytes:
 
 @cache
 def _read(module: str) -> dict:
-    """read_module() of a module of this project."""
     source = file_of(module).read_bytes()
     key = hashlib.sha256(_this_file_hash() + source).hexdigest()
     if not _known:

@@ -24,7 +24,6 @@ _waiting: (
 
 
 def _is_whole(folder: Path, files: dict[str, str]) -> bool:
-    """Whether a folder holds these texts, to the byte."""
     try:
         return all((folder / name).read_bytes() == text.encode() for name, text in files.items())
     except OSError:

@@ -148,7 +148,6 @@ def _within(
 
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
-    """The type of an argument that is a whole number within bounds."""
     return _within(
         lambda text: int(text if re.fullmatch("[+-]?[0-9]{1,30}", text.strip()) else ""),
         minimum,
@@ -158,7 +157,6 @@ def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
 
 
 def number(minimum: float, maximum: float) -> Callable[[str], float]:
-    """The type of an argument that is a number within bounds."""
     return _within(float, minimum, maximum, f"a number from {minimum:g} to {maximum:g}")
 
 
@@ -185,8 +183,6 @@ def json_object(text: str) -> dict:
 
 
 def json_object_with(*keys: str) -> Callable[[str], dict]:
-    """The type of an argument that is a JSON object with these keys."""
-
     def read(text: str) -> dict:
         value = json_object(text)
         if missing := [key for key in keys if key not in value]:
@@ -200,7 +196,6 @@ def json_object_with(*keys: str) -> Callable[[str], dict]:
 
 
 def _of_os(error: OSError) -> str:
-    """One sentence on what the operating system refused."""
     file = f"{error.filename}: " if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
@@ -264,7 +259,6 @@ class _LogFile(logging.FileHandler):
 
 
 def log_to(file: Path, mode: str = "w") -> None:
-    """Write messages to a file from here on, too."""
     file.parent.mkdir(parents=True, exist_ok=True)
     logging.getLogger().addHandler(_LogFile(file, mode=mode, encoding="utf-8"))
 

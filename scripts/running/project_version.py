@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def version() -> str:
-    """The version, of pyproject.toml: between two releases that of the last one."""
     with open(ROOT / "pyproject.toml", "rb") as file:
         return tomllib.load(file)["project"]["version"]
 

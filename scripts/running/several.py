@@ -22,7 +22,6 @@ from scripts.running.program import UserError, execute, log, parser, sentence_of
 
 
 def do(job: str, shared: list[str]) -> None:
-    """Do one job; shared: more arguments."""
     name, _, file = job.partition("@")
     program = importlib.import_module(name)
     if hasattr(program, "arguments"):

@@ -49,7 +49,6 @@ def explain_missing_rules(explain: Callable[[str], str]) -> None:
 
 
 def say_unknown(workflow) -> None:
-    """Say once that this version is not known."""
     if not is_known() and is_main_process(workflow):
         logger.warning(
             f"Snakemake {version('snakemake')} is not known to timestride ({KNOWN[0]}x is): it is "
@@ -78,7 +77,6 @@ def lock_by_owner() -> None:
 
 @cache
 def say_damaged(record: str) -> None:
-    """Say once that a record of Snakemake's is left out."""
     logger.warning(f"{record}: this record of an earlier job is damaged; the job may run again")
 
 
@@ -182,7 +180,6 @@ class Gpus:
 
     @property
     def request(self) -> dict[str, int | str | Callable]:
-        """The resources of a run."""
         return {
             "gpu": self.alone,
             **(

@@ -127,7 +127,6 @@ class Start:
         checks.check_programs(self.work, self.jobs)
 
     def explain(self, target: str) -> str:
-        """What to do where no rule makes what is asked for."""
         if manifest := checks.manifest_of(self.work, Path(target)):
             return f"{target}: a manifest stands for this file; ask for it: `snakemake {manifest}`"
         if "/" in target:
@@ -173,8 +172,6 @@ class Start:
         }
 
     def batch_parameters(self) -> dict[str, Callable]:
-        """The parameters of a rule for runs that share a process, and its message."""
-
         def message(wildcards, output) -> str:
             runs = self.work.batches[f"{wildcards.study}/{wildcards.batch}"]
             return self.jobs.message(wildcards.study, runs)
@@ -204,7 +201,6 @@ class Start:
                 print(f"Warning: {error}", file=sys.stderr)
 
     def end(self) -> None:
-        """List what there is, and print what a finished study found."""
         if not self.is_module:
             self.list_results()
             of_all = self.published.of_study(ALL)
@@ -219,6 +215,5 @@ class Start:
             )
 
     def fail(self) -> None:
-        """Print what to do after an error."""
         if not self.is_module:
             print("What is finished stays; the same command goes on from there.", file=sys.stderr)

@@ -132,7 +132,6 @@ def disturb(chance: Random, videos: dict[str, dict]) -> None:
 
 
 def activitynet(videos: int, chance: Random) -> dict[str, dict | list]:
-    """The five files of captions.zip, by name."""
     texts, evaluated = texts_of("captions"), max(2, videos // 5)
     names = [f"v_{name}" for name in identifiers(chance, videos + evaluated + 5)]
     unlisted = [names.pop() for _ in range(5)]
@@ -162,7 +161,6 @@ def activitynet(videos: int, chance: Random) -> dict[str, dict | list]:
 
 
 def write_activitynet(given: argparse.Namespace) -> None:
-    """Write the files of ActivityNet Captions."""
     for name, content in activitynet(given.videos, Random(given.seed)).items():
         write(given.output / name, json.dumps(content))
 
@@ -251,7 +249,6 @@ def listing(names: list[str], chance: Random) -> str:
 
 
 def write_howto100m(given: argparse.Namespace) -> None:
-    """Write the files of HowTo100M."""
     chance = Random(given.seed)
     names = identifiers(chance, given.videos)
     write(given.output / "HowTo100M_v1.csv", listing(names, chance))

@@ -36,7 +36,6 @@ class Time(NamedTuple):
 
 
 def drawn(chance: Random, times: Times) -> Time:
-    """One of the right times."""
     right = [time[:2] for time in times if time[2]]
     return Time(*chance.choice(right), right, [time[:2] for time in times if time[2] is False])
 
@@ -127,7 +126,6 @@ def months(chance: Random, usual: list[str]) -> Times:
 
 
 def weekdays(chance: Random, usual: list[str]) -> Times:
-    """`next Monday`, all with the same word before it."""
     first = chance.choice(["next ", "this ", ""])
     return [(f"{first}{name}", name, name in usual) for name in texts_of("dialogs")["weekdays"]]
 

@@ -49,7 +49,6 @@ def filled(template: str, words: dict[str, object]) -> Turn:
 
 
 def text_of(turn: Turn) -> str:
-    """A turn as one text."""
     return "".join(piece.text if isinstance(piece, Time) else piece for piece in turn)
 
 
@@ -154,7 +153,6 @@ def line(turns: list[Turn], chance: Random) -> str:
 
 
 def write_dailydialog(given: argparse.Namespace) -> None:
-    """Write a zip of each split."""
     chance = Random(given.seed + 2_000_003)
     for split, dialogs in corpus(given.dialogs, given.seed).items():
         text = "".join(f"{line(turns, chance)}\n" for turns in dialogs)
@@ -256,7 +254,6 @@ def challenge(by_split: dict[str, list[list[Turn]]], wanted: int, seed: int) -> 
 
 
 def write_timedial(given: argparse.Namespace) -> None:
-    """Write the challenge."""
     instances = challenge(corpus(given.dialogs, given.seed), given.dialogs, given.seed)
     write(given.output / "test.json", json.dumps(instances, indent=1) + "\n")
 

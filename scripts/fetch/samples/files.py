@@ -19,7 +19,6 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 @cache
 def texts_of(kind: str) -> dict:
-    """The texts of a kind of samples: captions, dialogs or questions."""
     return read_yaml(ROOT / f"resources/samples/{kind}.yaml")
 
 

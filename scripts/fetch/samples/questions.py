@@ -25,7 +25,6 @@ Answers = dict[str, bool]  # by text, whether it is likely
 
 
 def durations(chance: Random, least: int, most: int) -> Answers:
-    """Quantities of every size."""
     answers = {}
     for _ in range(DRAWS):
         unit, minutes = chance.choice(list(MINUTES.items()))
@@ -35,7 +34,6 @@ def durations(chance: Random, least: int, most: int) -> Answers:
 
 
 def clock_times(chance: Random, least: int, most: int) -> Answers:
-    """Hours of the day."""
     return {
         f"{hour % 12 or 12}:00 {'am' if hour < 12 else 'pm'}": least <= hour <= most
         for hour in chance.sample(range(24), DRAWS)

@@ -28,7 +28,6 @@ WRITTEN = (
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """All texts among the values of an entry of resources/samples/."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (dict, list)):

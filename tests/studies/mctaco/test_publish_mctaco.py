@@ -25,9 +25,7 @@ from tests.studies.mctaco.publish_inputs_mctaco import (
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = (
-    "mctaco_by_category mctaco_training_size mctaco_consistency mctaco_ranges"
-).split()
+FIGURES = ("mctaco_by_category mctaco_training_size mctaco_consistency mctaco_ranges").split()
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
@@ -182,11 +180,7 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 
 
 def test_of_the_controls_the_best_is_drawn(study):
-    for name in (
-        "mctaco_by_category",
-        "mctaco_consistency",
-        "mctaco_training_size",
-    ):
+    for name in ("mctaco_by_category", "mctaco_consistency", "mctaco_training_size"):
         svg = study.drawn(name)
         assert "answer and category" in svg and "bag of words" not in svg
     assert {"bag_of_words", "answer_and_category"} <= set(

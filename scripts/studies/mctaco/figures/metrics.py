@@ -155,7 +155,6 @@ def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-")
 
 
 def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list]]:
-    """Each system; of many, each kind and what an open mark means."""
     known = system_looks(points, line="")
     if len(known) > LABELLED:
         known = system_looks(points, "kind", "")

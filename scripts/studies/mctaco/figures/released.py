@@ -43,7 +43,6 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
 
 
 def tabulate(rows: pd.DataFrame, told: dict, sources: dict, models: dict) -> list[dict]:
-    """A row for each system, the highest exact match first."""
     table = []
     for _, of_split in rows.groupby(PLACE, sort=False):
         exact = of_split[of_split["metric"] == "exact_match"]

@@ -28,7 +28,6 @@ PARTS = {"all": "all"} | SLICES
 
 
 def statistics(answers: pd.DataFrame) -> pd.Series:
-    """The numbers of NAMES by slice and metric."""
     words = {name: answers[name.removesuffix("_words")].str.split().str.len() for name in WORDS}
     rows = answers.assign(**words)
     parts = pd.concat([rows.assign(slice="all"), rows.assign(slice="category=" + rows["category"])])

@@ -74,7 +74,6 @@ def of_models(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean over draws and seeds at each size of each system."""
     trained = of_models(rows[rows["seed"].isna()])
     key = "kind model unit_normalization experiment train_questions slice metric".split()
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not
@@ -95,7 +94,6 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def plateau(sources: Path) -> pd.DataFrame:
-    """Where the paper says that its curve goes flat."""
     claims = claims_beside(sources, "mctaco", ["source"])
     claims = claims[claims["metric"] == "plateau.train_pairs"]
     return claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))

@@ -79,7 +79,6 @@ def in_short(low: int, high: int) -> str:
 
 
 def counts_of(points: pd.DataFrame) -> dict[float, list[str]]:
-    """By stride the pairs and the videos, as text."""
     ends = points[points["model"] != "human"].groupby("stride")[["n", "groups"]].agg(["min", "max"])
     return {
         stride: [in_short(*row[name]) for name in ("n", "groups")]

@@ -138,7 +138,6 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
 
 
 def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Panel | None]:
-    """A panel for each stride: the marks of every system, and n."""
     here = set(points["system"])
     known = {name: look._replace(size=3.2) for name, look in known.items() if name in here}
     rows, limits = Rows(points, "source", series="system"), limits_of(points)

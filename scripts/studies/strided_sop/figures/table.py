@@ -16,7 +16,6 @@ PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "meth
 
 
 def number(name: str, row: pd.Series | None, column: str = "value") -> dict[str, str]:
-    """A number of a row, or its interval; empty without a row."""
     text = "" if row is None else percent(row[column]) if column else interval(row)
     return {name: text}
 

@@ -136,7 +136,6 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
 
 
 def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
-    """Where each slice stands, in the first section that has a row for it."""
     found = []
     for name in slices:
         parts = {} if name == ALL else parts_of(name, "=")

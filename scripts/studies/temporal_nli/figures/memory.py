@@ -57,13 +57,11 @@ def times_said(texts: pd.Series) -> pd.Series:
 
 
 def with_times(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs with what their sentences say of time."""
     first, second = (times_said(pairs[name]) for name in ("text_a", "text_b"))
     return pairs.assign(first=first, second=second, both=first + " | " + second)
 
 
 def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By name which of the test pairs belong to a part."""
     together = test["both"].isin(train["both"]).to_numpy()
     said = pd.concat([train["first"], train["second"]])
     each = (test["first"].isin(said) & test["second"].isin(said)).to_numpy()
@@ -115,7 +113,6 @@ def cells_of(
 
 
 def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[dict[str, str]]:
-    """A row for what is learnt by heart and for each system, on the first evaluation split."""
     facts = runs[0].facts
     learnt, split = facts["splits"][:2]
     folder, columns = build / facts["source"] / facts["dataset"], list(NLI.names[:5])

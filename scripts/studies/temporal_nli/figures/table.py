@@ -38,7 +38,6 @@ JOINT = {
 
 
 def printed(claims: pd.DataFrame) -> dict[tuple, str]:
-    """The numbers of the paper's tables, by KEY and metric."""
     is_own = (claims["study"] == STUDY) & (claims["unit"] == "%")
     is_table = is_own & claims["metric"].isin(NAMES) & claims["table"].str.startswith("Table")
     numbers = {}

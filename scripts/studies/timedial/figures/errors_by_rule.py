@@ -37,7 +37,6 @@ def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def denominators(sources: Path) -> pd.Series:
-    """How many wrong options the paper's shares are of."""
     claims = claims_beside(sources, "timedial", ["measured_on", "slice"])
     claims = claims[claims["metric"] == "wrong_above_right.n"]
     return claims.set_index(["measured_on", "slice"])["value"]

@@ -245,7 +245,6 @@ def published_on(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def human(published: pd.DataFrame, measured_on: str) -> float | None:
-    """What people reach on a challenge, by table 5."""
     people = published[(published["model"] == "human") & (published["measured_on"] == measured_on)]
     return float(people["value"].iloc[0]) if len(people) else None
 
@@ -284,7 +283,6 @@ def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_of(row: pd.Series) -> str:
-    """`BERT-base, in-domain`: the name of a row of systems."""
     is_here = row["origin"] == "here"
     less = is_here and row["paradigm"] != "control" and row["context_scope"] != "full"
     parts = [row["title"], domain_title(row), f"{row['context_scope']} context" * less]
@@ -292,14 +290,10 @@ def name_of(row: pd.Series) -> str:
 
 
 def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """beside_paper() with the columns of Rows. A name tells of less than the full dialog, where
-    that is the only context.
-    """
+    """beside_paper() with the columns of Rows. A name tells of less than the full dialog."""
     table = beside_paper(points, published)
     is_here = table["origin"] == "here"
-    scopes = table["context_scope"].where(is_here).groupby(table["row"]).transform("nunique")
-    named = table.assign(context_scope=table["context_scope"].mask(scopes > 1, "full"))
-    named = named.drop_duplicates("row").set_index("row")
+    named = table.drop_duplicates("row").set_index("row")
     return table.assign(
         name=table["row"].map(named.apply(name_of, axis=1)),
         head=table["paradigm"].map(paradigm_title),
@@ -339,7 +333,6 @@ def line_of(
 
 
 def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line2D]]]:
-    """The domains of models, and the paper where there are numbers of it."""
     is_published = table["origin"] == "published"
     present = set(table.loc[~is_published & (table["paradigm"] != "control"), "domain"])
     handles = [

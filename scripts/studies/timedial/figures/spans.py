@@ -49,7 +49,6 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
 
 
 def counted(what: str, number: int, of: int | None = None, /, **cells: str) -> dict:
-    """A count, and its share of a larger one."""
     row = {"Split": "all", "What": what, "Number": f"{number:,}"} | cells
     if of is not None:
         row |= {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}
@@ -129,7 +128,6 @@ def read_splits(folder: Path, splits: list[str], columns: list[str]) -> list[pd.
 def read_challenge(
     given: argparse.Namespace, source: str, splits: list[str]
 ) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
-    """By split a challenge and its spans."""
     tables = (
         read_splits(folder / source, splits, schema.names)
         for folder, schema in ((given.cleaned, CHALLENGE), (given.spans, SPANS))

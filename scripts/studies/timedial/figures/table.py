@@ -73,7 +73,6 @@ def measured(
     sources: dict,
     models: dict,
 ) -> list[dict]:
-    """A row for each system and context of one challenge."""
     table = []
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
         means = over_seeds(of_system)
