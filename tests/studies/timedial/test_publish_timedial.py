@@ -33,7 +33,7 @@ from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = "timedial_accuracy timedial_errors_by_rule timedial_by_kind".split()
+FIGURES = "timedial_accuracy timedial_errors_by_rule".split()
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
 SOURCES = yaml.safe_load("""
 dailydialog: {title: DailyDialog, measured_on: timedial, domain: in}
@@ -249,15 +249,6 @@ def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
     small.write_metrics(rows)
 
 
-def test_controls_alone_are_drawn_by_kind(small):
-    rows = read_table(small.metrics).to_pylist()
-    small.write_metrics([row for row in rows if row["method"] == "control"])
-    small.call("timedial_by_kind")
-    small.write_metrics(rows)
-    drawn = small.drawn("timedial_by_kind")
-    assert "duration" in drawn and "has 10 instances" not in drawn
-
-
 def test_a_variant_of_the_options_has_its_own_row_and_panel_beside_no_published_number(small):
     rows = read_table(small.metrics).to_pylist()
     repaired = [row | {"choices": "repaired", "dataset": "repaired"} for row in rows]
@@ -398,12 +389,12 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
     rows = table_of(study, "timedial_table")
     sample = rows[rows["Corpus"] == "Sample challenge [sample data]"]
     assert len(sample) == len(CONTROLS) + 2 and (sample["2-best in the paper"] == "").all()
-    for name in FIGURES[:3]:
+    for name in FIGURES:
         drawn = points_of(study, name)
         assert set(drawn.loc[drawn["origin"] == "published", "measured_on"]) == {"timedial"}
 
 
-def test_errors_and_kinds_have_every_point(study):
+def test_errors_have_every_point(study):
     drawn = points_of(study, "timedial_errors_by_rule")
     metrics = read_table(study.metrics).to_pandas()
     here = drawn[(drawn["origin"] == "here") & (drawn["title"] == "MiniLM-L6")]
@@ -421,11 +412,6 @@ def test_errors_and_kinds_have_every_point(study):
     assert set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
     published = drawn[drawn["origin"] == "published"]
     assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
-    counts = (
-        points_of(study, "timedial_by_kind").query("title == 'MiniLM-L6'").set_index("slice")["n"]
-    )
-    assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
-    assert counts[counts.index.str.startswith("turns=")].sum() == MANY
 
 
 def test_statistics_stand_beside_table_3(tmp_path, program):

@@ -3,6 +3,7 @@ al. 2021, figure 2): a row for each system, a column for each rule. The CSV has 
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -10,16 +11,16 @@ from matplotlib.figure import Figure
 
 from scripts.publish.arguments import run_program
 from scripts.publish.names import source_title
-from scripts.publish.panels import figure_of, publish
+from scripts.publish.panels import Panel, Rows, figure_of, in_lines, publish
 from scripts.publish.published import claims_beside
 from scripts.studies.timedial.figures.metrics import (
     RULES,
     accuracies,
     context_in_words,
+    draw_systems,
     drawn,
     in_rows,
     legend_of,
-    line_of,
     over_seeds,
     published_on,
     read,
@@ -52,8 +53,16 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
 
     tables, lines = [], []
     for name, challenge in points.groupby("measured_on", sort=False):
-        tables.append(in_rows(challenge, published_on(challenge, figure_2)))
-        lines += line_of(tables[-1], "slice", SLICES, source_title(name, sources), detail_of)
+        table = in_rows(challenge, published_on(challenge, figure_2))
+        rows, by_rule = Rows(table), dict(list(table.groupby("slice")))
+        draw_rule = partial(draw_systems, rows=rows)
+        panels = [
+            Panel(by_rule[rule], draw_rule, title, detail_of(by_rule[rule]), height=rows.height)
+            for rule, title in SLICES.items()
+            if rule in by_rule
+        ]
+        lines += in_lines(panels, len(panels), source_title(name, sources))
+        tables.append(table)
     note = f"wrong options that score as high as a right one (%), {context_in_words(points)}"
     return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
 

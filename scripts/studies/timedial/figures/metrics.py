@@ -28,7 +28,7 @@ from scripts.publish.names import (
     titles_of,
     without_people,
 )
-from scripts.publish.panels import Look, Panel, Rows, among, in_lines
+from scripts.publish.panels import Look, Rows, among
 from scripts.publish.published import claims_beside, with_shares
 from scripts.studies.timedial.evaluate import SCHEMA
 
@@ -166,10 +166,10 @@ def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics[metrics["seed"].isna()]
 
 
-def accuracies(metrics: pd.DataFrame, slices: str = "all") -> pd.DataFrame:
-    """2-best accuracy over all seeds; slices: a pattern of their names."""
+def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
+    """2-best accuracy over all seeds."""
     rows = over_seeds(metrics)
-    return rows[(rows["metric"] == "two_best_accuracy") & rows["slice"].str.fullmatch(slices)]
+    return rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all")]
 
 
 def widest(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -313,26 +313,7 @@ def draw_systems(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
     axes.set_xlim(0, 100)
 
 
-def line_of(
-    table: pd.DataFrame,
-    column: str,
-    titles: dict[str, str],
-    heading: str,
-    detail: Callable[[pd.DataFrame], str],
-    draw: Callable = draw_systems,
-) -> list[list[Panel]]:
-    """Panels with the same rows, one for each value of a column that has a title; table: of
-    in_rows().
-    """
-    rows, panels = Rows(table), []
-    by_part = dict(list(table.groupby(column)))
-    for part in [part for part in titles if part in by_part]:
-        points, draw_part = by_part[part], partial(draw, rows=rows)
-        panels.append(Panel(points, draw_part, titles[part], detail(points), height=rows.height))
-    return in_lines(panels, len(panels), heading)
-
-
-def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line2D]]]:
+def legend_of(table: pd.DataFrame) -> list[tuple[str, list[Line2D]]]:
     is_published = table["origin"] == "published"
     present = set(table.loc[~is_published & (table["paradigm"] != "control"), "domain"])
     handles = [
@@ -341,4 +322,4 @@ def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line
         if name in present
     ]
     handles += [PAPER.handle(IN_PAPER)] * bool(is_published.any())
-    return [("", [*handles, *others])]
+    return [("", handles)]
