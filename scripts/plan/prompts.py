@@ -5,8 +5,6 @@ Those of `prompts:` of the configuration are laid over it, by method: wordings b
 a whole. It is asked at start-up: standard library only, but for YAML and the schema.
 """
 
-from pathlib import Path
-
 from scripts.running.identity import ROOT
 from scripts.text.placeholders import CANDIDATE, PLACEHOLDER, parts_of
 from scripts.plan.probe import ANSWER, BLIND, WORDED
@@ -112,12 +110,12 @@ def _merged(entry: dict, configured: dict) -> dict:
     return merged
 
 
-def _entries(study_name: str, configured: dict, folder: Path | None) -> tuple[dict, str]:
+def _entries(study_name: str, configured: dict) -> tuple[dict, str]:
     """The entries by method, with the configuration's laid over, and the name of the file. Raises
     UserError where there is neither.
     """
     place = f"scripts/studies/{study_name}/prompts.yaml"
-    file = folder / f"{study_name}.yaml" if folder else ROOT / place
+    file = ROOT / place
     tracked = read_yaml(file) if file.exists() else {}
     if not file.exists() and not configured:
         raise UserError(
@@ -157,11 +155,7 @@ def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: st
 
 
 def prompts_of(
-    study_name: str,
-    study: dict,
-    method: str,
-    folder: Path | None = None,
-    configured: dict | None = None,
+    study_name: str, study: dict, method: str, configured: dict | None = None
 ) -> dict[str, dict]:
     """By wording what a run of a method is given: {score, threshold, domain, texts: {label or
     candidate: text}}, and masks; of one that is answered {question, answers: {label: text} or
@@ -171,7 +165,7 @@ def prompts_of(
     "train" or None. Raises UserError that names place, method and wording of what is wrong.
     """
     configured = (configured or {}).get(study_name, {})
-    entries, place = _entries(study_name, configured, folder)
+    entries, place = _entries(study_name, configured)
     if method not in entries:
         raise UserError(
             f"{place}: has no method {shown(method)}{closest(method, map(str, entries))}"
@@ -256,18 +250,3 @@ def check_configured_prompts(configured: dict, studies: dict) -> None:
                 )
         for method in methods:
             prompts_of(name, studies[name], method, configured=configured)
-
-
-def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> None:
-    """Raises UserError for a worded method without a sound entry, and for an entry of no such
-    method.
-    """
-    methods = worded_methods(study)
-    for method in methods:
-        prompts_of(study_name, study, method, folder)
-    for method in _entries(study_name, {}, folder)[0]:
-        if method not in methods:
-            raise UserError(
-                f"scripts/studies/{study_name}/prompts.yaml: {shown(method)} is no method of "
-                f"{study_name} that asks in words{closest(method, methods)}"
-            )

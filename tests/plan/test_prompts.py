@@ -8,7 +8,9 @@ import pytest
 import yaml
 
 from scripts.running.program import UserError
-from scripts.plan.prompts import check_configured_prompts, check_prompts, prompts_of
+from scripts.data.yaml_files import read_yaml
+from scripts.plan import prompts
+from scripts.plan.prompts import check_configured_prompts, prompts_of, worded_methods
 from tests.conftest import ROOT
 from tests.registers import STUDIES
 from tests.files import read_json, write_yaml
@@ -17,12 +19,25 @@ from tests.training import arguments
 from tests.plan.test_configuration import read
 from tests.train.test_likelihood import pairs, save_decoder
 
+PLACE = "scripts/studies/{}/prompts.yaml"
 YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| no"}
+
+
+def prompts_in(folder, study: str, method: str, entries: dict | None = None) -> dict:
+    """prompts_of() in a project whose study has these entries, or no file."""
+    if entries is not None:
+        file = folder / PLACE.format(study)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_yaml(file, entries)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prompts, "ROOT", folder)
+        return prompts_of(study, STUDIES[study], method)
 
 
 def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
     for name, study in STUDIES.items():
-        check_prompts(name, study)
+        assert set(read_yaml(ROOT / PLACE.format(name))) == set(worded_methods(study))
+        assert all(prompts_of(name, study, method) for method in worded_methods(study))
         asked = [
             method
             for method, how in study["methods"].items()
@@ -103,10 +118,9 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
     ],
 )
 def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, said):
-    folder = tmp_path_factory.mktemp("prompts")
-    write_yaml(folder / f"{study}.yaml", {"likelihood": read(entry)})
+    folder, entries = tmp_path_factory.mktemp("prompts"), {"likelihood": read(entry)}
     with pytest.raises(UserError) as error:
-        prompts_of(study, STUDIES[study], "likelihood", folder)
+        prompts_in(folder, study, "likelihood", entries)
     assert str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ")
     assert "likelihood" in str(error.value)
     assert said in str(error.value)
@@ -114,18 +128,9 @@ def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, sa
 
 def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
     with pytest.raises(UserError, match="scripts/studies/mctaco/prompts.yaml: no such file"):
-        prompts_of("mctaco", STUDIES["mctaco"], "likelihood", tmp_path)
-    (tmp_path / "mctaco.yaml").write_text("likelyhood: {}")
+        prompts_in(tmp_path, "mctaco", "likelihood")
     with pytest.raises(UserError, match="has no method likelihood; did you mean likelyhood?"):
-        prompts_of("mctaco", STUDIES["mctaco"], "likelihood", tmp_path)
-    (tmp_path / "mctaco.yaml").write_text(
-        (ROOT / "scripts/studies/mctaco/prompts.yaml").read_text() + "\nverbalize: {}\n"
-    )
-    with pytest.raises(
-        UserError,
-        match="verbalize is no method of mctaco that asks in words; did you mean verbalizer?",
-    ):
-        check_prompts("mctaco", STUDIES["mctaco"], tmp_path)
+        prompts_in(tmp_path, "mctaco", "likelihood", {"likelyhood": {}})
 
 
 @each_row(
@@ -175,10 +180,9 @@ def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
     ],
 )
 def test_what_is_wrong_with_a_question_is_said(tmp_path_factory, method, entry, said):
-    folder = tmp_path_factory.mktemp("prompts")
-    write_yaml(folder / "mctaco.yaml", {method: read(entry)})
+    folder, entries = tmp_path_factory.mktemp("prompts"), {method: read(entry)}
     with pytest.raises(UserError) as error:
-        prompts_of("mctaco", STUDIES["mctaco"], method, folder)
+        prompts_in(folder, "mctaco", method, entries)
     assert said in str(error.value)
 
 
@@ -215,11 +219,9 @@ def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
         "threshold": "train",
         "wordings": {"plain": {"likely": "{text_a}| {text_b}"}},
     }
-    write_yaml(
-        folder / "mctaco.yaml", {"likelihood": plain, "likelihood_blind": BLIND | read(changed)}
-    )
+    entries = {"likelihood": plain, "likelihood_blind": BLIND | read(changed)}
     with pytest.raises(UserError) as error:
-        prompts_of("mctaco", STUDIES["mctaco"], "likelihood_blind", folder)
+        prompts_in(folder, "mctaco", "likelihood_blind", entries)
     assert said in str(error.value)
 
 
