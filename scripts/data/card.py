@@ -80,8 +80,8 @@ def cell(text: object) -> str:
 
 
 def dataset_of(folder: Path, path: str) -> dict:
-    """What a card says of one dataset: configuration, schema, terms, options and
-    by split its file, rows and hash.
+    """What a card says of one dataset: configuration, schema, terms, options and by split its file,
+    rows and hash.
     """
     manifest = folder / path / "manifest.json"
     splits = {

@@ -1,8 +1,8 @@
 """Contrast pairs: each item of an evaluation split beside a counterpart that differs in one thing.
 
-Not a program. A counterpart has the id of its original with COUNTERPART behind it. A dataset with
-contrast pairs holds only items that have a counterpart, so originals and counterparts pair one to
-one. A system counts where it is right on both (Gardner et al. 2020, contrast consistency).
+A counterpart has the id of its original with COUNTERPART behind it. A dataset with contrast pairs
+holds only items that have one. A system counts where it is right on both (Gardner et al. 2020,
+contrast consistency).
 """
 
 import numpy as np
@@ -17,9 +17,7 @@ def is_counterpart(ids: pd.Series) -> np.ndarray:
 
 
 def contrast_pairs(ids: np.ndarray | pd.Index) -> np.ndarray:
-    """(pairs, 2) the places of each original and of its counterpart; (0, 2) where the ids, each
-    different, hold no counterpart.
-    """
+    """(pairs, 2) the places of each original and of its counterpart; (0, 2) where there is none."""
     names = pd.Index(ids)
     originals = np.flatnonzero(~is_counterpart(names.to_series()))
     places = names.get_indexer(names[originals] + COUNTERPART)

@@ -53,10 +53,9 @@ def _remove(path: Path) -> None:
 
 
 def _place_beside(path: Path) -> Path:
-    """A hidden name beside `path` that no other process takes: .<host>-<process>.<name>.
-
-    What killed processes of this host left behind under such a name is removed, and what nobody
-    touched for a week, wherever it came from.
+    """A hidden name beside `path` that no other process takes: .<host>-<process>.<name>. What
+    killed processes of this host left under such a name is removed, and what nobody touched for a
+    week.
     """
     with suppress(OSError):  # another process may be quicker, or own them
         for left in path.parent.glob(f".*.{glob.escape(path.name)}"):
@@ -71,12 +70,9 @@ def _place_beside(path: Path) -> Path:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yield a place beside `path` to write a file or a folder to;
-    rename it when the block ends well.
-
-    It is on the disk before it gets its name, so that a machine that loses power leaves the old
-    file or the new one. The place keeps the suffix of `path`. On any error it is removed and `path`
-    stays as it was.
+    """Yield a place beside `path` to write a file or a folder to; rename it when the block ends
+    well. It is on the disk before it gets its name, so that a machine that loses power leaves the
+    old file or the new one. The place keeps the suffix of `path`. On any error it is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = _place_beside(path)
@@ -113,9 +109,7 @@ def synced(path: Path) -> None:
 @contextmanager
 def whole_set(folder: Path) -> Iterator[Path]:
     """Yield a place for several files or folders; they take their names in `folder` when the block
-    ends well, else none does.
-
-    A folder takes the place of the one of its name. On any error `folder` stays as it was, or away.
+    ends well, else none does. A folder takes the place of the one of its name.
     """
     new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,9 +131,8 @@ def whole_set(folder: Path) -> Iterator[Path]:
 
 
 def _take_names(place: Path, folder: Path) -> None:
-    """Move all that is in `place` to `folder`.
-
-    Raises OSError, and moves nothing, where a folder is in a file's place.
+    """Move all that is in `place` to `folder`. Raises OSError, and moves nothing, where a folder is
+    in a file's place.
     """
     written = sorted(place.iterdir())
     for path in written:
@@ -159,10 +152,8 @@ def _take_names(place: Path, folder: Path) -> None:
 
 @contextmanager
 def zip_errors(what: str) -> Iterator[None]:
-    """Every way in which zipfile and its decompressors tell of bytes that are no whole zip,
-    as a UserError.
-
-    `what` opens its sentence.
+    """Every way in which zipfile and its decompressors tell of a broken zip, as a UserError that
+    `what` opens.
     """
     try:
         yield
@@ -193,11 +184,9 @@ def sha256_of(path: Path) -> str:
 
 
 class Hashes:
-    """The sha256 of files, remembered in a JSON file (name to size, time and hash) while their size
-    and time are the same.
-
-    What was changed within the last seconds is not remembered: a second change might leave both as
-    they are.
+    """The sha256 of files, remembered in a JSON file while their size and time are the same. What
+    was changed within the last seconds is not remembered: a second change might leave both as they
+    are.
     """
 
     def __init__(self, memory: Path):

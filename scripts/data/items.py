@@ -1,8 +1,5 @@
-"""The name of an example on a page for people, and in their answers:
-it tells neither its label nor its place in the corpus.
-
-Not a program. The ids of examples would: of a pair they name the video, of an option they number
-the right ones first.
+"""The name of an example on a page for people, and in their answers. The example's id would tell
+its label or its place: of a pair it names the video, of an option the right ones come first.
 """
 
 from typing import TYPE_CHECKING

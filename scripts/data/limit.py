@@ -1,9 +1,8 @@
-"""The option `limit` of every study: an evaluation split cut to at most so many of its items,
-by hash.
+"""The option `limit` of every study: an evaluation split cut to at most so many of its items, by
+hash.
 
-Not a program. An item is what is scored as a whole: a pair, a question with its answers, an
-instance with its candidates. A smaller limit keeps a part of what a larger one keeps; what is
-learnt from, or chooses the epoch, is never cut.
+An item is what is scored as a whole. A smaller limit keeps a part of what a larger one keeps; what
+is learnt from, or chooses the epoch, is never cut.
 """
 
 import numpy as np
@@ -21,8 +20,8 @@ def limit_hashes(ids: pd.Series, *numbers: np.ndarray) -> np.ndarray:
 
 
 def limit_provenance(kept: int, of: int, items: str, where: str) -> dict:
-    """What the provenance of a cut split says, which is logged as well;
-    where: the dataset and its split.
+    """What the provenance of a cut split says, which is logged as well; where: the dataset and its
+    split.
     """
     log.info("%s: cut to %d of %d %s by the option limit", where, kept, of, items)
     return {"limited": {"items": items, "kept": kept, "of": of}}

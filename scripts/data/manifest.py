@@ -36,9 +36,8 @@ def describe(folder: Path, names: list[str]) -> dict:
 
 
 def files_in(manifest: Path) -> dict[str, dict]:
-    """By name the bytes and the sha256 of the files that a manifest lists.
-
-    Raises UserError where it is damaged.
+    """By name the bytes and the sha256 of the files of a manifest. Raises UserError where it is
+    damaged.
     """
     try:
         files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
@@ -53,8 +52,8 @@ def files_in(manifest: Path) -> dict[str, dict]:
 
 
 def lost_files(manifest: Path) -> list[str]:
-    """The files of a manifest that are gone or have another length now; its own name,
-    if it cannot be read.
+    """The files of a manifest that are gone or have another length now; its own name, if it cannot
+    be read.
     """
     try:
         files = files_in(manifest)
@@ -74,9 +73,8 @@ def manifest_beside(file: Path) -> Path:
 
 
 def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
-    """What says how a file of results/ was left, and by file the sha256 that it says: a manifest
-    of its files, or beside it; the mark of a finished run of what it handed out. None where nothing
-    says it.
+    """What says how a file of results/ was left, and by file the sha256: a manifest of its files,
+    or beside it; the mark of a finished run. None where nothing says it.
     """
     if file.name.endswith("manifest.json"):
         facts = files_in(file)
@@ -110,9 +108,8 @@ def check_made(files: Iterable[Path]) -> None:
 
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:
-    """Describe the named files of a folder in `output`.
-
-    Raises UserError for a file that is not there.
+    """Describe the named files of a folder in `output`. Raises UserError for a file that is not
+    there.
     """
     described = describe(folder, names)
     with whole(output) as place:

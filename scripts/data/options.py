@@ -1,9 +1,6 @@
-"""The arguments of every study's builder.
-
---options are the options of its dataset, as study.yaml declares them.
-
-Not a program. The workflow checks options before anything runs. This check serves who calls a
-builder by hand.
+"""The arguments of every study's builder. --options are the options of its dataset, as study.yaml
+declares them. The workflow checks them before anything runs; this check serves who calls a builder
+by hand.
 """
 
 import argparse
@@ -48,9 +45,8 @@ def source_beside(given: argparse.Namespace, name: str) -> Beside:
 
 
 def options_of(study: str) -> Callable[[str], dict]:
-    """The type of the argument --options: a JSON object of the study's options.
-
-    An option left out gets its default.
+    """The type of the argument --options: a JSON object of the study's options, with their
+    defaults.
     """
 
     def read(text: str) -> dict:
@@ -77,8 +73,8 @@ def builder_arguments(
     splits: str = "its splits, the one to learn from first",
     count: int | str = "+",
 ) -> argparse.ArgumentParser:
-    """The arguments that every builder takes; splits: what --splits names, in words;
-    count: how many.
+    """The arguments that every builder takes; splits: what --splits names, in words; count: how
+    many.
     """
     options = parser(doc)
     options.add_argument(

@@ -72,9 +72,8 @@ def columns_of(method: dict, learnt_from: bool) -> list[str]:
 
 
 def read_runs(folder: Path) -> dict[str, dict]:
-    """The lines of runs.jsonl, by the name of the run; none where there is no record.
-
-    Raises UserError for a file that is broken.
+    """The lines of runs.jsonl, by the name of the run; none where there is no record. Raises
+    UserError for a broken file.
     """
     file, found = folder / RUNS, {}
     if not file.exists():
@@ -129,7 +128,6 @@ def scored_rows(
     predictions: pa.Table, data: Path, columns: dict[str, str], whole_scores: bool = False
 ) -> list[dict]:
     """Rows of scores.parquet of one run; data: the folder of its dataset; columns: its study's.
-
     Raises UserError for predictions that are not in the dataset's order.
     """
     found: dict[tuple, dict] = {}
@@ -213,8 +211,8 @@ def to_a_millionth(metrics: pa.Table) -> pa.Table:
 
 
 def write_compact(table: pa.Table, file: Path) -> None:
-    """Write a table of a record: the bytes of one place of each number together, which
-    compress well.
+    """Write a table of a record: the bytes of one place of each number together, which compress
+    well.
     """
     numbers = [
         "score.list.element" if field.name == "score" else field.name

@@ -38,8 +38,8 @@ class Facts(dict):
 
 
 def is_name(value: object) -> bool:
-    """Whether a value names a source, a dataset, a model or a run:
-    a text without what would lead a path elsewhere.
+    """Whether a value names a source, a dataset, a model or a run: a text that leads a path nowhere
+    else.
     """
     return (
         isinstance(value, str)
@@ -68,9 +68,7 @@ def _are_labels(value: object) -> bool:
 
 
 def facts_of(file: Path) -> Facts:
-    """A run's run.json.
-
-    Raises UserError, which says to run again, for one that is broken or holds what training never
+    """A run's run.json. Raises UserError for one that is broken or holds what training never
     writes.
     """
     facts = json_of(text_of(file, REMEDY, "run again"), str(file), REMEDY)
@@ -108,9 +106,8 @@ def facts_of(file: Path) -> Facts:
 
 
 def read_predictions(folder: Path, columns: Iterable[str]) -> pa.Table:
-    """The named columns of a run's predictions.
-
-    Raises UserError where they are none, incomplete, of differing width, or of another run.
+    """The named columns of a run's predictions. Raises UserError where they are none, incomplete,
+    of differing width, or of another run.
     """
     file, columns = folder / "predictions.parquet", list(columns)
     table = read_table(file, columns, PREDICTIONS)

@@ -206,11 +206,8 @@ METRICS = pa.schema(
 
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq.ParquetWriter]:
-    """A Parquet writer (zstd, a checksum a page) for tables of `schema`;
-    the file appears when the block ends well.
-
-    `provenance` (source hashes, licence, settings) is stored as JSON under the metadata key
-    `timestride`.
+    """A Parquet writer (zstd, a checksum a page) for tables of `schema`; the file appears when the
+    block ends well. `provenance` is stored as JSON under the metadata key `timestride`.
     """
     schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
     with (
@@ -273,9 +270,9 @@ def provenance_of(path: Path) -> dict:
 def read_metrics(
     path: Path, schema: pa.Schema = METRICS, draws: bool = False, others: bool = False
 ) -> pa.Table:
-    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are
-    wanted; draws: with them, which only comparisons need; others: with the rows of what others
-    released (of another dataset than `released`), which a table of their own shows.
+    """A table of metrics; schema: of a study's own ones, where its rows are wanted; draws: with
+    them, which only comparisons need; others: with the rows of what others released, which a table
+    of their own shows.
     """
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
@@ -294,8 +291,8 @@ def read_metrics(
 def check_columns(
     path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None
 ) -> None:
-    """Raises UserError where a wanted column is not in a file, stands twice,
-    or is of another type than in `schema`.
+    """Raises UserError where a wanted column is not in a file, stands twice, or is of another type
+    than in `schema`.
     """
     present = found.names
     if missing := [name for name in wanted if name not in present]:
@@ -328,10 +325,8 @@ def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterab
 def read_table(
     path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None
 ) -> pa.Table:
-    """Read a Parquet file, or the named columns of it; refuse it when one is missing,
-    or when a byte of it has changed.
-
-    schema: what the columns must be, of those that it names.
+    """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a
+    byte of it has changed. schema: what the columns must be, of those that it names.
     """
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         present = opened.schema_arrow.names
@@ -343,8 +338,8 @@ def read_table(
 
 
 def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) -> pa.Table:
-    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column
-    `key`: a file of any size is streamed.
+    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column `key`;
+    the file is streamed.
     """
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         check_columns(path, opened.schema_arrow, columns)
@@ -362,9 +357,8 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
-    """read_table() of the columns of a schema.
-
-    Raises UserError for a value that is missing in a column not in `missing`.
+    """read_table() of the columns of a schema. Raises UserError for a value that is missing in a
+    column not in `missing`.
     """
     table = read_table(path, schema.names, schema)
     check_complete(path, table, set(schema.names) - set(missing))
@@ -373,7 +367,6 @@ def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) ->
 
 def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:
     """sha256 over the values of the named columns: row order counts, chunks and metadata do not.
-
     Text, integers and floats only. Raises UserError for a missing value, naming `where`.
     """
     digest = hashlib.sha256()
@@ -407,7 +400,5 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
 
 
 def content_digest(path: Path, columns: list[str]) -> str:
-    """digest_of the named columns of a Parquet file:
-    neither its encoding nor the version of its writer changes it.
-    """
+    """digest_of the named columns of a Parquet file: its encoding and its writer change nothing."""
     return digest_of(read_table(path, columns), columns, str(path))

@@ -28,9 +28,8 @@ HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)
 def text_of(
     file: Path, remedy: str = "fetch it again", missing: str = "fetch the corpus again"
 ) -> str:
-    """The text of a file in UTF-8.
-
-    Raises UserError for one that is missing, a folder, or in another encoding.
+    """The text of a file in UTF-8. Raises UserError for one that is missing, a folder, or in
+    another encoding.
     """
     try:
         content = file.read_bytes()
@@ -64,10 +63,8 @@ def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
 
 
 def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]:
-    """The lines of a text, without their ends; a last one that is empty is none.
-
-    Raises UserError where carriage returns alone seem to end them: nothing tells such lines from
-    one long line.
+    """The lines of a text, without their ends; a last one that is empty is none. Raises UserError
+    where carriage returns alone seem to end them.
     """
     if "\r" in text.removesuffix("\r") and "\n" not in text:
         raise UserError(
@@ -79,9 +76,8 @@ def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object of its pairs.
-
-    Raises UserError (without its file) for a key that stands twice.
+    """A JSON object of its pairs. Raises UserError (without its file) for a key that stands
+    twice.
     """
     known: dict[str, object] = {}
     for name, value in pairs:
@@ -99,11 +95,9 @@ def json_of(
     remedy: str = "fetch it again",
     behind: Callable[[str], str] = lambda before: "",
 ) -> Any:
-    """The value of a JSON text; `where` (file, line) opens the error.
-
-    Raises UserError for broken JSON, a key that stands twice in an object, half of a surrogate
-    pair, and what is nested too deep. behind: tells of the text before a fault what it lies in, as
-    `, in or just behind video x`.
+    """The value of a JSON text; `where` (file, line) opens the error. Raises UserError for broken
+    JSON, a key that stands twice, half of a surrogate pair, and what is nested too deep. behind:
+    tells of the text before a fault what it lies in, as `, in or just behind video x`.
     """
 
     def place(at: int) -> str:
@@ -141,11 +135,9 @@ def csv_of(
     remedy: str = "fetch it again",
     missing: str = "fetch the corpus again",
 ) -> pd.DataFrame:
-    """The named columns of a CSV file with a header, as text; the n-th row (from 0) is the n-th
-    record; empty lines are none.
-
-    Raises UserError that names the line for a record with more or fewer cells than the header, and
-    for broken quotes.
+    """The named columns of a CSV file with a header, as text; empty lines are none. Raises
+    UserError that names the line for a record with more or fewer cells than the header, and for
+    broken quotes.
     """
     text = text_of(file, remedy, missing)
     lines_in(text, str(file), remedy)
@@ -181,9 +173,8 @@ def csv_of(
 
 
 def numbers_of(column: pd.Series, file: Path, remedy: str = "fetch it again") -> pd.Series:
-    """A column of csv_of() as finite numbers.
-
-    Raises UserError that names the row of a cell that is none.
+    """A column of csv_of() as finite numbers. Raises UserError that names the row of a cell that is
+    none.
     """
     values = pd.to_numeric(column, errors="coerce").astype(float)
     wrong = column[~values.abs().lt(float("inf"))]

@@ -15,8 +15,8 @@ MOST = 500_000  # values
 
 
 def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
-    """Raise UserError that names file, line and key of the first key that stands twice
-    in one mapping.
+    """Raise UserError that names file, line and key of the first key that stands twice in one
+    mapping.
     """
     waiting, seen = [root], {id(None)}  # an alias is the very node that it names
     while waiting:
@@ -52,10 +52,8 @@ def count_values(node: yaml.Node, counts: dict[int, float]) -> float:
 
 
 def read_yaml(file: Path):
-    """The value of a YAML file.
-
-    Raises UserError, with the line, for one that cannot be read, has a key twice in one mapping or
-    holds too much by its aliases.
+    """The value of a YAML file. Raises UserError, with the line, for one that cannot be read, has a
+    key twice or holds too much by its aliases.
     """
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_bytes())

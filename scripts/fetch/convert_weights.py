@@ -22,9 +22,8 @@ from scripts.running.program import UserError, execute, log, parser, shown
 
 
 def read_tensors(file: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a pickled state_dict, each with memory of its own.
-
-    Raises UserError for a pickle of anything else, which is not run.
+    """The tensors of a pickled state_dict, each with memory of its own. Raises UserError for a
+    pickle of anything else, which is not run.
     """
     try:
         found = torch.load(file, map_location="cpu", weights_only=True)

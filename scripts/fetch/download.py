@@ -1,8 +1,7 @@
 """Bring one file: from the mirror first, then from each URL in turn; it is verified first.
 
-A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by the size
-that is declared for it, or else by what its server declares and by what scripts/fetch/web.py
-states.
+A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by its
+declared size, else by what scripts/fetch/web.py states.
 """
 
 import argparse
@@ -44,7 +43,8 @@ class Absent(NoFile):
 
 def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argparse.ArgumentParser:
     """The arguments of a program that reads one entry (kind: source or model) and writes OUTPUT
-    (its help). partial: whether a later start goes on with its unfinished downloads."""
+    (its help). partial: whether a later start goes on with its unfinished downloads.
+    """
     program = parser(doc)
     program.add_argument(
         f"--{kind}", required=True, metavar="NAME", help=f"an entry of {kind.upper()}S"
@@ -84,8 +84,7 @@ def add_mirror(program: argparse.ArgumentParser) -> None:
 
 
 def read_entry(name: str, listing: Path) -> dict:
-    """An entry of resources/sources.yaml or models.yaml. Raises UserError for an unknown name, with
-    the known ones."""
+    """An entry of resources/sources.yaml or models.yaml. Raises UserError for an unknown name."""
     known = entries_of(listing)
     if name not in known:
         raise UserError(f"{listing}: has no {name}{closest(name, known)}")
@@ -93,8 +92,9 @@ def read_entry(name: str, listing: Path) -> dict:
 
 
 def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> None:
-    """Give verified files their names in `output`, all or none, and remove `partial`; files: {name:
-    place now}."""
+    """Give verified files ({name: place now}) their names in `output`, all or none, and remove
+    `partial`.
+    """
     with whole_set(output) as place:
         for file, now in files.items():
             (place / file).parent.mkdir(exist_ok=True)
@@ -112,7 +112,8 @@ def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> No
 
 def check_mirror(mirror: str) -> str | None:
     """The mirror as a folder path or URL; None for an empty text. Raises UserError for a folder
-    that is not there."""
+    that is not there.
+    """
     if not mirror:
         return None
     if mirror.startswith("file://"):
@@ -126,8 +127,7 @@ def check_mirror(mirror: str) -> str | None:
 
 
 def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
-    """Where the mirror has each URL's file: <mirror>/<host>/<path>. A file:// URL has no host:
-    nowhere."""
+    """Where the mirror has each URL's file: <mirror>/<host>/<path>; nowhere for a file:// URL."""
     if not mirror:
         return []
     places = [urlsplit(url) for url in urls if not url.startswith("file://")]
@@ -142,8 +142,7 @@ def local_path(url: str) -> Path:
 
 
 def find(places: list[str]) -> tuple[str, int] | None:
-    """The first place that has a file, and its bytes, 0 where it does not say; None where none has
-    it."""
+    """The first place that has a file, and its bytes, 0 where it does not say; else None."""
     for place in places:
         if place.startswith("file://"):
             if local_path(place).is_file():
@@ -160,10 +159,9 @@ def find(places: list[str]) -> tuple[str, int] | None:
 def _bring(
     name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None, pin: str
 ) -> tuple[Path, str]:
-    """Bring a file from the first place that has it; returns where it lies and the place.
-
-    Raises NoFile when no place has it, UserError when the mirror does not answer or a place
-    gives too much.
+    """Bring a file from the first place that has it; returns where it lies and the place. Raises
+    NoFile when no place has it, UserError when the mirror does not answer or a place gives too
+    much.
     """
     tried = []
     with session() as web:
@@ -207,8 +205,9 @@ def _bring(
 
 
 def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None) -> None:
-    """Raise UserError, and remove the file, unless it has the declared hash and size, each None
-    where not known."""
+    """Raise UserError, and remove the file, unless it has the declared hash and size (None: not
+    known).
+    """
     found, found_size = sha256_of(file), file.stat().st_size
     if sha256 not in (None, found) or size not in (None, found_size):
         file.unlink()
@@ -243,14 +242,14 @@ def download(
     """Bring a file and verify it; returns its place under `partial`, from where the caller takes
     it.
 
-    name: what to call it in messages; pin: where its sha256 and size are written down, for
-    messages; size, most: the bytes that it must have, or may have, each None where not known;
-    archive: its members are verified by the caller, not the file; otherwise: a function that
-    writes the file where the mirror has none, in place of the URLs, and returns from where it
-    came. A verified file that a failed fetch left under `partial` is used again.
+    name: for messages; pin: where its sha256 and size are written down, for messages; size, most:
+    the bytes that it must, or may, have (None: not known); archive: the caller verifies its members
+    instead; otherwise: a function that writes the file where the mirror has none, in place of the
+    URLs, and returns from where it came. A verified file that a failed fetch left under `partial`
+    is used again.
 
-    Raises NoFile when no place has the file, UserError when the mirror does not answer, or hash
-    or size differ.
+    Raises NoFile when no place has the file, UserError when the mirror does not answer, or hash or
+    size differ.
     """
     ready = partial / f"{hashlib.sha256(urls[0].encode()).hexdigest()[:16]}.whole"
     if ready.exists():

@@ -110,8 +110,7 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
 
 
 def fills_masks(name: str, config, names: set[str]) -> bool:
-    """Whether weights of these names hold the head by which an encoder fills masks: all of it that
-    no other weight stands for."""
+    """Whether weights of these names hold the head by which an encoder fills masks."""
     import torch
     from transformers import AutoModelForMaskedLM
 
@@ -138,8 +137,9 @@ def fills_masks(name: str, config, names: set[str]) -> bool:
 def facts_of(
     name: str, config, weights: list[str], shapes: dict[str, list[int]], size: int
 ) -> dict:
-    """The facts of a model. shapes: of each tensor, by name; size: bytes of them. Raises UserError
-    for a kind that no method can ask."""
+    """The facts of a model. shapes: of each tensor, by name; size: bytes. Raises UserError for a
+    kind that no method can ask.
+    """
     kind = kind_of(config)
     if kind is None:
         raise no_language_model(name, config)

@@ -59,10 +59,7 @@ def endpoint() -> str:
 
 def is_whole(file: Path, sha256: str | None) -> bool:
     """Whether a file of the cache is the one wanted or, where none is pinned, the one that it was
-    stored as.
-
-    The cache stores a file under the hub's own hash of it: sha256 for large files, git's for the
-    others.
+    stored as: under the hub's own hash of it, sha256 for large files, git's for the others.
     """
     stored = file.resolve().name
     if sha256 or len(stored) == 64:
@@ -73,9 +70,8 @@ def is_whole(file: Path, sha256: str | None) -> bool:
 @dataclass(frozen=True)
 class Origin:
     """Where the files of a model come from. Its kinds, Hub and Folder, have where (for messages),
-    locate() and bring().
-
-    entry: of resources/models.yaml; pin: where its hashes are written down, for messages.
+    locate() and bring(). entry: of resources/models.yaml; pin: where its hashes are written down,
+    for messages.
     """
 
     name: str
@@ -92,9 +88,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Hub(Origin):
-    """A model of the hub.
-
-    silent: whether the hub did not answer, after half a minute of tries; empty before that. Then
+    """silent: whether the hub did not answer, after half a minute of tries; empty before that. Then
     only the cache is looked through, or each of ten names would take as long.
     """
 
@@ -105,8 +99,9 @@ class Hub(Origin):
         return self.entry["hub"]
 
     def _addresses(self, file: str) -> list[str]:
-        """Where a mirror may have a file: a branch's (resolve/main) stands for the commit's only
-        where the hash is pinned."""
+        """Where a mirror may have a file: a branch's (resolve/main) counts only where the hash is
+        pinned.
+        """
         names = [self.entry["revision"], *(["main"] if self.pinned.get(file) else [])]
         return [f"{HOST}/{self.where}/resolve/{name}/{file}" for name in dict.fromkeys(names)]
 
@@ -118,8 +113,8 @@ class Hub(Origin):
 
     def locate(self, file: str) -> tuple[str | None, int] | None:
         """The URL of a copy of a file in the mirror or the cache, None where only the hub has it,
-        and its bytes, as far as they are known; None for a file that is not there, or of which
-        nobody can say."""
+        and its bytes; None for a file that is not there, or of which nobody can say.
+        """
         if found := find(in_mirror(self.mirror, self._addresses(file))):
             return found
         try:
@@ -132,8 +127,7 @@ class Hub(Origin):
         return Path(about.local_path).as_uri() if about.is_cached else None, about.file_size or 0
 
     def bring(self, file: str) -> Path:
-        """A verified file; returns its place under `partial`. Raises NoFile, and Absent where the
-        hub has none."""
+        """A verified file, under `partial`. Raises NoFile, and Absent where the hub has none."""
         return download(
             f"{self.name}/{file}",
             self._addresses(file),
@@ -153,9 +147,7 @@ class Hub(Origin):
 
     def _write(self, file: str, part: Path) -> str:
         """Write a file out of the user's cache, or through it, to `part`; returns from where it
-        came.
-
-        Raises NoFile where there is none, UserError for everything else that the hub refuses.
+        came. Raises NoFile where there is none, UserError for everything else that the hub refuses.
         """
         called, sha256, cached = f"{self.name}/{file}", self.pinned.get(file), None
         most = longest(file)
@@ -207,8 +199,9 @@ class Hub(Origin):
         return f"{endpoint()}/{self.where}/resolve/{commit}/{file}"
 
     def _refusal(self, called: str, error: Exception, damaged: Path | None = None) -> UserError:
-        """What the hub's refusal or silence means, in one sentence with its remedy. damaged: what
-        the cache has in its place."""
+        """What the hub's refusal or silence means, with its remedy. damaged: what the cache has in
+        its place.
+        """
         hub, revision, place = self.where, self.entry["revision"], endpoint()
         if damaged:
             return UserError(

@@ -51,10 +51,8 @@ SPECIAL_OF_DECODERS = ["[PAD]", "[UNK]", "[BOS]"]
 
 
 def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
-    """Pieces: special tokens, each printable ASCII character alone and inside a word,
-    and the words of a file.
-
-    Capitals are left out, since the tokenizer lower-cases.
+    """Pieces: special tokens, each printable ASCII character alone and inside a word, and the words
+    of a file. Capitals are left out, since the tokenizer lower-cases.
     """
     try:
         listed = words.read_text(encoding="utf-8").split()
@@ -78,10 +76,8 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
 
 def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> Tokenizer:
     """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a
-    [SEP] b [SEP] for a pair.
-
-    A decoder's writes [BOS] a, and keeps newlines. sentinel: it also knows what stands in a mask's
-    place for T5.
+    [SEP] b [SEP]. A decoder's writes [BOS] a, and keeps newlines. sentinel: it also knows what
+    stands in a mask's place for T5.
     """
     special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
     first = [*special, "\n"] if decoder else SPECIAL
@@ -190,9 +186,7 @@ def write_scratch(
 def write_esim(
     name: str, entry: dict, pin: str, folder: Path, fetched: Path, mirror: str | None
 ) -> dict[str, Path]:
-    """ESIM's configuration, and its word vectors or the files of its encoder,
-    a model fetched before; {name: place}.
-    """
+    """ESIM's configuration, and its word vectors or the files of its encoder; {name: place}."""
     if "vectors" in entry:
         wanted = entry["vectors"]
         words = {"vectors": wanted["file"]}
@@ -227,9 +221,8 @@ def write_esim(
 def bring(
     name: str, entry: dict, pin: str, partial: Path, fetched: Path, mirror: str | None
 ) -> dict[str, Path]:
-    """Bring or write the files of a model; {name: place under `partial`}.
-
-    fetched: the folder of the models that are fetched.
+    """Bring or write the files of a model; {name: place under `partial`}. fetched: the folder of
+    fetched models.
     """
     kind = kind_of(entry)
     if kind == "esim":

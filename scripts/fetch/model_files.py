@@ -1,7 +1,5 @@
-"""A model's files, checked as a whole: what could fail in training only fails here,
-in one sentence.
-
-Weights are judged by the headers of their files, which tell names, types and shapes; none is read.
+"""A model's files, checked as a whole: what could fail in training only fails here, in one
+sentence. Weights are judged by the headers of their files; none is read.
 """
 
 import difflib
@@ -41,9 +39,8 @@ def _inside(value) -> Iterable:
 
 
 def read_object(name: str, file: str, place: Path) -> dict:
-    """A JSON object without a key that stands twice, of bounded length and nesting.
-
-    Raises WrongFiles for anything else.
+    """A JSON object without a key that stands twice, of bounded length and nesting. Raises
+    WrongFiles.
     """
     if place.stat().st_size > LONGEST_JSON:
         raise WrongFiles(f"{name}: {file} has more than {LONGEST_JSON:,} bytes; {INSTEAD}")
@@ -71,8 +68,8 @@ def read_object(name: str, file: str, place: Path) -> dict:
 
 
 def refuse_code(name: str, file: str, content) -> None:
-    """Raise WrongFiles where a configuration, or one inside it,
-    asks for code of its own repository.
+    """Raise WrongFiles where a configuration, or one inside it, asks for code of its own
+    repository.
     """
     if isinstance(content, dict):
         if "auto_map" in content:
@@ -87,10 +84,8 @@ def refuse_code(name: str, file: str, content) -> None:
 
 
 def check_architecture(name: str, init: dict) -> bool:
-    """Refuse an `init:` that transformers does not know,
-    or a key that its configuration does not have.
-
-    Returns whether the model also decodes.
+    """Refuse an `init:` that transformers does not know, or a key that its configuration does not
+    have. Returns whether the model also decodes.
     """
     config = read_config(name, "init", init)
     known = set(type(config)().to_dict())
@@ -112,7 +107,7 @@ def number_of(config, key: str) -> int | None:
 
 
 def check_bounds(name: str, where: str, content: dict) -> None:
-    """Raise WrongFiles for a configuration of more layers, experts or labels than any model has."""
+    """Raise WrongFiles for more layers, experts or labels than any model has."""
     for key, value in content.items():
         most = MOST.get(key.rsplit("_", 1)[-1])
         if most and isinstance(value, (int, float)) and value > most:
@@ -123,9 +118,8 @@ def check_bounds(name: str, where: str, content: dict) -> None:
 
 
 def read_config(name: str, where: str, content: dict):
-    """The transformers configuration that a JSON object is, with what it leaves out.
-
-    Raises WrongFiles for no such one.
+    """The transformers configuration of a JSON object, with what it leaves out. Raises
+    WrongFiles.
     """
     from transformers import AutoConfig  # takes a second, and corpora do not need it
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
@@ -162,8 +156,8 @@ def read_config(name: str, where: str, content: dict):
 
 
 def transformers_config(name: str, content: dict):
-    """The transformers configuration that a model's config.json is. Raises WrongFiles for one that
-    needs foreign code, or of weights or a kind that nothing here reads.
+    """The transformers configuration of a model's config.json. Raises WrongFiles for one that needs
+    foreign code, or of weights or a kind that nothing here reads.
     """
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
@@ -193,9 +187,8 @@ def no_language_model(name: str, config) -> WrongFiles:
 
 
 def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
-    """The shape of each tensor of safetensors files, by name.
-
-    Raises WrongFiles for a file that is not whole, and for quantised weights.
+    """The shape of each tensor of safetensors files. Raises WrongFiles for a file that is not
+    whole, and for quantised weights.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -226,9 +219,7 @@ def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
 
 
 def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]]) -> None:
-    """Raise WrongFiles where the index of weights in shards names a tensor
-    that they do not have.
-    """
+    """Raise WrongFiles where the index of shards names a tensor that they do not have."""
     if INDEX in files:
         named = read_object(name, INDEX, files[INDEX])["weight_map"]
         if lost := sorted(set(named) - set(shapes)):
@@ -239,9 +230,8 @@ def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]])
 
 
 def network_of(name: str, config):
-    """The class of transformers that a configuration describes.
-
-    Raises WrongFiles for one that reads no text.
+    """The class of transformers that a configuration describes. Raises WrongFiles for one that
+    reads no text.
     """
     import transformers
 
@@ -263,10 +253,8 @@ def network_of(name: str, config):
 
 def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
     """Raise WrongFiles unless the weights are those of the network that the configuration
-    describes, by name and shape.
-
-    files: {name: place}, safetensors and their index; network: its class, which is made and loaded
-    as in training, but without any numbers.
+    describes, by name and shape. files: {name: place}, safetensors and their index; network: its
+    class, which is loaded as in training, but without any numbers.
     """
     shapes = read_headers(
         name, {file: place for file, place in files.items() if file.endswith(".safetensors")}
@@ -308,9 +296,8 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
 
 @contextmanager
 def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
-    """Whatever a library raises on a model's files as WrongFiles: `said (why); remedy`.
-
-    The panic of a library in Rust is no Exception.
+    """Whatever a library raises on a model's files as WrongFiles: `said (why); remedy`. The panic
+    of a library in Rust is no Exception.
     """
     try:
         yield
@@ -329,8 +316,8 @@ def copy_files(files: dict[str, Path], folder: Path) -> None:
 
 
 def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> None:
-    """Raise WrongFiles unless the tokenizer loads as in training, pads where it must,
-    and makes the model's tokens only.
+    """Raise WrongFiles unless the tokenizer loads as in training, pads where it must, and makes the
+    model's tokens only.
     """
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer

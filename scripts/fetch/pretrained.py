@@ -82,7 +82,8 @@ def origin_of(
     name: str, entry: dict, pin: str, partial: Path, mirror: str | None, root: Path = Path()
 ) -> Hub | Folder:
     """Where the files of a model come from. root: where its folder's path begins. Raises UserError
-    for a folder that is not there."""
+    for a folder that is not there.
+    """
     if "hub" in entry:
         return Hub(name, entry, pin, partial, mirror)
     folder = root / os.path.expanduser(entry["folder"])
@@ -103,9 +104,8 @@ def origin_of(
 
 
 def read_transformers_config(origin: Origin):
-    """The place of a model's config.json, and the transformers configuration that it is.
-
-    Raises UserError for a model that is not read here.
+    """The place of a model's config.json, and the configuration. Raises UserError for a model that
+    is not read here.
     """
     try:
         place = origin.bring(CONFIG)
@@ -123,7 +123,8 @@ def read_transformers_config(origin: Origin):
 
 def find_tokenizer(origin: Origin) -> list[str]:
     """The files that a tokenizer comes as. Raises UserError for a model without one, NoFile where
-    nobody can say."""
+    nobody can say.
+    """
     for names in ([TOKENIZER], *OLDER_TOKENIZERS):
         if all(map(origin.locate, names)):
             return names
@@ -147,9 +148,8 @@ def has_template(origin: Origin) -> bool:
 
 
 def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
-    """The files of the weights, and their index where they come in shards: {name: place}.
-
-    Raises UserError for a model without safetensors, and for a wrong index.
+    """The files of the weights, and their index where they come in shards: {name: place}. Raises
+    UserError for a model without safetensors, and for a wrong index.
     """
     pinned = [file for file in origin.pinned if file.endswith(".safetensors")]
     whole = pinned or origin.locate(WEIGHTS)
@@ -192,8 +192,9 @@ def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
 
 
 def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
-    """The files of the tokenizer, as they are there, with the chat template of a model that writes;
-    {name: place}. Raises UserError for a model without one."""
+    """The files of the tokenizer, with the chat template of a model that writes; {name: place}.
+    Raises UserError for a model without one.
+    """
     if origin.pinned:
         return {
             file: origin.bring(file)
@@ -211,11 +212,9 @@ def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
 def write_tokenizer(
     origin: Origin, files: dict[str, Path], config, folder: Path
 ) -> dict[str, Path]:
-    """A tokenizer that comes as something older, as transformers writes it: tokenizer.json and
-    tokenizer_config.json.
-
-    files: {name: place}, config.json among them; config: what that says. Raises UserError where
-    it cannot be read.
+    """A tokenizer that comes as something older, as tokenizer.json and tokenizer_config.json.
+    files: {name: place}, config.json among them; config: what that says. Raises UserError where it
+    cannot be read.
     """
     from sentencepiece import SentencePieceProcessor
     from transformers import AutoTokenizer
@@ -268,10 +267,8 @@ def write_tokenizer(
 
 def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
     """The files of a model of the hub or of a folder, verified by the entry's hashes and checked;
-    {name: place under `partial`}.
-
-    Raises UserError for what is no model that training can load, for one that the disk has no
-    room for, and NoFile for a file that no place has.
+    {name: place under `partial`}. Raises UserError for what training cannot load, and for one that
+    the disk has no room for; NoFile for a file that no place has.
     """
     # What an earlier fetch left need not come again.
     left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())

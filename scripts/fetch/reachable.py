@@ -61,7 +61,8 @@ def of_model(
     name: str, entry: dict, mirror: str | None, partial: Path
 ) -> tuple[dict[str, dict], list[str]]:
     """The configuration files of a model, none of one that is written here, and what of it is
-    missing."""
+    missing.
+    """
     if "hub" in entry or "folder" in entry:
         return of_pretrained(name, entry, mirror, partial)
     if vectors := entry.get("vectors"):

@@ -32,8 +32,9 @@ REPACKED = 10
 
 
 def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
-    """The downloads of an entry. Raises UserError for an entry that cannot be fetched as it is
-    written."""
+    """The downloads of an entry. Raises UserError for one that cannot be fetched as it is
+    written.
+    """
     where = f"{sources}: {name}"
     if "downloads" not in entry:
         raise UserError(
@@ -62,7 +63,8 @@ def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
 
 def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
     """Raise UserError for an archive with an entry that leads out of its folder, is a link, or is
-    there twice."""
+    there twice.
+    """
     seen = set()
     for entry in archive.infolist():
         path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
@@ -83,7 +85,8 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
 
 def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[bytes]:
     """The bytes of a member as they are unpacked. Raises UserError, which begins with `broken`, for
-    a damaged one."""
+    a damaged one.
+    """
     with zip_errors(broken), archive.open(member) as source:
         while piece := source.read(CHUNK):
             yield piece
@@ -93,7 +96,8 @@ def open_archive(
     place: Path, members: dict, folder: Path, called: str, pin: str
 ) -> dict[str, Path]:
     """Write the named members of a zip into `folder`, verified, whatever their headers claim; {base
-    name: place}."""
+    name: place}.
+    """
     written = {}
     broken = f"{called} is truncated or damaged, or no zip that can be opened, and was removed"
     with zip_errors(broken):
@@ -125,8 +129,8 @@ def open_archive(
 
 
 def weight(members: dict) -> int | None:
-    """What an archive of these members may weigh at most;
-    None where the size of one is not known.
+    """What an archive of these members may weigh at most; None where the size of one is not
+    known.
     """
     sizes = [facts["bytes"] for facts in members.values()]
     return None if None in sizes else REPACKED * sum(sizes) + 1_000_000
@@ -134,7 +138,8 @@ def weight(members: dict) -> int | None:
 
 def fetch(items: list[dict], pin: str, partial: Path, mirror: str | None) -> dict[str, Path]:
     """Bring and verify all files of a source; {file name: its place under `partial`}. pin: where
-    its hashes are declared."""
+    its hashes are declared.
+    """
     files: dict[str, Path] = {}
     for item in items:
         if "file" in item:

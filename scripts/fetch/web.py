@@ -1,9 +1,9 @@
-"""Bring one http(s) URL into a file: bounded in size and time,
-and continued where an earlier try ended.
+"""Bring one http(s) URL into a file: bounded in size and time, and continued where an earlier try
+ended.
 
-Pieces of two versions of a file are never joined. A piece is continued only if the server says, by
-ETag or date, that the file is still the same. Every wait is logged, and none is longer than is
-stated here.
+Pieces of two versions of a file are never joined: a piece is continued only if the server says, by
+ETag or date, that the file is the same. Every wait is logged, and none is longer than is stated
+here.
 """
 
 import os
@@ -84,8 +84,9 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 class Session(requests.Session):
-    """Bounds the time to an answer's headers. Follows redirects to http(s) only, and never from
-    https to http."""
+    """Bounds the time to an answer's headers. Follows redirects to http(s) only, never from https
+    to http.
+    """
 
     def request(self, *given, **named) -> requests.Response:
         with deadline(HEADERS):
@@ -117,9 +118,8 @@ def short(error: BaseException) -> str:
 
 
 def check_room(name: str, needed: dict[Path, int]) -> None:
-    """Raise UserError where a disk is too small, before hours are spent on filling it.
-
-    needed: {folder, which may not be there yet: bytes}.
+    """Raise UserError where a disk is too small. needed: {folder, which may not be there yet:
+    bytes}.
     """
     disks: dict[int, list] = {}
     for folder, size in needed.items():
@@ -144,7 +144,8 @@ def write(
     pieces: Iterable[bytes], target: Path, name: str, done: int, total: int | None, most: int
 ) -> None:
     """Append the pieces to `target`, which has `done` of `total` bytes. Raises TooLarge beyond
-    `most` bytes in all."""
+    `most` bytes in all.
+    """
     try:
         with (
             open(target, "ab") as opened,
@@ -192,7 +193,7 @@ def declared_size(answer: requests.Response) -> int | None:
 
 def size_at(url: str) -> int | None:
     """The bytes of a file that a server has, 0 where it does not say; None where it has none or
-    does not answer. A busy server is asked again for some seconds.
+    does not answer.
     """
     for tries in range(1, TRIES + 1):
         try:
@@ -214,8 +215,9 @@ def _is_packed(answer: requests.Response) -> bool:
 
 
 def _version(answer: requests.Response) -> str:
-    """What distinguishes this version of a file from another: a strong ETag, else its date; empty
-    where nothing does."""
+    """What distinguishes this version of a file from another: a strong ETag, else its date; else
+    empty.
+    """
     if _is_packed(answer):
         return ""  # the bytes in the file are not the bytes that Range counts
     tag = answer.headers.get("ETag", "W/")
@@ -224,7 +226,8 @@ def _version(answer: requests.Response) -> str:
 
 def _piece(part: Path) -> tuple[int, str]:
     """How many bytes an earlier try left in `part`, and the version of the file that they belong
-    to."""
+    to.
+    """
     if not part.exists() or not note_of(part).exists():
         return 0, ""
     version = note_of(part).read_text(encoding="latin-1").strip()
@@ -241,7 +244,8 @@ def _wait(answer: requests.Response) -> float | None:
 
 def _check_answer(answer: requests.Response, done: int, version: str, part: Path) -> None:
     """Raise unless the answer is the file (200), or goes on where `part` ends, in the same version
-    of it (206)."""
+    (206).
+    """
     status = answer.status_code
     if status in (401, 403, 404, 410):
         raise NotThere(f"HTTP {status}")
@@ -290,7 +294,8 @@ def _pieces(answer: requests.Response) -> Iterator[bytes]:
 
 def _request(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
     """One request that adds the missing bytes to `part`, or writes it anew. Raises NoAnswer,
-    NotThere, TooLarge, Cut."""
+    NotThere, TooLarge, Cut.
+    """
     done, version = _piece(part)
     headers = {"Range": f"bytes={done}-", "If-Range": version} if done else {}
     try:
@@ -321,7 +326,6 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
 
 def transfer(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
     """Bring `url` to `part`, with as many requests as cut connections need while there is progress.
-
     most: bytes that the file may have; None: unknown. Raises NoAnswer, NotThere, TooLarge.
     """
     furthest, tries, waited = 0, 0, 0.0
