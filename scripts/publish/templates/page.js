@@ -87,8 +87,8 @@
   const unfold = () => {
     const target = document.getElementById(location.hash.slice(1));
     if (!target) return;
-    const folds = target.matches("details") ? [target] : target.querySelectorAll(":scope > .fold, :scope > .reading > .fold");
-    for (const fold of folds) fold.open = true;
+    for (const fold of target.querySelectorAll(":scope > .fold, :scope > .reading > .fold")) fold.open = true;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   };
   addEventListener("hashchange", unfold);
   addEventListener("click", (event) => {  // the same link again: no change of the address
