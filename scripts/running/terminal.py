@@ -130,6 +130,7 @@ class Terminal(logging.StreamHandler):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
         self.begun, self.timed, self.left = time.monotonic(), timed, TimeLeft({})
+        self.said: set[str] = set()
         self.addFilter(
             DefaultFilter(
                 settings.quiet,
@@ -189,7 +190,9 @@ class Terminal(logging.StreamHandler):
             if record.levelno >= logging.ERROR
             else event is None and CHATTER.match(text)
         )
-        return "" if event in HIDDEN or chatter else text
+        is_again = event is None and text in self.said  # `Will exit after …`, whenever a job ends
+        self.said.add(text)
+        return "" if event in HIDDEN or chatter or is_again else text
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a message, unless it is not for the terminal."""

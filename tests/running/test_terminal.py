@@ -95,3 +95,9 @@ def test_no_time_left_where_none_can_be_told(say):
         say(20, LogEvent.JOB_INFO, jobid=1, rule_name="train", rule_msg="x")
         == "[0/6,      20 s] x\n"
     )
+
+
+def test_a_message_stands_once(say):
+    """Snakemake says at each end of a job that it was told to stop."""
+    texts = [say(0, None, msg="Will exit after finishing currently running jobs") for _ in range(3)]
+    assert texts == ["Will exit after finishing currently running jobs\n", "", ""]
