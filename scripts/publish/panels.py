@@ -328,7 +328,7 @@ def draw_matrix(
 class Panel(NamedTuple):
     """points: what it shows; what marks these numbers stands on its face. draw: called with its
     axes and points. title (bold) and detail (grey) stand over it, heading over its whole line.
-    height: of its axes, in inches.
+    height: of its axes, in inches. bands: the y of places without data, for what marks the numbers.
     """
 
     points: pd.DataFrame
@@ -337,6 +337,7 @@ class Panel(NamedTuple):
     detail: str = ""
     heading: str = ""
     height: float = 1.75
+    bands: Sequence[float] = ()
 
 
 def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[list[Panel]]:
@@ -390,7 +391,8 @@ def figure_of(
     arrange(placed, heights, foot, widest, size, beside)
     for axes, panel, _ in placed:
         wide, tall = axes.get_window_extent().size / figure.dpi
-        style.mark(axes, face_of(panel.points), np.clip(min(8.5 * wide, 14 * tall), 7, 17))
+        most = np.clip(min(8.5 * wide, 14 * tall), 7, 17)
+        style.mark(axes, face_of(panel.points), most, panel.bands)
     figure.text(0.5, (foot - 0.14) / figure.get_figheight(), note, ha="center", fontsize=7.5)
     style.legends(figure, legend, 0.06)
     return figure

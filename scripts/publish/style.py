@@ -126,8 +126,14 @@ def on_shade(share: float) -> str:
     return max(INK, PAPER, key=contrast)
 
 
-def mark(axes: Axes, text: str, size: float = 17) -> None:
-    if text:
+def mark(axes: Axes, text: str, size: float = 17, bands: Iterable[float] = ()) -> None:
+    """Write on a panel what marks its numbers (face_of()); at each y of bands, without data."""
+    line = text.replace("\n", " · ")
+    for y in bands if line else ():
+        where = {"transform": axes.get_yaxis_transform(), "ha": "center", "va": "center"}
+        small = min(size / 2, 9 * size / max(1, len(line)))
+        axes.text(0.5, y, line, fontsize=small, fontweight="bold", color=PALE, zorder=0.6, **where)
+    if text and not bands:
         longest = max(map(len, text.split("\n")))
         axes.text(
             0.5,

@@ -133,9 +133,8 @@ def draw(card: Scorecard) -> Figure:
                 textwrap.fill(probe["study_title"], HEADING),
             )
             heading, last = title * (title != last), title
-            lines[-1].append(
-                Panel(at(points, probe), draw_one, probe["title"], detail, heading, rows.height)
-            )
+            panel = Panel(at(points, probe), draw_one, probe["title"], detail, heading, rows.height)
+            lines[-1].append(panel._replace(bands=[*rows.heads]))
     handles = [look.handle(name) for name, look in MARKS.items() if name in set(every["series"])]
     legend = [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])]
     return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)

@@ -244,6 +244,7 @@ def draw(
                     series,
                     detail_of(method, scoring),
                     height=rows.height,
+                    bands=[*rows.heads],
                 )
                 for (series, method, scoring), panel in line
             ]

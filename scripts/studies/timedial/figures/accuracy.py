@@ -104,7 +104,7 @@ def draw(
         draw_one = partial(draw_panel, rows=rows, people=answered)
         tables.append(table)
         title = source_title(name, sources) + variant
-        panel = Panel(table, draw_one, title, detail, height=rows.height)
+        panel = Panel(table, draw_one, title, detail, height=rows.height, bands=[*rows.heads])
         of_panel = metrics[(metrics["measured_on"] == name) & (metrics["variant"] == variant)]
         lines.append([titled(panel, says(of_panel))])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
