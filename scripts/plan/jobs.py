@@ -8,7 +8,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -58,6 +58,7 @@ class Job:
     watched: dict = field(default_factory=dict)
     files: tuple[str, ...] = ()  # that the manifest of the output lists
     code: tuple[str, ...] | None = None  # whose identity decides; None: of the program
+    names_code: bool = False  # whether the identity tells the programs, for a dry run's reason
 
     def decides(self) -> str:
         """What Snakemake compares, as JSON."""
@@ -66,6 +67,8 @@ class Job:
 
     def identity(self) -> str:
         entries = (self.program,) if self.code is None else self.code
+        if self.names_code:
+            return " ".join(f"{entry}@{identity(entry)}" for entry in entries)
         return identity(*entries) if entries else ""
 
     def arguments(self, inputs: Iterable[str] = ()) -> str:
@@ -729,7 +732,8 @@ class Jobs:
         jobs = [self.publish_item(name) for name in names]
         files = [file for name in names for file in self.published.files(name)]
         relative = [file.removeprefix(f"{pages}/") for file in files]
-        return several(jobs, pages, relative, self.published.manifest(study))
+        job = several(jobs, pages, relative, self.published.manifest(study))
+        return replace(job, names_code=True)
 
     def publish_leaderboard(self) -> Job:
         return Job(

@@ -43,21 +43,27 @@ REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|Call
 REASON_LENGTH = 110
 PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
 CODE = re.compile(r"'[0-9a-f]{12}'")
+NAMED_CODE = re.compile(r"scripts\.([\w.]+)@([0-9a-f]{12})")
 
 
 def in_words(reason: str, command: str) -> str:
     """Why a job would run, without the hash of its code and the JSON of its settings; command: its
-    shell command, which names the program. Several programs of a job have one hash.
+    shell command, which names the program. Programs that share a job name themselves, or have one
+    hash.
     """
     found = PARAMS.search(reason)
     if not found:
         return reason
     before, now = found.groups()
     is_code = CODE.search(before), CODE.search(now)
-    other = CODE.sub("", before + now).strip(" ,")
-    program = re.search(r"python -m scripts\.(?!running\.several)([\w.]+)", command)
-    code = f"code of {program[1].replace('.', '/')}.py" if program else "code"
-    what = [code] * all(is_code) + ["settings"] * bool(other)
+    other = NAMED_CODE.sub("", CODE.sub("", before + now)).strip(" ,'")
+    programs = re.findall(r"python -m scripts\.(?!running\.several)([\w.]+)", command)[:1]
+    if named := set(NAMED_CODE.findall(now)):
+        programs = sorted(name for name, _ in named - set(NAMED_CODE.findall(before)))
+    files = [f"{name.replace('.', '/')}.py" for name in programs]
+    of = f" of {', '.join(files)}" if len(files) < 4 else f" of {len(files)} programs"
+    code = "code" + of * bool(files)
+    what = [code] * (all(is_code) or bool(named)) + ["settings"] * bool(other)
     return f"{' and '.join(what)} changed"
 
 

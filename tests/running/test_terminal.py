@@ -30,6 +30,14 @@ SEVERAL = "python -m scripts.running.several a b"
             SEVERAL,
             "code and settings changed",
         ),
+        (
+            PARAMS.format(
+                "'scripts.a.ranges@0123456789ab scripts.a.table@0123456789ab'",
+                "'scripts.a.ranges@ba9876543210 scripts.a.table@0123456789ab'",
+            ),
+            SEVERAL,
+            "code of a/ranges.py changed",
+        ),
         ("Missing output files: x", PROGRAM, "Missing output files: x"),
     ],
 )
