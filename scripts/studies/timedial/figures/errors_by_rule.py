@@ -57,7 +57,14 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
         rows, by_rule = Rows(table), dict(list(table.groupby("slice")))
         draw_rule = partial(draw_systems, rows=rows)
         panels = [
-            Panel(by_rule[rule], draw_rule, title, detail_of(by_rule[rule]), height=rows.height)
+            Panel(
+                by_rule[rule],
+                draw_rule,
+                title,
+                detail_of(by_rule[rule]),
+                height=rows.height,
+                bands=[*rows.heads],
+            )
             for rule, title in SLICES.items()
             if rule in by_rule
         ]
