@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scripts.studies.timedial.leakage import challenge_turns, sources
@@ -142,6 +142,10 @@ MASKED = st.sampled_from(
         min_size=1,
         max_size=4,
     ),
+)
+@example(  # what stands behind the mask; and what stands before and behind it, which overlaps
+    [["we waited for an hour"], ["See you !"]],
+    [([], "we waited for <MASK> year", []), ([], "See you <MASK> you", [])],
 )
 @settings(max_examples=80)
 def test_sources_equal_a_slow_reference(dialogs, instances):
