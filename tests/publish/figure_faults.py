@@ -97,7 +97,7 @@ def text_faults(figure: Figure) -> list[str]:
 
 def faults_of(figure: Figure) -> list[str]:
     """All faults of a figure, in words; of one that was drawn in the style (style.apply)."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return cut_marks(figure) + text_faults(figure)
 
 
