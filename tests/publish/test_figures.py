@@ -141,7 +141,8 @@ def test_no_figure_has_a_fault_in_any_form(inputs, monkeypatch, item):
     inputs[item["study"]].call(item)
     [figure] = drawn
     assert faults_of(figure) == []
-    if inputs["form"] is small:
+    # of one model by one held-out list the last has no panel
+    if inputs["form"] is small and item["name"] != "temporal_nli_generalization":
         texts = "\n".join(text.get_text() for axes in figure.axes for text in axes.texts)
         assert "SAMPLE DATA" in texts, "it says so on its face"
         assert "AT MOST 200 ITEMS" in texts or item["name"] in OF_RUNS
