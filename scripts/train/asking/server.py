@@ -18,9 +18,11 @@ import requests
 from scripts.running.program import UserError, cut
 
 AT_ONCE = 8  # requests
-TIMEOUT = (10, 120)  # seconds to connect, and without a byte
 LONGEST = 600  # seconds that an answer may take in all
+# seconds to connect, and without a byte: a server on a CPU answers the others that wait first
+TIMEOUT = (10, LONGEST)
 TRIES = 6
+TRIES_IN_VAIN = 2  # of those that end without a byte
 BACKOFF = 1.0  # seconds; doubled with every try
 LONGEST_WAIT = 300  # seconds that a busy server may ask for
 MOST = 1_000_000  # bytes of an answer
@@ -34,11 +36,13 @@ REMEDIES = {
 
 
 class Passing(Exception):
-    """A try failed for a reason that may pass. wait: seconds that the server asks for."""
+    """A try failed for a reason that may pass. wait: seconds that the server asks for. tries: how
+    many there are.
+    """
 
-    def __init__(self, why: str, wait: float | None = None):
+    def __init__(self, why: str, wait: float | None = None, tries: int = TRIES):
         super().__init__(why)
-        self.wait = wait
+        self.wait, self.tries = wait, tries
 
 
 def key_in(variable: str | None, address: str) -> str | None:
@@ -142,9 +146,11 @@ class Server:
                         f"({cut(said, 200)}); {remedy}"
                     )
                 return self.read(parsed(whole), question)
+        except requests.ReadTimeout:
+            why = f"no byte for {TIMEOUT[1]:g} s"
+            raise Passing(why, tries=TRIES_IN_VAIN) from None
         except (requests.ConnectionError, requests.Timeout) as error:
-            kind = "no byte for too long" if isinstance(error, requests.Timeout) else "no answer"
-            raise Passing(f"{kind} ({self.hidden(cut(str(error), 150))})") from None
+            raise Passing(f"no answer ({self.hidden(cut(str(error), 150))})") from None
         except requests.RequestException as error:
             raise Passing(self.hidden(cut(str(error), 150))) from None
 
@@ -158,7 +164,7 @@ class Server:
             try:
                 return self.tried(question)
             except Passing as error:
-                if number + 1 == TRIES or (error.wait or 0) > LONGEST_WAIT:
+                if number + 1 >= error.tries or (error.wait or 0) > LONGEST_WAIT:
                     raise UserError(
                         f"{self.address}: no answer after {number + 1} tries ({error}); answers "
                         "until then are kept: give the same command again later"
