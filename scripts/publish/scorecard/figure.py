@@ -49,7 +49,7 @@ COLUMNS = (
 )
 NONE = "–"  # beside a row that did not run
 ACROSS = 3  # panels beside one another
-BESIDE = 0.9  # inches, of the numbers beside a panel
+BESIDE = 0.5  # inches, of the numbers beside a panel
 LETTERS, HEADING = 30, 26  # of a line of a row's name, and of the name over a study's panels
 CLEAR, LEVEL, ALONE, BLIND = (
     "clearly above the best control",

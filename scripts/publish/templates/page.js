@@ -87,7 +87,7 @@
   const unfold = () => {
     const target = document.getElementById(location.hash.slice(1));
     if (!target) return;
-    for (const fold of target.querySelectorAll(":scope > .fold, :scope > .reading > .fold")) fold.open = true;
+    for (const fold of target.querySelectorAll(":scope > .fold")) fold.open = true;
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   };
   addEventListener("hashchange", unfold);
