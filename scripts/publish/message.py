@@ -51,7 +51,7 @@ def of_several(above: pd.DataFrame, at: str, control: str) -> str:
 
 
 def message(rows: pd.DataFrame, metric: str, name: str, at: str = "", measure: str = "") -> str:
-    """A sentence; empty where no model with a control is drawn.
+    """A sentence; empty where no model with a control is drawn, or several numbers of a model are.
 
     rows: metrics of one place or of the places `at` (a column), without models that have read the
     test. name: the column of a system's name, which begins with its model. The difference is paired
@@ -71,6 +71,8 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "", measure: s
     best = reached[reached[name] == means.idxmax()].merge(
         above[[name, *places, *ENDS]], on=[name, *places], suffixes=("_reached", "")
     )
+    if len(best) != 1 and not at:
+        return ""
     drawn = controls.groupby(places or controls["metric"])["value"].max()
     drawn = best[at or "metric"].map(drawn)
     is_better = drawn > best["value_reached"] - best["value"] + EQUAL
