@@ -129,5 +129,5 @@ def test_print_has_what_was_opened(page, tmp_path):
         texts.append(" ".join(done.stdout.split()))
     closed, opened = texts
     assert len(opened) > 2 * len(closed)
-    assert re.search(r"The table: \d+ rows in \d+ groups \(folded\)", closed)
+    assert re.search(r"\d+ rows in \d+ groups \(folded\)", closed)
     assert "(folded)" not in opened
