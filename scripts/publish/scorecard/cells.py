@@ -238,7 +238,7 @@ def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd
     the value of a stronger one, which stays (released answers, scoring by two labels).
     """
     from_best = cells["value"] - cells["probe"].map(shown)
-    weaker, stronger = from_best < cells[name] - EQUAL, from_best > cells[name] + 1e-9
+    weaker, stronger = from_best < cells[name] - EQUAL, from_best > cells[name] + EQUAL
     ends = {end: cells[end].mask(weaker) for end in (f"{name}_low", f"{name}_high") if end in cells}
     over = {"over": (cells["value"] - cells[name]).where(stronger)} if name == "above" else {}
     return cells.assign(**ends, **over, **{name: cells[name].mask(weaker, from_best)})
