@@ -13,7 +13,7 @@ from scripts.plan.probe import method_of_blind
 from scripts.publish.panels import Panel
 from scripts.publish.selection import EQUAL
 
-ABOVE, BELOW = "above", "below"
+CONTROL, ABOVE, BELOW = "the best control", "above", "below"
 ENDS = ["value", "ci_low", "ci_high"]
 
 
@@ -22,17 +22,17 @@ def stands(row: pd.Series) -> str:
     return ABOVE if row["ci_low"] > 0 else BELOW if row["ci_high"] < 0 else ""
 
 
-def of_one(row: pd.Series, control: str) -> str:
+def of_one(row: pd.Series) -> str:
     """`is 3.1 points above the best control (1.2 to 4.9)`."""
     value, low, high = row[ENDS] * 100
     if not (side := stands(row)):
         ends = f", {low:+.1f} to {high:+.1f}" if pd.notna(low) else ""
-        return f"is not clearly above {control} ({value:+.1f}{ends})".replace("-", "−")
+        return f"is not clearly above {CONTROL} ({value:+.1f}{ends})".replace("-", "−")
     ends = sorted([abs(low), abs(high)])
-    return f"is {abs(value):.1f} points {side} {control} ({ends[0]:.1f} to {ends[1]:.1f})"
+    return f"is {abs(value):.1f} points {side} {CONTROL} ({ends[0]:.1f} to {ends[1]:.1f})"
 
 
-def of_several(above: pd.DataFrame, at: str, control: str) -> str:
+def of_several(above: pd.DataFrame, at: str) -> str:
     """`is above the best control at stride 0, below it at stride 3`; at: the column of a place."""
     sides = above.apply(stands, axis=1)
 
@@ -42,15 +42,15 @@ def of_several(above: pd.DataFrame, at: str, control: str) -> str:
 
     found = [side for side in (ABOVE, BELOW) if side in set(sides)]
     if not found:
-        return f"is nowhere clearly above {control}"
+        return f"is nowhere clearly above {CONTROL}"
     if (sides == found[0]).all():
-        return f"is {found[0]} {control} at every {at}"
+        return f"is {found[0]} {CONTROL} at every {at}"
     if len(found) > 1:
-        return f"is above {control} at {places(ABOVE)}, below it at {places(BELOW)}"
-    return f"is {found[0]} {control} {'only ' * (found[0] == ABOVE)}at {places(found[0])}"
+        return f"is above {CONTROL} at {places(ABOVE)}, below it at {places(BELOW)}"
+    return f"is {found[0]} {CONTROL} {'only ' * (found[0] == ABOVE)}at {places(found[0])}"
 
 
-def message(rows: pd.DataFrame, metric: str, name: str, at: str = "", measure: str = "") -> str:
+def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     """A sentence; empty where no model with a control is drawn, or several numbers of a model are.
 
     rows: metrics of one place or of the places `at` (a column), without models that have read the
@@ -78,11 +78,12 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "", measure: s
     is_better = drawn > best["value_reached"] - best["value"] + EQUAL
     best["value"] = best["value"].mask(is_better, best["value_reached"] - drawn)
     best[ENDS[1:]] = best[ENDS[1:]].mask(is_better)
-    control = "the best control" + f" in {measure}" * bool(measure)
-    told = of_several(best, at, control) if len(best) > 1 else of_one(best.iloc[0], control)
+    stand = of_several(best, at) if len(best) > 1 else of_one(best.iloc[0])
     model = re.split(r", | \(| \+ ", means.idxmax())[0]
     return (
-        f"The best model, {model}, {told}" if reached["model"].nunique() > 1 else f"{model} {told}"
+        f"The best model, {model}, {stand}"
+        if reached["model"].nunique() > 1
+        else f"{model} {stand}"
     )
 
 

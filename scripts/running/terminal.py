@@ -123,13 +123,13 @@ class TimeLeft:
         )
         seconds = max(work, 1) / max(busy / max(now - self.begun, 1), 1)
         step = 60 if seconds > 50 else 10
-        told = clock(step * ceil(seconds / step)).removesuffix(" 00 s")
-        return f", {'over ' * (len(mean) < len(left))}{told} left"
+        words = clock(step * ceil(seconds / step)).removesuffix(" 00 s")
+        return f", {'over ' * (len(mean) < len(left))}{words} left"
 
 
 class Terminal(logging.StreamHandler):
     """Writes a line a job. `settings` are Snakemake's output settings; timed: the rules whose jobs
-    take time on this machine, of which the time left can be told.
+    take time on this machine, of which the time left can be estimated.
     """
 
     def __init__(self, settings, timed: Callable[[], set[str]]):
