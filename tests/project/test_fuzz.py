@@ -2,9 +2,13 @@
 (tests/fuzz.py, in short).
 """
 
+import subprocess
+import sys
+
 import pytest
 import yaml
 
+from tests.conftest import ROOT
 from tests.fuzz import SILENCE, attempt, attempt_verified, called, judged, place
 from tests.fuzz_servers import attempt_server
 from tests.fuzz_targets import TALK, TARGETS, zipped
@@ -67,6 +71,37 @@ def test_a_hostile_server_is_refused_or_changes_nothing(tmp_path):
         assert not outcome.problem, f"case {number}: {outcome.problem}\n{outcome.said}"
         ends.add(outcome.kind)
     assert ends >= {"refused", "equal"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["activitynet", "dialogs (parquet)", "evaluate timedial", "unit_normalization"]
+)
+def test_a_real_process_ends_the_same(name, tmp_path):
+    target = TARGETS[name]
+    for number in range(3):
+        outcome = attempt(target, 8, number, tmp_path / "case", huge_share=0)
+        files = tmp_path / "case/in"
+        given = (
+            (files / target.stdin).read_bytes()
+            if target.stdin and (files / target.stdin).is_file()
+            else b""
+        )
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                target.module,
+                *filled(target, files, tmp_path / f"again{number}/out"),
+            ],
+            input=given,
+            capture_output=True,
+            cwd=ROOT,
+            timeout=60,
+        )
+        said = done.stderr.decode()
+        assert (done.returncode == 0) == (outcome.code == 0) or "argument" in outcome.said, said
+        assert judged(target, tmp_path / f"again{number}/out", done.returncode, said) == "", said
 
 
 HUGE = ("a", " ", '\\"', " before 1", "1", ". ", "s ' ", "5 days ")
