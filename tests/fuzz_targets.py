@@ -325,6 +325,19 @@ TARGETS = {
         ["train", "validation"],
         '{"sha256": {"own.parquet": null}}',
     ),
+    "captions_table": cleaner(
+        "captions_table",
+        {
+            "own.csv": b"video_id,start,end,text\n"
+            + b"".join(
+                f"{name},{place},{place + 1},step {place}\n".encode()
+                for name in [*named(0, 4), *named(1, 1)]
+                for place in (0, 2)
+            )
+        },
+        ["train", "test"],
+        '{"sha256": {"own.csv": null}}',
+    ),
     "timedial": cleaner("timedial", {"test.json": as_json(INSTANCES)}, ["test", "extras"]),
     "schema_guided": cleaner(
         "schema_guided",

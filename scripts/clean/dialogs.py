@@ -35,7 +35,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.clean.corpus import EMPTY, cleaner_arguments, counted, joined, write_cleaning
+from scripts.clean.corpus import (
+    EMPTY,
+    cleaner_arguments,
+    counted,
+    file_named,
+    joined,
+    write_cleaning,
+)
 from scripts.clean.dailydialog import same_words
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
@@ -66,27 +73,6 @@ class Line(msgspec.Struct):
 
 
 DECODER = msgspec.json.Decoder(Line)
-
-
-def file_named(fetched: Path, provenance: dict) -> Path:
-    """The file that the provenance names.
-
-    Raises UserError where that is not exactly one .jsonl or .parquet file.
-    """
-    listed = provenance.get("sha256")
-    names = [
-        name
-        for name in (listed if isinstance(listed, dict) else {})
-        if Path(name).suffix in (".jsonl", ".parquet")
-    ]
-    if len(names) != 1:
-        raise UserError(
-            f"--provenance names {cut(' and '.join(names)) or 'no .jsonl or .parquet file'}, but "
-            "one file is cleaned: name it in the source's entry, as `local: /data/dialogs.jsonl`, "
-            "or here, as "
-            '{"sha256": {"dialogs.jsonl": null}}'
-        )
-    return fetched / Path(names[0]).name
 
 
 def line_of(line: bytes, where: str, first: bool) -> Line:
@@ -329,7 +315,7 @@ def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
 
 
 def main(given: argparse.Namespace) -> None:
-    file = file_named(given.fetched, given.provenance)
+    file = file_named(given.fetched, given.provenance, ".jsonl", ".parquet")
     dialogs = listed(file)
     sizes = dialogs["split"].value_counts()
     if missing := [split for split in SPLITS if not sizes.get(split)]:

@@ -1,8 +1,10 @@
 """Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al. 2019,
-figure 2). The CSV has all controls.
+figure 2). A panel's title says what the best model reaches over all questions. The CSV has all
+controls.
 """
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -13,6 +15,7 @@ from matplotlib.patches import Patch
 
 from scripts.publish import style
 from scripts.publish.arguments import run_program
+from scripts.publish.message import message, titled
 from scripts.publish.names import load
 from scripts.publish.panels import (
     Look,
@@ -26,6 +29,7 @@ from scripts.publish.panels import (
 )
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
+    PLACE,
     POINTS,
     SLICES,
     by_place,
@@ -69,21 +73,31 @@ def draw_panel(
     axes.set_ylabel("exact match (% of questions)")
 
 
-def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
+def panel_of(
+    points: pd.DataFrame, metrics: pd.DataFrame, draw: Callable, source: str, split: str
+) -> Panel:
+    whole = same_place(metrics[metrics["slice"] == "all"], points, PLACE)
+    said = message(whole, "exact_match", "system")
+    panel = Panel(points, draw, source, split, height=2.1)
+    return titled(panel._replace(detail=f"{split}; title: all questions") if said else panel, said)
+
+
+def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sources: dict) -> Figure:
     points, note = highest(points)
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
     others: list[Artist] = [Patch(color=style.BAR, label="random")]
     others += [PAPER_LOOK.handle(PAPER)] * bool(len(paper))
     draw_split = partial(draw_panel, known=known, paper=paper)
     lines = [
-        [Panel(of_split, draw_split, source, split, height=2.1)]
+        [panel_of(of_split, metrics, draw_split, source, split)]
         for of_split, source, split in by_place(points, sources)
     ]
     return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)
 
 
 def main(given: argparse.Namespace) -> None:
-    points = of_categories(system_means(metrics_to_draw(given))).assign(origin="here")
+    metrics = system_means(metrics_to_draw(given))
+    points = of_categories(metrics).assign(origin="here")
     points = points[~points["model"].isin(set(BASELINES) - {"random"})]
     paper, sources = of_categories(published_beside(given.sources)), load(given.sources)
     released = points.loc[points["method"] == "released", "source"]
@@ -91,7 +105,7 @@ def main(given: argparse.Namespace) -> None:
     shown = points[points["drawn"]]
     printed = paper.assign(origin="published", system=paper["row"], sample=False)
     parts = [part.reindex(columns=POINTS) for part in (points, printed) if len(part)]
-    publish(given, pd.concat(parts), lambda: draw(shown, paper, sources))
+    publish(given, pd.concat(parts), lambda: draw(shown, paper, metrics, sources))
 
 
 if __name__ == "__main__":
