@@ -50,6 +50,16 @@ def _is_number(checker, value) -> bool:
     return _is_integer(checker, value) or (isinstance(value, float) and math.isfinite(value))
 
 
+KINDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "null",
+}
+
 # JSON Schema calls 32.0 an integer, and Python True one; here neither is.
 TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": _is_integer, "number": _is_number}
@@ -169,6 +179,14 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{place}: {description}"
     if error.validator in ("type", "pattern") and (said := _explain_type(error, path)):
         return said
+    if error.validator == "type":
+        wanted = error.validator_value
+        words = [KINDS[name] for name in (wanted if isinstance(wanted, list) else [wanted])]
+        about = f" ({description})" if description else ""
+        return (
+            f"{place} must be {' or '.join(words)}, not {shown(error.instance)}{about}; write "
+            f"`{_yaml_place(path, '…')}`"
+        )
     message = error.message.replace(
         repr(error.instance),
         repr(error.instance)

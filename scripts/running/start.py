@@ -63,12 +63,27 @@ def as_workflow_error(call: Callable) -> Callable:
     return called
 
 
+def or_exit(call: Callable) -> Callable:
+    """The same function, whose UserError ends Snakemake with that line alone. Snakemake itself adds
+    a traceback to each exception of a Snakefile.
+    """
+
+    def called(*given, **named):
+        try:
+            return call(*given, **named)
+        except UserError as error:
+            logger.error(f"error: {error}")
+            raise SystemExit(1) from None
+
+    return called
+
+
 class Start:
     """What the Snakefile asks. given: the configuration; is_module: whether another workflow
     imports this one.
     """
 
-    @as_workflow_error
+    @or_exit
     def __init__(self, workflow, given: dict, root: Path, is_module: bool):
         self.workflow, self.is_module, self.begun = workflow, is_module, time.time()
         gc.disable()  # until jobs start: a plan frees little, and to look for it takes an eighth
@@ -110,7 +125,7 @@ class Start:
             self.check()
 
     def check(self) -> None:
-        """Notes and warnings, and a WorkflowError, before anything runs. A folder that lost a file
+        """Notes and warnings, and a UserError, before anything runs. A folder that lost a file
         loses its manifest, so that its rule runs again; a dry run only says so.
         """
         for note in self.work.notes:

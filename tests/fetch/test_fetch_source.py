@@ -141,7 +141,7 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
 @pytest.mark.parametrize(
     "change, said",
     rows_of("""
-        {urls: null} | 'corpus: 0.urls: None is not of type ''array'''
+        {urls: null} | 'corpus: 0.urls must be a list, not None'
         {members: {}} | an archive lists its members; a single file has file, sha256 and bytes itself
         {urls: [ftp://example.invalid/captions.json]} | '(an address: https://…, http://… or file:///…)'
         {urls: ['https://[example.invalid/captions.json']} | '(an address: https://…, http://… or file:///…)'

@@ -499,6 +499,6 @@ def test_other_wrong_input(tmp_path):
         (["--events", tmp_path / "blank.txt"], "has no event phrase"),
         (["--terms", tmp_path / "few.yaml"], "is missing"),
         (["--terms", tmp_path / "twice.yaml"], "early stands in adjectives and in adverbs"),
-        (["--terms", tmp_path / "yes.yaml"], "True is not of type 'string'"),
+        (["--terms", tmp_path / "yes.yaml"], "must be text, not True"),
     ]:
         refused(questions, tmp_path, said, *more)

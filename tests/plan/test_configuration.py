@@ -103,7 +103,7 @@ def read(text) -> dict:
             "training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`",
         ),
         ("seeds: [1.0]", "seeds.0 is 1.0, not an integer"),
-        ("training: {epochs: true}", "training.epochs: True is not of type 'integer'"),
+        ("training: {epochs: true}", "training.epochs must be a whole number, not True"),
         ({"training": {"epochs": 2**20000}}, "is a number of 20001 bits"),
         (
             {"training": {"weight_decay": math.nan}},
@@ -130,8 +130,8 @@ def read(text) -> dict:
                     {stride: []}        | 'data: stride is an empty list; name one level or more'
                     {stride: [1, 1.0]}  | 'stride is 1.0, not an integer; write `stride: 1`'
                     {stride: [1, 2, 1]} | 'data: stride names 1 twice'
-                    {stride: [[1]]}     | 'stride: [1] is not of type ''integer'''
-                    {source: [null]}    | 'source: None is not of type ''string'''
+                    {stride: [[1]]}     | 'stride must be a whole number'
+                    {source: [null]}    | 'source must be text, not None'
                 """),
                 (
                     {"max_videos": list(range(1, 60_000))},

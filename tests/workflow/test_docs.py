@@ -1,5 +1,5 @@
-"""docs/add.md and docs/label.md, followed to the letter: its pieces of YAML and Python are put
-where it says, and the study runs.
+"""docs/add.md and docs/label.md, followed to the letter: its pieces of YAML are put where it
+says, and the study runs.
 """
 
 import hashlib
@@ -15,15 +15,13 @@ from scripts.data.tables import read_table
 from tests.conftest import ROOT
 from tests.files import read_json, read_texts, write_yaml
 
-PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
-EXPERIMENT, MODEL, WORDING, SOURCE, DIALOGS, EVENTS = (
-    yaml.safe_load(text) for kind, text in PIECES if kind == "yaml"
+EXPERIMENT, MODEL, WORDING, SOURCE, DOWNLOADS, DIALOGS, EVENTS = map(
+    yaml.safe_load, re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
 )
 LABELLED, ANSWERED = (
     yaml.safe_load(text)
     for text in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/label.md").read_text(), re.S)
 )
-[CLEANER] = (text for kind, text in PIECES if kind == "python")
 
 
 def test_an_experiment(study):
@@ -76,42 +74,39 @@ def test_a_model(study, tmp_path):
 
 def test_a_corpus(study):
     """Eighty videos of six lines, some without text; the study is measured on them."""
+    [(name, local)] = SOURCE["sources"].items()
     lines = [
-        {
-            "video": f"v{video:03}",
-            "split": "test" if video % 4 == 0 else "train",
-            "start": float(place),
-            "end": place + 1.0,
-            "text": "" if place == 3 and video % 9 == 0 else f" step {place}  of {video} ",
-        }
+        (f"v{video:03}", place, place + 1, "" if place == 3 else f" step {place}  of {video} ")
         for video in range(80)
         for place in (2, 1, 0, 3, 4, 5)
     ]
-    file = study / "captions.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    [(name, entry)] = SOURCE["sources"].items()
-    entry["downloads"][0] |= {
+    file = study / local["local"]
+    pd.DataFrame(lines, columns=["video_id", "start", "end", "text"]).to_csv(file, index=False)
+    # The other form of the entry, with the file of this one.
+    [download] = DOWNLOADS["downloads"]
+    download |= {
         "urls": [file.as_uri()],
         "bytes": file.stat().st_size,
         "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
     }
-    (study / f"scripts/clean/{name}.py").write_text(CLEANER)
-    preset = {"sources": {name: entry}}
-    write_yaml(study / "presets/mine.yaml", preset)
-    assert study.jobs("--configfile", "presets/mine.yaml") == {}, (
-        "a corpus that no experiment uses changes nothing"
-    )
-    preset |= {
+    fetched = {key: value for key, value in local.items() if key != "local"} | DOWNLOADS
+    write_yaml(study / "presets/mine.yaml", {"sources": {name: local}})
+    typed = ("--configfile", "presets/mine.yaml")
+    assert study.jobs(*typed) == {}, "a corpus that no experiment uses changes nothing"
+    run = {
         "run": ["other_sop"],
         "experiments": {"other_sop": {"data": {"source": name, "stride": 0}}},
     }
-    write_yaml(study / "presets/mine.yaml", preset)
-    typed = ("evaluate", "--configfile", "presets/mine.yaml")
-    study.run(*typed)
+    cleaned = []
+    for target, entry in (("build", fetched), ("evaluate", local)):
+        write_yaml(study / "presets/mine.yaml", run | {"sources": {name: entry}})
+        study.run(target, *typed)
+        cleaned.append(read_table(study / f"results/clean/{name}/test.parquet"))
+    assert cleaned[0].equals(cleaned[1]) and len(cleaned[0])
     assert name in read_table(study / study.metrics, ["source"])["source"].to_pylist()
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
-    assert f"{name},train,sentences,dropped,text is empty,6" in counts
-    assert study.jobs(*typed) == {}
+    assert f"{name},train,sentences,dropped,text is empty," in counts
+    assert study.jobs("evaluate", *typed) == {}
 
 
 def test_a_list_of_event_templates(study):
