@@ -65,6 +65,17 @@ def pytest_terminal_summary(terminalreporter) -> None:
             terminalreporter.write_line(f"{tests:4} {'test' if tests == 1 else 'tests'}: {reason}")
 
 
+@pytest.fixture(autouse=True)
+def own_environment():
+    """What a test changes in the environment ends with it. Under another environment `program` starts
+    a process where it could fork one.
+    """
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """The folder of real corpora, or a skip that says what is missing."""
