@@ -36,8 +36,10 @@ def serving(reply) -> Iterator[ThreadingHTTPServer]:
         found.reply, found.bodies = reply, []
         found.address = f"http://127.0.0.1:{found.server_address[1]}/v1"
         threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
-        yield found
-        found.shutdown()
+        try:
+            yield found
+        finally:
+            found.shutdown()  # else the thread goes on without a pause, on a closed socket
 
 
 def choice_of(tokens: list[str], values: list[float | None], prompt: str) -> dict:
