@@ -10,13 +10,14 @@ embeddings, what a decoder of a T5 writes, padding, tokenizing, cleaning, buildi
 import json
 import math
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import yaml
 
 from scripts.running.program import UserError
 from scripts.data.tables import read_table
+from scripts.data.yaml_files import read_yaml
 
 SIZES = Path(__file__).with_name("cost_sizes.yaml")
 LOOKED_AT = 4000  # rows whose words are counted
@@ -70,12 +71,18 @@ def built_size(
     )
 
 
+@cache
+def stated() -> dict:
+    """cost_sizes.yaml, which is asked hundreds of times."""
+    return read_yaml(SIZES)
+
+
 def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
     """The size that cost_sizes.yaml states; splits: how many are measured on.
 
     Raises UserError where it states none.
     """
-    for entry in yaml.safe_load(SIZES.read_text(encoding="utf-8"))["sizes"]:
+    for entry in stated()["sizes"]:
         fits = (entry["study"], entry["source"]) == (study, source) and all(
             data.get(name) == value for name, value in entry.get("data", {}).items()
         )
@@ -113,13 +120,13 @@ def shape_of(name: str, models: dict, fetched: Path) -> dict:
     file = fetched / name / "config.json"
     if file.exists():
         return json.loads(file.read_text(encoding="utf-8"))
-    stated = yaml.safe_load(SIZES.read_text(encoding="utf-8"))["models"]
-    if "init" not in entry and name not in stated:
+    known = stated()["models"]
+    if "init" not in entry and name not in known:
         raise UserError(
             f"{name}: its architecture is not known before it is fetched; fetch it, or state it in "
             f"benchmarks/{SIZES.name}"
         )
-    return entry.get("init") or stated[name]
+    return entry.get("init") or known[name]
 
 
 def first(config: dict, *names: str, otherwise=None):
