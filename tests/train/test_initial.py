@@ -17,6 +17,7 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.files import read_json
+from tests.models import fetched
 from tests.training import arguments, pairs
 from tests.train.test_keep import TRAINING
 
@@ -25,7 +26,7 @@ BOTH = {"objectives": {"sop": 1.0, "mlm": 0.5}}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, program):
+def folder(tmp_path_factory):
     """Data of two strides, a tiny encoder without weights, and one with weights that has lost
     the head that fills masks.
     """
@@ -38,10 +39,7 @@ def folder(tmp_path_factory, program):
                 STRIDED_PAIRS,
                 {},
             )
-    program(
-        f"scripts.fetch.model --model tiny_bert --output {folder}/encoder "
-        f"--partial {folder}/partial"
-    ).checked()
+    fetched("tiny_bert", folder / "encoder")
     return folder
 
 
@@ -209,8 +207,6 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path):
     ).read_bytes()
 
 
-def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
-    program(
-        f"scripts.fetch.model --model tiny_gpt --output {folder}/decoder --partial {folder}/partial"
-    ).checked()
+def test_a_decoder_fills_no_masks(train, folder):
+    fetched("tiny_gpt", folder / "decoder")
     assert "fills no masks" in train("one", fails=True, model="decoder", **BOTH)

@@ -15,6 +15,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.files import read_json
+from tests.models import fetched
 from tests.train.decoders import write_decoder
 from tests.training import arguments, pairs
 
@@ -30,16 +31,13 @@ sources:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, program):
+def folder(tmp_path_factory):
     """Data, a tiny decoder with weights, and a tiny encoder without."""
     folder = tmp_path_factory.mktemp("keep")
     for number, (split, videos) in enumerate({"train": 30, "val": 8, "other": 6}.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     write_decoder("gpt2", folder / "decoder")
-    program(
-        f"scripts.fetch.model --model tiny_bert --output {folder}/encoder "
-        f"--partial {folder}/partial"
-    ).checked()
+    fetched("tiny_bert", folder / "encoder")
     return folder
 
 

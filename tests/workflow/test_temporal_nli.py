@@ -6,11 +6,11 @@ import pytest
 import yaml
 
 from scripts.data.tables import read_table
-from tests.conftest import ROOT
+from tests.models import fetched
 
 
 @pytest.fixture(scope="module")
-def nli_model(tmp_path_factory, program):
+def nli_model(tmp_path_factory):
     """A tiny model that says that it knows the labels of NLI,
     in the order of roberta-large-mnli.
     """
@@ -18,10 +18,7 @@ def nli_model(tmp_path_factory, program):
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
     folder = tmp_path_factory.mktemp("nli_model")
-    program(
-        f"scripts.fetch.model --model tiny_bert --models {ROOT}/resources/models.yaml "
-        f"--output {folder} --partial {folder}/partial"
-    ).checked()
+    fetched("tiny_bert", folder)
     torch.manual_seed(3)
     config = AutoConfig.from_pretrained(
         folder, num_labels=3, id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}

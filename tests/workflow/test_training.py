@@ -16,6 +16,7 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.files import read_json
+from tests.models import fetched
 from tests.training import arguments, pairs
 from tests.rows import rows_of
 
@@ -26,16 +27,13 @@ VIDEOS = {"train": 60, "val_1": 20}
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory, program):
+def prepared(tmp_path_factory):
     """A dataset and a tiny model from scratch."""
     folder = tmp_path_factory.mktemp("training")
     for number, (split, videos) in enumerate(VIDEOS.items()):
         table = pairs(videos, number, positions=8, words=6)
         write_table(table, folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
-    program(
-        "scripts.fetch.model --model tiny_bert --models resources/models.yaml "
-        f"--output {folder}/model --partial {folder}/partial"
-    ).checked()
+    fetched("tiny_bert", folder / "model")
     return folder
 
 
