@@ -147,10 +147,11 @@ class Published:
             }
         )
 
-    def dialog_sources(self, study: str) -> tuple[list[str], list[str]]:
-        """The dialogs that a study learns from, and the challenges that it is measured on."""
-        learnt = sorted({run.dataset.source for run in self.workplan.measured_runs(study)})
-        return learnt, sorted({self.workplan.measured_on(source) for source in learnt})
+    def sources_of(self, study: str) -> list[str]:
+        return sorted({run.dataset.source for run in self.workplan.measured_runs(study)})
+
+    def challenges_of(self, study: str) -> list[str]:
+        return sorted({self.workplan.measured_on(source) for source in self.sources_of(study)})
 
     def read_by(self, study: str) -> list[str]:
         names = self.of_study(study)
@@ -159,18 +160,16 @@ class Published:
     def read_by_item(self, name: str) -> list[str]:
         """What an item is made from beside the metrics, as its `reads` in figures.yaml says."""
         work, item = self.workplan, self.items[name]
-        learnt, challenges = self.dialog_sources(item["study"])
+        sources, challenges = self.sources_of(item["study"]), self.challenges_of(item["study"])
         files = {
             "runs": work.outputs_of_runs(run.name for run in self.runs_read(item)),
             "released": [
-                work.fetched(source) for source in learnt if "predictions" in work.sources[source]
+                work.fetched(source) for source in sources if "predictions" in work.sources[source]
             ],
-            "cleaned": [cleaned(source) for source in learnt],
+            "cleaned": [cleaned(source) for source in sources],
             "datasets": sorted({built(run.dataset) for run in work.measured_runs(item["study"])}),
             "human": self.human_files(item["study"]),
-            "spans": [
-                place(source) for source in [*learnt, *challenges] for place in (spans, cleaned)
-            ],
+            "spans": [place(source) for source in challenges for place in (spans, cleaned)],
         }
         return list(
             dict.fromkeys(
@@ -181,7 +180,6 @@ class Published:
     def places_of(self, item: dict) -> dict:
         """The options that name what an item's program reads."""
         of_all = item["study"] == ALL  # then a run is named with its study
-        dialogs, challenges = self.dialog_sources(item["study"])
         places: dict[str, dict] = {
             "runs": {
                 "train": "results/train" if of_all else f"results/train/{item['study']}",
@@ -197,8 +195,7 @@ class Published:
             "spans": {
                 "cleaned": "results/clean",
                 "spans": "results/build/temporal_spans",
-                "dialogs": dialogs,
-                "challenges": challenges,
+                "challenges": self.challenges_of(item["study"]),
             },
         }
         return {
@@ -368,7 +365,7 @@ class Published:
             f"{kind}s": {
                 name: item["title"]
                 for name, item in self.of_kind(kind).items()
-                if kind == "figure" or item.get("show") != "cards" and "spans" not in item["reads"]
+                if kind == "figure" or item.get("show") != "cards"
             }
             for kind in ("figure", "table")
         }

@@ -32,8 +32,7 @@ OPTIONS: dict[str, tuple[str, dict]] = {
         "spans",
         {"type": Path, "help": "results/build/temporal_spans: a folder for each source"},
     ),
-    "--dialogs": ("spans", {"nargs": "*", "help": "corpora of dialogs"}),
-    "--challenges": ("spans", {"nargs": "*", "help": "challenges with masked spans"}),
+    "--challenges": ("spans", {"nargs": "+", "help": "challenges with masked spans"}),
 }
 READS = tuple(dict.fromkeys(" ".join(by for by, _ in OPTIONS.values()).split()))
 HELP = """{doc}

@@ -221,11 +221,9 @@ def count_under(
     axes.xaxis.labelpad = 3 + 9 * max(map(len, counts.values()), default=0)
 
 
-def write_beside(
-    axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8, **more: object
-) -> None:
+def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8) -> None:
     """Small text beside rows, by their y, and a head over it; right: points from the axes."""
-    over = SMALL | more | {"xycoords": "axes fraction", "va": "bottom"}
+    over = SMALL | {"xycoords": "axes fraction", "va": "bottom"}
     beside = over | {"xycoords": ("axes fraction", "data"), "va": "center"}
     axes.annotate(head, (1, 1), (right, 3), **over)
     for y, text in texts.items():
@@ -347,7 +345,7 @@ def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[li
 
 
 def figure_of(
-    lines: Sequence[Sequence[Panel | None]],
+    lines: Sequence[Sequence[Panel]],
     legend: Sequence[tuple[str, list]] = (),
     *,
     share_x: str = "",
@@ -357,13 +355,13 @@ def figure_of(
     note: str = "",
     beside: float = 0,
 ) -> Figure:
-    """The figure of these lines of panels; None leaves a place free.
+    """The figure of these lines of panels.
 
     share_x, share_y: `figure` or `line`, whose panels have the same axis; the first alone names it.
     widest: of a panel, in inches. size: of the titles, in points. note: under the panels. beside:
     inches beside a panel that its title has as well.
     """
-    heights = [max(panel.height for panel in line if panel) for line in lines]
+    heights = [max(panel.height for panel in line) for line in lines]
     foot = style.legends_height(legend) + 0.12 + 0.15 * bool(note)
     height = sum(heights) + len(lines) + foot  # until what stands around the axes is measured
     figure = plt.figure(figsize=(style.WIDTH, height), layout="constrained")
@@ -371,7 +369,7 @@ def figure_of(
     shared: dict[tuple, Axes] = {}
     placed = []
     for number, line in enumerate(lines):
-        for column, panel in [(column, panel) for column, panel in enumerate(line) if panel]:
+        for column, panel in enumerate(line):
             keys = {
                 name: (name, number if share == "line" else "")
                 for name, share in (("sharex", share_x), ("sharey", share_y))

@@ -20,7 +20,6 @@ from scripts.data.tables import read_table
 from tests.conftest import ROOT
 from tests.registers import FIGURES, STUDIES
 from tests.files import write_json
-from tests.rows import each_row
 from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -96,51 +95,26 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
     assert "fontTools" not in said and len(said.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "name, slices",
-    [
-        ("accuracy_by_stride", "slice == 'all' and metric != 'accuracy_above_control'"),
-        ("strided_sop_slices", "metric == 'accuracy' and seed.isna()"),
-    ],
-)
-def test_the_points_beside_a_figure_are_the_metrics(study, name, slices):
-    study.call(name)
-    points = pd.read_csv(study.publish / f"figures/{name}.csv")
-    key = [
-        "source",
-        "split",
-        "model",
-        "size_matched",
-        "stride",
-        "metric",
-        "seed",
-        *(["slice"] if "slice" in points else []),
-    ]
+def test_the_points_beside_a_figure_are_the_metrics(study):
+    study.call("accuracy_by_stride")
+    points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
+    rows = read_table(study.metrics).to_pandas()
+    rows = rows.query("slice == 'all' and metric != 'accuracy_above_control'")
+    key = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
     both = [
         frame.sort_values(key, ignore_index=True)[
             [*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]
         ]
-        for frame in (points, read_table(study.metrics).to_pandas().query(slices))
+        for frame in (points, rows)
     ]
     pd.testing.assert_frame_equal(*both, check_dtype=False)
     assert not points.duplicated([*key, "metric"]).any() and set(CONTROLS) < set(points["model"])
 
 
-@each_row(
-    "name, rows, said",
-    [
-        (
-            "accuracy_by_stride",
-            [row | {"study": "other"} for row in metric_rows()[:3]],
-            "no rows of study strided_sop",
-        ),
-        ("strided_sop_slices", metric_rows(), "no accuracy on slices; evaluate"),
-    ],
-)
-def test_a_figure_without_its_numbers_is_one_sentence(study, tmp_path, program, name, rows, said):
-    empty = Study(tmp_path / f"empty_{name}", program)
-    empty.write_metrics(rows)
-    empty.call(name, ok=False).refused(said, lines=1)
+def test_a_figure_without_its_numbers_is_one_sentence(tmp_path, program):
+    empty = Study(tmp_path / "empty", program)
+    empty.write_metrics([row | {"study": "other"} for row in metric_rows()[:3]])
+    empty.call("accuracy_by_stride", ok=False).refused("no rows of study strided_sop", lines=1)
     assert not (empty.publish / "figures").exists()
 
 

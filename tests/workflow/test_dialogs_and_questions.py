@@ -82,7 +82,6 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
     for text in (
         "tiny BERT after an MLM stage",
         "an MLM stage of tiny BERT",
-        "Temporal expressions that were found",
         "What left the dialogs to learn from",
         "pseudo-log-likelihood",
         "Table 3, beside the published one",

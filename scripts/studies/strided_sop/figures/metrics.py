@@ -108,21 +108,19 @@ def system_titles(rows: pd.DataFrame, models: dict, **changed: object) -> list[s
     ]
 
 
-def strided_metrics(
-    path: Path, models: dict, slices: bool = False, crossed: bool = False
-) -> pd.DataFrame:
+def strided_metrics(path: Path, models: dict, crossed: bool = False) -> pd.DataFrame:
     """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was
     trained and measured.
 
-    slices, crossed: with those on slices, and of what learnt from another stride or corpus. Where
-    experiments measured the same setting differently, the series carries the experiment's name.
+    crossed: with those of what learnt from another stride or corpus. Where experiments measured the
+    same setting differently, the series carries the experiment's name.
     """
     metrics = of_one_stride(sop_metrics(path), crossed)
-    metrics = metrics[slices | (metrics["slice"] == "all")]
-    human = metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")]
+    metrics = metrics[metrics["slice"] == "all"]
+    human = metrics[metrics["metric"] == "human_accuracy"]
     metrics = pd.concat([without_people(metrics), human])
     metrics["stride"] = metrics["stride"].astype(int)
-    point = ["source", "split", "slice", "model", *VARIANT, "stride", "limit", "metric", "seed"]
+    point = ["source", "split", "model", *VARIANT, "stride", "limit", "metric", "seed"]
     variants = metrics[VARIANT].drop_duplicates()
     titles = variants.assign(title=[variant_title(row) for row in variants.to_dict("records")])
     metrics["series"] = (
@@ -132,4 +130,4 @@ def strided_metrics(
         + experiment_if_needed(metrics, point)
     )
     metrics["is_model"] = metrics["method"] != "control"  # controls first, as in every study
-    return in_order(metrics, "source split is_model series metric stride seed slice".split())
+    return in_order(metrics, "source split is_model series metric stride seed".split())

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.data.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import run_program
+from scripts.publish.names import load
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
 from scripts.publish.table import filled, publish_table, with_commas
 from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import RULES, corpus_title
-from scripts.studies.timedial.figures.spans import read_challenge, sources_given
 from scripts.text.restored_dialogs import restored_turns
 
 NAMES = {
@@ -49,6 +50,20 @@ def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.
     return pd.Series(dict(zip(NAMES, values)))
 
 
+def read_challenge(
+    given: argparse.Namespace, source: str, splits: list[str]
+) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    """By split the options of a challenge, and the temporal expressions of its dialogs."""
+    tables = (
+        [
+            read_table(folder / source / f"{split}.parquet", schema.names).to_pandas()
+            for split in splits
+        ]
+        for folder, schema in ((given.cleaned, CHALLENGE), (given.spans, SPANS))
+    )
+    return dict(zip(splits, zip(*tables)))
+
+
 def tabulate(
     cleaned: Path,
     tables: dict[str, tuple[pd.DataFrame, pd.DataFrame]],
@@ -70,9 +85,9 @@ def tabulate(
 
 
 def main(given: argparse.Namespace) -> None:
-    if not given.challenges:
-        raise UserError("--challenges names no source; name at least one")
-    sources, tables = sources_given(given), []
+    sources, tables = load(given.sources), []
+    if lost := [name for name in given.challenges if name not in sources]:
+        raise UserError(f"{given.sources}: no source {lost[0]}; it has {', '.join(sources)}")
     claims = claims_beside(given.sources, "timedial", ["measured_on", "slice"])
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
     for source in given.challenges:
