@@ -32,14 +32,7 @@ predictions   run, split, selection (held_out: the epoch best on the held-out gr
               log-likelihood of the candidate's tokens, where the candidate itself is scored)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy,
               n
-metrics       experiment, study, model, source, the study's own variant columns, limit (of the
-              dataset; missing: none), seed and wording (of a replicate: a run of its seed and, of a
-              model asked in words, its wording; the seed is missing over all replicates, the
-              wording there and where nothing is asked), split, slice, metric, value, sd (over
-              replicates), seeds (how many replicates the value is of; 0: it neither learns nor is
-              asked), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
-              effective_groups (fewer, where groups are uneven), draws (values over weighted groups,
-              to compare by; of rows over all replicates and slice all), sample
+metrics       resources/columns.yaml and the columns.yaml of the study say what its columns hold
 """
 
 import hashlib

@@ -7,14 +7,33 @@ from pathlib import Path
 
 from scripts.running.program import parser, whole_number
 
+HELP = """{doc}
+Of an experiment's runs, as the workflow measures them, values are shares from 0 to 1 with 95 %
+intervals over groups. A row without seed is the mean over the replicates (seeds, or wordings of
+what a model is asked); its sd is over them, its interval over groups and them.
+
+Reads  <trained>/<run>/predictions.parquet and run.json of every run,
+       <build>/<source>/<dataset>/<split>.parquet of the splits measured on
+Writes a Parquet file (schema metrics: scripts/data/tables.py)
+
+    python -m scripts.studies.{study}.evaluate --experiment NAME --runs RUN RUN … \\
+        --trained results/train/{study} --build results/build/{study} \\
+        --sources resources/sources.yaml --output /tmp/metrics.parquet
+
+Predictions made elsewhere (scripts/measure/external.py) are measured in the same way, and printed
+in per cent:
+
+    python -m scripts.studies.{study}.evaluate --predictions FILE \\
+        --dataset results/build/{study}/SOURCE/DATASET
+"""
 OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
 
 
-def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.ArgumentParser:
+def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argparse.ArgumentParser:
     """The arguments of every study's evaluation; gold: what the file is that its paper scored
     predictions against, where it may stand in for a dataset.
     """
-    options = parser(doc)
+    options = parser(HELP.format(doc=doc, study=study))
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
     runs.add_argument("--experiment", help="its name, for the table")
     runs.add_argument("--runs", nargs="+", help="the runs' names")

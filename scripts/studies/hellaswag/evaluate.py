@@ -1,27 +1,10 @@
-"""Measure HellaSwag (Zellers et al. 2019): the share of items of
-which the right ending scores highest.
+"""Measure HellaSwag (Zellers et al. 2019): in how many items the right ending scores highest.
 
-  accuracy  of items with one right ending of four. A tie counts as wrong; of a control ties are
-            broken at random, in expectation.
+  accuracy  of items with one right ending of four, over all items (slice all) and by where they
+            come from (domain=activitynet, domain=wikihow). A tie counts as wrong; of a control ties
+            are broken at random, in expectation. Groups are videos and articles.
 
-On predictions made elsewhere, a score of every ending, or a label right or wrong
-(scripts/measure/external.py). Prints per cent with 95 % intervals:
-
-    python -m scripts.studies.hellaswag.evaluate --predictions FILE \\
-        --dataset results/build/hellaswag/hellaswag/default
-
-On the runs of an experiment, as the workflow does: the same as a share from 0 to 1, over all items
-(slice all) and by where they come from (domain=activitynet, domain=wikihow), with 95 % intervals
-over videos and articles. A row without seed is the mean over the replicates (seeds, or wordings of
-what a model is asked); its sd is over them, its interval over videos, articles and them.
-
-Reads  <trained>/<run>/predictions.parquet and run.json of every run,
-       <build>/<source>/<dataset>/<split>.parquet (schema choices)
-Writes a Parquet file (schema metrics: scripts/data/tables.py)
-
-    python -m scripts.studies.hellaswag.evaluate --experiment hellaswag --runs RUN RUN … \\
-        --trained results/train/hellaswag --build results/build/hellaswag \\
-        --sources resources/sources.yaml --output /tmp/metrics.parquet
+Predictions made elsewhere are a score of every ending, or a label right or wrong.
 """
 
 import argparse
@@ -134,4 +117,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(__doc__)))
+    execute(main, evaluation_given(evaluation_arguments(__doc__, "hellaswag")))

@@ -1,8 +1,5 @@
-"""The dataset of HellaSwag. Not a program.
-
-choices  the endings to choose from: example_id, instance_id (the item), group_id (its video, or its
-         article), context (with one <MASK>, at its end), candidate (the ending), label (1 right),
-         domain, activity
+"""The dataset of HellaSwag, one row an ending; columns.yaml says what its columns hold. Not a
+program.
 """
 
 import pyarrow as pa

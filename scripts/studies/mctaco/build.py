@@ -8,13 +8,10 @@ Writes <output>/<split>.parquet (schema answers), in the order of the data
         --options '{"unit_normalization": true, "train_questions": null, "draw": 0}' \\
         --output /tmp/mctaco
 
-With unit_normalization each answer's temporal expression goes to its most proper unit
-(scripts/text/unit_normalization.py). train_questions keeps that many questions of the first split,
-the one to learn from: those whose ids hash lowest, by draw; a larger number keeps the questions of
-a smaller one. limit keeps at most that many questions of the splits to measure on. With contrast
-"unit" these hold only questions with an answer that another unit writes exactly, each beside its
-counterpart: the same question with these answers in the other unit ("1 hour" as "60 minutes"), and
-the same labels.
+study.yaml explains the options. train_questions keeps the questions whose ids hash lowest, by draw;
+a larger number keeps those of a smaller one. With contrast "unit" the splits to measure on hold
+only questions with an answer that another unit writes exactly, each beside its counterpart: the
+same question with these answers in the other unit ("1 hour" as "60 minutes"), and the same labels.
 """
 
 import argparse

@@ -19,32 +19,17 @@ it instead associates discrete terms and decides individual options". Range deco
 model for a range: of all intervals on the scale of time the one under which its own judgements are
 most likely.
 
-On predictions made elsewhere, of labels likely and unlikely (scripts/measure/external.py), or as
-the authors release theirs: one yes or no a line, in the order of the gold file. Prints per cent
-with 95 % intervals, overall and by category:
+Beside the runs stand always_yes, always_no, random (its expected value) and the data's own labels
+(gold). Groups are sentences, since the questions about one sentence go together. What the sources
+name as `predictions` (released by a paper's authors) is a system like any other, with the method
+`released`. So is what others released of language models (--released), whose dataset is the name of
+its source. A model that was not trained (method untrained) has train_questions 0. Of contrast pairs
+there are the slices contrast=original and contrast=counterpart.
 
-    python -m scripts.studies.mctaco.evaluate --predictions FILE \\
-        --dataset results/build/mctaco/mctaco/default
+Predictions made elsewhere have the labels likely and unlikely. Or they are as the authors release
+theirs: one yes or no a line, in the order of the gold file:
+
     python -m scripts.studies.mctaco.evaluate --predictions FILE --gold test_9442.tsv
-
-On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside
-always_yes, always_no, random (its expected value) and the data's own labels (gold), with 95 %
-intervals over sentences, since the questions about one sentence go together, for the last epoch, or
-the one with the lowest loss on held-out training questions where there are any. A row without seed
-is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is over them,
-its interval over sentences and seeds. What the sources name as `predictions` (released by a paper's
-authors) is a system like any other, with the method `released`. So is what others released of
-language models (--released), whose dataset is the name of its source. A model that was not trained
-(method untrained) has train_questions 0. Of contrast pairs there are the slices contrast=original
-and contrast=counterpart.
-
-Reads  <trained>/<run>/predictions.parquet and run.json of every run,
-       <build>/<source>/<dataset>/<split>.parquet, <fetched>/<source>/<file> of released predictions
-Writes a Parquet file (schema metrics: scripts/data/tables.py)
-
-    python -m scripts.studies.mctaco.evaluate --experiment mctaco --runs RUN RUN … \\
-        --trained results/train/mctaco --build results/build/mctaco --fetched results/fetch \\
-        --sources resources/sources.yaml --output /tmp/metrics.parquet
 """
 
 import argparse
@@ -505,7 +490,9 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = evaluation_arguments(
-        __doc__, gold="the authors' gold file, for predictions of one yes or no a line in its order"
+        __doc__,
+        "mctaco",
+        gold="the authors' gold file, for predictions of one yes or no a line in its order",
     )
     options.add_argument(
         "--fetched",

@@ -14,30 +14,15 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
         --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' \\
         --output /tmp/stride-2
 
-The first split is the one to learn from; size_matched (a stride) cuts it, and only it, to as many
-pairs as that stride has, train_pairs to that many. max_videos keeps that many videos of each split,
-those with the lowest hash of their id. same_videos (a stride, this one or a larger one) keeps in
-every split only the videos that have a pair of that stride, too: so strides are compared on the
-same videos. hard keeps,
-of the splits to measure on, pairs of which a searched control gets half right, one that did not
-learn from their videos (scripts/studies/strided_sop/hard_pairs.py). What is learnt from stays as it
-is. limit keeps at most that many of the pairs to measure on, by hash of the video and of the place
-of the first sentence: so strides are compared on nearly the same pairs. It draws without regard to
-that control, which then gets about half of the hard pairs right. context makes the units that are
-put in order windows of captions (scripts/studies/strided_sop/parts.py): {"seconds": n} or
-{"sentences": k}; sentences, strides and positions above are then counted in windows.
-stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with the lowest hash.
-train_stride: the stride, or the strides, of the split to learn from, where it is not that of those
-to measure on; --learn-from: another corpus for that split. predict: the label is then not the order
-but the stride, or 2 · stride + order.
-span: k measures on all pairs of k units, `stride` sentences skipped between neighbours
-(scripts/studies/strided_sop/tallies.py puts them in order), of the videos that have so many, and
-learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their
-place. order_by: permutations makes a row of each order of the k units instead
-(scripts/studies/strided_sop/orders.py); size_matched then cuts spans. train_labels: coin gives the
-pairs to learn from a coin as their label, for a control that reads as much and learns nothing of
-their order.
-Beside each pair stands what it can be told apart by (scripts/studies/strided_sop/pairs.py).
+study.yaml explains the options. The first split is the one to learn from. hard pairs are those of
+hard_pairs.py, and what is learnt from stays as it is. limit draws by hash of the video and of the
+place of the first sentence, so strides are compared on nearly the same pairs; it draws without
+regard to the control of hard pairs, which then gets about half of them right, and of spans by hash
+of their place. With context sentences, strides and positions are counted in windows (parts.py).
+With span: k the pairs to measure on are those of all k units (tallies.py puts them in order), of
+the videos that have so many; learnt from are pairs of all their strides, as many of each. order_by:
+permutations makes a row of each order of the k units instead (orders.py); size_matched then cuts
+spans. Beside each pair stands what it can be told apart by (pairs.py).
 """
 
 import argparse

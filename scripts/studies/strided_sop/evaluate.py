@@ -1,7 +1,5 @@
-"""Measure an experiment of strided sentence order prediction (Jain et al. 2020, section 3 and
-figure 3).
+"""Measure strided sentence order prediction (Jain et al. 2020, section 3 and figure 3).
 
-Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of people's answers (--people), where there are any, and more beside it:
@@ -9,23 +7,9 @@ Metrics, as shares from 0 to 1, on each evaluation split:
 Where the stride is told (the option predict) or spans are put in order (the option span):
 scripts/studies/strided_sop/tallies.py. The accuracy stands on all pairs (slice all) and on slices
 of them (overlap=none, position=first_third, …: scripts/studies/strided_sop/slices.py says which);
-the n of each partition's slices add up to that of all. Intervals are 95 % intervals over videos. A
-row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its
-sd is over them, its interval over videos and them.
+the n of each partition's slices add up to that of all. Groups are videos.
 
-Reads  <trained>/<run>/predictions.parquet and run.json of every run, and
-       <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema strided pairs)
-Writes a Parquet file (schema metrics: scripts/data/tables.py)
-
-    python -m scripts.studies.strided_sop.evaluate --experiment activitynet_sop --runs RUN RUN … \\
-        --trained results/train/strided_sop --build results/build/strided_sop \\
-        --sources resources/sources.yaml --output /tmp/metrics.parquet
-
-Predictions made elsewhere (scripts/measure/external.py), labels swapped and in_order; prints per
-cent:
-
-    python -m scripts.studies.strided_sop.evaluate --predictions FILE \\
-        --dataset results/build/strided_sop/activitynet/stride-0 --split val_1
+Predictions made elsewhere have the labels swapped and in_order.
 """
 
 import argparse
@@ -270,4 +254,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(__doc__)))
+    execute(main, evaluation_given(evaluation_arguments(__doc__, "strided_sop")))

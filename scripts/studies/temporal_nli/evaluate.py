@@ -1,8 +1,6 @@
-"""Measure an experiment of temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure
-1).
+"""Measure temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure 1), at the epoch
+with the lowest loss on dev (templates held out of train).
 
-Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the lowest loss on dev
-(templates held out of train):
   accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise,
                          hypothesis, …)
   says_entailment        the share of pairs that are taken for entailment
@@ -20,23 +18,11 @@ measured on.
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two
 labels has binary scoring only). The majority baseline predicts the most frequent label of the
 evaluation split. The model rule_reader is the ceiling: a reader of both sentences by rule, which
-takes a pair that it cannot read for neutral. Intervals are 95 % intervals over templates and pairs
-of times, two ways at once (scripts/measure/bootstrap.py). A row without seed is the mean over the
-replicates (seeds, or wordings of what a model is asked); its sd is over them.
+takes a pair that it cannot read for neutral. Groups are templates and pairs of times, two ways at
+once (scripts/measure/bootstrap.py).
 
-Reads  <trained>/<run>/predictions.parquet and run.json of every run,
-       <build>/<source>/<dataset>/<split>.parquet
-Writes a Parquet file (schema metrics: scripts/data/tables.py)
-
-    python -m scripts.studies.temporal_nli.evaluate --experiment nli --runs RUN RUN … \\
-        --trained results/train/temporal_nli --build results/build/temporal_nli \\
-        --sources resources/sources.yaml --output /tmp/metrics.parquet
-
-Predictions made elsewhere (scripts/measure/external.py), labels entailment, neutral and
-contradiction, or entailment and not_entailment; prints per cent:
-
-    python -m scripts.studies.temporal_nli.evaluate --predictions FILE \\
-        --dataset results/build/temporal_nli/event_templates/temp_order
+Predictions made elsewhere have the labels entailment, neutral and contradiction, or entailment and
+not_entailment.
 """
 
 import argparse
@@ -393,4 +379,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(__doc__)))
+    execute(main, evaluation_given(evaluation_arguments(__doc__, "temporal_nli")))

@@ -1,15 +1,4 @@
-"""The dataset of temporal NLI. Not a program.
-
-nli  example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0
-     entailment, 1 neutral, 2 contradiction), challenge_set, and what was varied; missing where it
-     does not apply: tense (past, future), choice (how the times are chosen), premise_type (fixed,
-     interval), prepositions, positions (forward, fronted), premise_form (one_clause, two_clauses),
-     next_cycle, hypothesis_type, unit_pair, direction (of the hypothesis's duration: lower,
-     higher), difference (of the two times: a share of the list; in set III in higher units),
-     distance (its bin), hypothesis_size (the bin of T2, set III, in higher units), withheld (the
-     kinds of held_out that would hold the pair out, spaces between), part (seen or unseen, by the
-     kind that the dataset holds out)
-"""
+"""The dataset of temporal NLI; columns.yaml says what its columns hold. Not a program."""
 
 import pyarrow as pa
 

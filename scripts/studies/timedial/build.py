@@ -5,13 +5,10 @@ The dialogs that the challenge was made from leave, exact and near
 (scripts/studies/timedial/leakage.py), then those that share runs of words with an instance or its
 answer (scripts/text/word_overlap.py), then those that occur before. Instances that share half as
 much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). With
-contaminated, only those leave that occur before, so as to tell what having read the challenge's
-dialogs is worth. Every span of those that stay gives one instance: its own text is right, and
-`negatives` candidates are wrong. The paper says two things of these: its section 4.1.1 takes them
-"from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand masks.
-negatives_from chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool);
-mixed (half of them from the dialog, rounded up). From a pool, the candidate that stands in its
-dialog is right, nearly always in training, seldom on the challenge.
+contaminated, only those leave that occur before. Every span of those that stay gives one instance:
+its own text is right, and `negatives` candidates are wrong. study.yaml explains the options. From a
+pool, the candidate that stands in its dialog is right, nearly always in training, seldom on the
+challenge.
 
 The pool holds each different text of the split's spans once, so a text that is frequent is not
 drawn more often, and the more frequent candidate tends to be the right one. With negatives_by:
@@ -36,12 +33,9 @@ Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cl
                    "evaluate": ["test", "extras"]}}' \\
         --options '{"context_scope": "local", "negatives_from": "dialog"}' --output /tmp/timedial
 
-max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those
-with a span, whose ids hash lowest: a larger number keeps the dialogs of a smaller one, and their
-candidates, since the pool is not cut. limit keeps at most that many instances of each split of the
-challenge, and changes nothing of what is learnt from. choices
-(scripts/studies/timedial/choices.py) and contrast (scripts/studies/timedial/contrast.py) change
-which options the challenge's instances have, and nothing else.
+max_dialogs keeps the dialogs of the first split with a span whose ids hash lowest, and a fifth as
+many of the second: a larger number keeps the dialogs of a smaller one, and their candidates, since
+the pool is not cut.
 """
 
 import argparse

@@ -14,38 +14,24 @@ and how often a wrong option outranks a right one.
                      instance, or higher (figure 2: `ranking those negative options over the true
                      correct options`; n: the wrong options)
 
-On predictions made elsewhere, a score of every candidate, or a label right or wrong
-(scripts/measure/external.py), or beside the released gold file one JSON object a line with the
-score of every option of one instance, higher is better; options are compared without the spaces
-around them. Prints per cent with 95 % intervals over dialogs, beside the gold file over instances:
+Slices are by kind of the masked span (kind=date), by whether it holds a numeral (has_numeral=true),
+by length of the dialog (turns=7-10), with and without the instances that a dialog of the training
+corpus still shares words with (leak=near, leak=none), of contrast pairs by half (contrast=original,
+contrast=counterpart), and for wrong_above_right by rule (rule=phrase). Groups are dialogs. Ties of
+a control are broken at random, in expectation over all orders: where every option ties, 1/6 of two
+right of four, 1/3 of one right of three.
 
-    python -m scripts.studies.timedial.evaluate --predictions FILE \\
-        --dataset results/build/timedial/dailydialog/default
+`source` is what the runs learnt from, `measured_on` whose instances they were measured on, `domain`
+in, out, zero_shot (of what did not learn), few_shot (of what was shown a few examples), or external
+(of predictions made elsewhere).
+
+Predictions made elsewhere are a score of every candidate, or a label right or wrong. Or beside the
+released gold file one JSON object a line with the score of every option of one instance, higher is
+better; options are compared without the spaces around them:
+
     python -m scripts.studies.timedial.evaluate --predictions FILE --gold test.json
     {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9,
                          "12 days": -7.0}}
-
-On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all
-instances (slice all), by kind of the masked span (kind=date), by whether it holds a numeral
-(has_numeral=true), by length of the dialog (turns=7-10), with and without the instances that a
-dialog of the training corpus still shares words with (leak=near, leak=none), of contrast pairs by
-half (contrast=original, contrast=counterpart), and for wrong_above_right by rule (rule=phrase); for
-the epoch with the lowest loss on the held-out dialogs. A row without seed is the mean over the
-replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over
-dialogs and them. Instances of one dialog are resampled together. Ties of a control are broken at
-random, in expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of
-one right of three.
-
-Reads  <trained>/<run>/predictions.parquet and run.json of every run;
-       <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema cloze)
-Writes a Parquet file (schema metrics: scripts/data/tables.py); `source` is what the runs learnt
-       from, `measured_on` whose instances they were measured on, `domain` in, out, zero_shot (of
-       what did not learn), few_shot (of what was shown a few examples), or external (of predictions
-       made elsewhere)
-
-    python -m scripts.studies.timedial.evaluate --experiment timedial --runs RUN RUN … \\
-        --trained results/train/timedial --build results/build/timedial \\
-        --sources resources/sources.yaml --output /tmp/metrics.parquet
 """
 
 import argparse
@@ -247,6 +233,7 @@ if __name__ == "__main__":
         evaluation_given(
             evaluation_arguments(
                 __doc__,
+                "timedial",
                 gold="TimeDial's test.json, for predictions of one object a line: id and scores",
             )
         ),

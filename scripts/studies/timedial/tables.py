@@ -1,11 +1,5 @@
-"""The schema of TimeDial's datasets.
-
-cloze         one row a candidate for a masked span: example_id, instance_id, dialog_id, context
-              (turns as `A: text`, one a line, with one <MASK>), context_scope (full, local,
-              target), candidate, label (1 right), rule, is_original, kind and has_numeral (of the
-              span that was masked), turns (of the whole dialog), leak (of the challenge: near,
-              where a dialog that is learnt from or held out still shares words with the instance,
-              or none; empty in what is learnt from)
+"""The dataset of TimeDial, one row a candidate; columns.yaml says what its columns hold. Not a
+program.
 """
 
 import pyarrow as pa
