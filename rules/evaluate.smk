@@ -18,7 +18,7 @@ rule evaluate:
 rule evaluate_experiment:
     """The numbers of an experiment, by scripts/studies/<study>/evaluate.py."""
     input:
-        read=lambda wildcards: JOBS.read_by_evaluation(**wildcards),
+        read=lambda wildcards: JOBS.read_by_evaluation(wildcards.experiment),
         people=lambda wildcards: WORK.people[wildcards.experiment],
     output:
         metrics=f"{WORK.evaluated}/{{study}}/{{experiment}}.parquet",

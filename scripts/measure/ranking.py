@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.running.program import UserError
+from scripts.measure.experiment import Run, read_scores
 from scripts.measure.tally import Tally, share, sums_by_group
 
 ACCURACY = {1: "one_best_accuracy", 2: "two_best_accuracy"}  # by the number of right options
@@ -34,6 +35,18 @@ def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
             "dataset again"
         )
     return options
+
+
+def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, bool]:
+    """A run's (n,) scores of the options, in their order, and whether it learnt."""
+    scores, selection = read_scores(run, split, options["example_id"], "options")
+    score = scores[:, -1].astype(float)
+    if np.isnan(score).any():
+        raise UserError(
+            f"{run.folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a "
+            "number; lower the learning rate or set precision: fp32, then run it again"
+        )
+    return score, selection != "direct"
 
 
 def lowest_right(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> np.ndarray:

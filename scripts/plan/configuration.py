@@ -186,30 +186,11 @@ class _Resolver:
                     else [None]
                 )
                 for wording, seed in itertools.product(wordings, seeds):
-                    run = run_of(
-                        experiment["study"],
-                        how,
-                        dataset,
-                        model,
-                        makers[model],
-                        method,
-                        wording,
-                        settings,
-                        seed,
-                    )
+                    what = method, wording, settings, seed
+                    run = run_of(experiment["study"], how, dataset, model, makers[model], *what)
                     if begin and method != CONTROL:
                         start = self.begun_with(*self.initials.start(begin, run, where))
-                        run = run_of(
-                            experiment["study"],
-                            how,
-                            dataset,
-                            model,
-                            start,
-                            method,
-                            wording,
-                            settings,
-                            seed,
-                        )
+                        run = run_of(experiment["study"], how, dataset, model, start, *what)
                     yield run
 
     def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:

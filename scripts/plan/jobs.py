@@ -628,20 +628,12 @@ class Jobs:
             if "predictions" in work.sources[source] or source in work.released[experiment]
         ]
 
-    def reads_datasets(self, study: str) -> bool:
-        return "datasets" in self.work.studies[study]["evaluation_reads"]
-
-    def read_by_evaluation(self, study: str, experiment: str) -> list[str]:
+    def read_by_evaluation(self, experiment: str) -> list[str]:
         work = self.work
         runs = [work.runs[run] for run in work.plan.experiments[experiment]]
-        datasets = (
-            {f"{run.dataset.folder}/manifest.json" for run in runs}
-            if self.reads_datasets(study)
-            else set()
-        )
         return [
             *work.outputs_of_runs(run.name for run in runs),
-            *sorted(datasets),
+            *sorted({built(run.dataset) for run in runs}),
             *self.released(experiment),
             *(
                 f"{folder}/{name}"
@@ -674,7 +666,7 @@ class Jobs:
                 "experiment": experiment,
                 "runs": work.plan.experiments[experiment],
                 "trained": f"results/train/{study}",
-                "build": f"results/build/{study}" if self.reads_datasets(study) else None,
+                "build": f"results/build/{study}",
                 "fetched": "results/fetch" if self.released(experiment) else None,
                 "released": f"{hand_over({'released.csv': released})}/released.csv"
                 if released

@@ -29,8 +29,8 @@ def test_only_what_names_it_reads_it(here):
     assert one.watched["released"].count("\n") == 72 and "released" not in two.watched
     assert one.places["released"] and not two.places["released"]
     manifest = "results/fetch/temporal_llms/manifest.json"
-    assert manifest in jobs.read_by_evaluation("mctaco", "one")
-    assert manifest not in jobs.read_by_evaluation("mctaco", "two")
+    assert manifest in jobs.read_by_evaluation("one")
+    assert manifest not in jobs.read_by_evaluation("two")
     assert (
         "mctaco_released" in jobs.published.items and "temporal_llms" in jobs.work.fetched_sources
     )

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from scripts.running.program import log
 from scripts.publish.arguments import run_program
 from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, read_scorecard, size_in_words
-from scripts.publish.table import caption_of, interval, percent, signed, write
+from scripts.publish.table import interval, percent, publish_table, signed
 
 NO_BETTER = "†"
 
@@ -88,10 +87,8 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    card = read_scorecard(given)
-    table = tabulate(card)
-    write(table, caption_of(given, table), ["Parameters"], given.output)
-    log.info("%s: %d rows, %d probes", given.output, len(table), len(card.probes))
+    table = tabulate(read_scorecard(given))
+    publish_table(given, table, set(table) - {"Parameters"})
 
 
 if __name__ == "__main__":

@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.running.program import UserError, execute
+from scripts.running.program import execute
 from scripts.studies.hellaswag.tables import CHOICES
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
-from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
+from scripts.measure.experiment import read_examples, replicates_of
 from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
-from scripts.measure.ranking import checked, outranked, outranked_by_chance
+from scripts.measure.ranking import checked, outranked, outranked_by_chance, scores_of
 
 SCHEMA = metrics_schema(
     {"domain": pa.string(), "train_items": pa.int64(), "train_examples": pa.int64()}
@@ -35,19 +35,6 @@ ANSWERED = Answered(
     (["wrong", "right"],),
     scored=True,
 )
-
-
-def scores_of(run: Run, split: str, endings: pd.DataFrame) -> np.ndarray:
-    """A run's (n,) scores of the endings, in their order: of being right,
-    or of the ending itself.
-    """
-    score = read_scores(run, split, endings["example_id"], "endings")[0][:, -1].astype(float)
-    if np.isnan(score).any():
-        raise UserError(
-            f"{run.folder}: the score of {endings['example_id'][np.isnan(score)].iloc[0]} is not a "
-            "number; lower the learning rate or set precision: fp32, then run it again"
-        )
-    return score
 
 
 def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tally], pd.Index]:
@@ -87,7 +74,7 @@ def rows_of(
     label, item, rows, found = endings["label"].to_numpy(), endings["instance"].to_numpy(), [], {}
     for (model, method), runs in part.systems.items():
         how = outranked_by_chance if method == "control" else outranked
-        right = [how(scores_of(run, part.split, endings), label, item)[0] for run in runs]
+        right = [how(scores_of(run, part.split, endings)[0], label, item)[0] for run in runs]
         found[model, method] = System({"accuracy": np.stack(right)}, replicates_of(runs))
         tallies, groups = tallies_of(endings, right)
         same = {

@@ -46,13 +46,20 @@ from scripts.running.program import UserError, execute
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
-from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.measure.experiment import EXTERNAL, read_examples, replicates_of
 from scripts.measure.external import Answered, print_rows
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
-from scripts.measure.ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
+from scripts.measure.ranking import (
+    ACCURACY,
+    checked,
+    outranked,
+    outranked_by_chance,
+    scores_of,
+    tallies_of,
+)
 
 TEXT, COUNT = pa.string(), pa.int64()
 SCHEMA = metrics_schema(
@@ -79,18 +86,6 @@ ANSWERED = Answered(
     (["wrong", "right"],),
     scored=True,
 )
-
-
-def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, bool]:
-    """A run's (n,) scores of the options, in their order, and whether it learnt."""
-    scores, selection = read_scores(run, split, options["example_id"], "options")
-    score = scores[:, -1].astype(float)
-    if np.isnan(score).any():
-        raise UserError(
-            f"{run.folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a "
-            "number; lower the learning rate or set precision: fp32, then run it again"
-        )
-    return score, selection != "direct"
 
 
 def rows_of(

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from scripts.measure.ranking import scores_of
 from scripts.publish.arguments import run_program
 from scripts.publish.cards import Items, publish_cards
-from scripts.studies.hellaswag.evaluate import read_endings, scores_of
+from scripts.studies.hellaswag.evaluate import read_endings
 
 
 def key(facts: Mapping) -> tuple:
@@ -28,7 +29,7 @@ def read(items: Items) -> tuple:
     )
     domains = endings.drop_duplicates("instance")["domain"].to_numpy()
     slices = {f"domain={name}": domains == name for name in sorted(set(domains))}
-    systems = items.ranked(endings, lambda run: scores_of(run, items.split, endings))
+    systems = items.ranked(endings, lambda run: scores_of(run, items.split, endings)[0])
     return f"{items.options['domain']} items", rows, slices, systems
 
 

@@ -13,8 +13,7 @@ import pandas as pd
 
 from scripts.data.tables import read_table
 from scripts.studies.timedial.tables import CLOZE
-from scripts.studies.timedial.evaluate import scores_of
-from scripts.measure.ranking import checked, slices
+from scripts.measure.ranking import checked, scores_of, slices
 from scripts.publish.arguments import run_program
 from scripts.publish.cards import Items, System, most_right, publish_cards
 from scripts.publish.names import source_title
