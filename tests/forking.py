@@ -68,7 +68,10 @@ NEEDED = (
     )
 )
 # What the jobs of a workflow import of others.
-JOBS = (*WORDS, "spacy", "torch", "accelerate", "transformers.models.bert.modeling_bert")
+JOBS = (
+    *(*WORDS, "tests.svg_alone", "spacy", "torch", "accelerate"),
+    "transformers.models.bert.modeling_bert",
+)
 SNAKEMAKE = (
     "snakemake.cli",
     "snakemake.report.html_reporter",
@@ -272,8 +275,9 @@ def serve(listening: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    del sys.path[0]  # the folder of the tests
+    sys.path[0] = str(Path(__file__).parents[1])  # of tests.svg_alone
     for name in sys.argv[2:]:
         importlib.import_module(name)
+    del sys.path[0]
     gc.freeze()  # else each fork goes through all that was imported at its end, and copies it
     serve(socket.socket(fileno=int(sys.argv[1])))

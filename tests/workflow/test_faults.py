@@ -3,6 +3,7 @@ that all these tests share.
 """
 
 import random
+import re
 from itertools import islice
 
 import pytest
@@ -13,7 +14,12 @@ from tests.files import write_json
 
 
 @pytest.mark.slow
-def test_a_killed_and_a_damaged_study_end_as_an_undisturbed_one(study, tmp_path):
+def test_a_killed_and_a_damaged_study_end_as_an_undisturbed_one(study, tmp_path, monkeypatch):
+    # of the shared study's figures the SVG alone was drawn
+    promised = re.compile(
+        rf"{disturbed.NOT_RESULTS.pattern}|^publish/.*\.(png|pdf|manifest\.json)$"
+    )
+    monkeypatch.setattr(disturbed, "NOT_RESULTS", promised)
     write_json(study / "reduced.json", {"seeds": [1]})
     other, rng = disturbed.copy_of(study.folder, tmp_path / "other"), random.Random(3)
     read = disturbed.readers(study.folder)
