@@ -1,5 +1,5 @@
-"""docs/add.md and docs/label.md, followed to the letter: its pieces of YAML are put where it
-says, and the study runs.
+"""docs/add.md, walkthrough.md and label.md, followed to the letter: their pieces of YAML are put
+where they say, and the study runs.
 """
 
 import hashlib
@@ -107,6 +107,20 @@ def test_a_corpus(study):
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
     assert f"{name},train,sentences,dropped,text is empty," in counts
     assert study.jobs("evaluate", *typed) == {}
+
+
+def test_the_walkthrough(study):
+    """Its preset is planned as it says, and one more stride trains one more model."""
+    text = (ROOT / "docs/walkthrough.md").read_text()
+    [preset] = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.S))
+    (study / "captions.csv").write_text("video_id,start,end,text\n")
+    planned = []
+    for strides in ([0, 1, 2, 3], [0, 1, 2, 3, 4]):
+        preset["experiments"]["my_order"]["data"]["stride"] = strides
+        write_yaml(study / "mine.yaml", preset)
+        planned.append(study.jobs("--configfile", "mine.yaml"))
+    assert sum(map(len, planned[0].values())) + 1 == 18, "with the rule all"
+    assert [len(jobs["train_run"]) for jobs in planned] == [4, 5]
 
 
 def test_a_list_of_event_templates(study):
