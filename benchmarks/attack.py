@@ -10,6 +10,11 @@ at what is measured, so what it finds is a lead. Give a lead a view of its own i
 scripts/studies/<study>/controls.py before a headline is published. Prints Markdown, a table a
 dataset: what reaches more than the best committed control, by more than one standard error of that
 difference. Learns from at most 10,000 examples. Takes minutes a dataset.
+
+    python -m benchmarks.attack timedial --by-folds
+
+learns from the measured split itself, by folds of its groups. That is what one could reach who has
+seen the labels of other items of the test: the most that the texts of a view give away.
 """
 
 import argparse
@@ -92,6 +97,32 @@ GENERAL = {
 }  # fmt: skip
 
 
+def sizes_among_the_others(data: pd.DataFrame) -> np.ndarray:
+    """(n, 6) how far the sizes of an option of TimeDial are from those of the others, and how alike
+    the letters are, each in ascending order; where there are fewer others, the last one again.
+    """
+    from scripts.studies.timedial.controls import distance, letters, sizes
+
+    read = data["second"].map(lambda text: (sizes(text), letters(text))).to_numpy()
+    found = np.zeros((len(data), 6))
+    for rows in data.groupby("choice_id", sort=False).indices.values():
+        for row in rows:
+            size, spelt = read[row]
+            others = [read[other] for other in rows if other != row]
+            far = sorted(distance(size, other) for other, _ in others)
+            same = sorted(len(spelt & other) / len(spelt | other) for _, other in others)
+            for place, values in ((0, far), (3, same)):
+                found[row, place : place + 3] = (values + 2 * values[-1:])[:3]
+    return found
+
+
+OF_STUDY = {
+    "timedial": {
+        "sizes and letters": View("sizes and letters among options", numbers=sizes_among_the_others)
+    }
+}
+
+
 def headline(
     study: Study, facts: dict, file: Path, data: pd.DataFrame, metric: str, scores: np.ndarray
 ) -> dict | None:
@@ -137,6 +168,19 @@ def attacked(
     return scores
 
 
+def by_folds(
+    view: View, measured: pd.DataFrame, labels: int, exchangeable: bool
+) -> dict[str, np.ndarray]:
+    """The scores of every learner of a view, each fold of a measured split by what the others
+    say.
+    """
+    left_out = Search(view, measured, labels, exchangeable).left_out()
+    return {
+        name: with_even_odds(view, measured, scores, lambda _, scores=scores: scores)(measured)
+        for name, scores in left_out.items()
+    }
+
+
 def leads(
     study: Study,
     description: dict,
@@ -144,10 +188,11 @@ def leads(
     folder: Path,
     runs: list[Run],
     every: bool,
+    of_measured: bool,
 ) -> list[list]:
     """What reaches more than the best of these controls on each split of their dataset (folder), by
     more than a standard error: split, view, learner, and what COLUMNS says. every: all that is not
-    below.
+    below. of_measured: it learns by_folds() of the split.
     """
     widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
     how, (learn, *measured) = description["methods"]["control"], widest["splits"]
@@ -159,7 +204,7 @@ def leads(
     splits = {}
     for split in measured:
         file = folder / f"{split}.parquet"
-        data = read_examples(file, method)
+        data = read_examples(file, taught if of_measured else method)
         reached = partial(headline, study, widest, file, data, description["headline"])
         committed = [
             (row["value"], run.facts["model"], row)
@@ -171,7 +216,12 @@ def leads(
     found = []
     for name, view in views.items():
         print(f"{folder}: {name}", file=sys.stderr)
-        scores_of = attacked(view, train, len(widest["labels"]), exchangeable)
+        labels = len(widest["labels"])
+        scores_of = (
+            partial(by_folds, view, labels=labels, exchangeable=exchangeable)
+            if of_measured
+            else attacked(view, train, labels, exchangeable)
+        )
         for split, (data, reached, (best, which, row_of_best)) in splits.items():
             for learner, scores in scores_of(data).items():
                 if row := reached(scores):
@@ -187,6 +237,7 @@ def main(given: argparse.Namespace) -> None:
     description = read_studies(ROOT)[given.study]
     study = importlib.import_module(f"scripts.studies.{given.study}.evaluate").STUDY
     views = getattr(importlib.import_module(f"scripts.studies.{given.study}.controls"), "VIEWS", {})
+    views = views | GENERAL | OF_STUDY.get(given.study, {})
     committed: dict[tuple[str, str], list[Run]] = {}
     for file in sorted(given.results.glob(f"train/{given.study}/*/run.json")):
         facts = facts_of(file)
@@ -199,7 +250,7 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset), runs in committed.items():
         folder = given.results / "build" / given.study / source / dataset
         with threadpool_limits(1):  # more are slower on small tables
-            found = leads(study, description, views | GENERAL, folder, runs, given.all)
+            found = leads(study, description, views, folder, runs, given.all, given.by_folds)
         print(f"\n{source}, {dataset}\n", flush=True)
         nothing = "Nothing here reaches more than the committed controls."
         print(table(COLUMNS, found) if found else nothing, flush=True)
@@ -210,6 +261,9 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("study", help="its folder in scripts/studies/")
     options.add_argument("--results", type=Path, default=Path("results"), help="where both lie")
     options.add_argument("--dataset", default="", help="only datasets of this name")
+    options.add_argument(
+        "--by-folds", action="store_true", help="learn from the measured splits, by folds"
+    )
     options.add_argument("--all", action="store_true", help="print all that is not below")
     return options
 
