@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pandas as pd
 
-from scripts.running.program import log
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.publish.arguments import run_program
@@ -27,7 +26,7 @@ from scripts.publish.comparison import (
 )
 from scripts.publish.names import load
 from scripts.publish.selection import as_published
-from scripts.publish.table import caption_of, with_commas, write
+from scripts.publish.table import publish_table, with_commas
 
 NONE = "no such run"
 
@@ -116,13 +115,7 @@ def main(given: argparse.Namespace) -> None:
     study = given.output.name.removesuffix("_published")
     claims = published_claims(given.sources.with_name("published.csv"))
     table = tabulate(claims[claims["study"] == study], read_facts(given, study))
-    write(table, caption_of(given, table), ["Published", "Here", "Difference"], given.output)
-    log.info(
-        "%s: %d rows, %d with a number of this study",
-        given.output,
-        len(table),
-        (table["Here"] != "").sum(),
-    )
+    publish_table(given, table, set(COLUMNS) - {"Published", "Here", "Difference"})
 
 
 if __name__ == "__main__":

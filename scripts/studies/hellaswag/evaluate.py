@@ -70,7 +70,6 @@ def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.nda
 def rows_of(
     endings: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """The rows of one split; people: what people answered."""
     label, item, rows, found = endings["label"].to_numpy(), endings["instance"].to_numpy(), [], {}
     for (model, method), runs in part.systems.items():
         how = outranked_by_chance if method == "control" else outranked

@@ -340,7 +340,6 @@ def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
 def rows_of_part(
     answers: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """The rows of one split; people: what people answered."""
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
     asked = questions_of(answers, resamples)
     baselines = {

@@ -162,7 +162,6 @@ def accuracy_of(runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataF
 def rows_of(
     pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """The rows of one split; people: what people answered."""
     rows, found = [], {}
     for (model, method), runs in part.systems.items():
         judgements = [judged(run, part.split) for run in runs]

@@ -252,7 +252,6 @@ def together(
 def rows_of(
     pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """The rows of one split; people: what people answered."""
     split, systems, held_out = part.split, part.systems, part.options.get("held_out", TEMPLATE)
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, read = slices(pairs, challenge_set, held_out), read_labels(pairs)

@@ -91,7 +91,6 @@ ANSWERED = Answered(
 def rows_of(
     options: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    """The rows of one split; people: what people answered."""
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
     # instances are numbered as they come; those of one dialog are drawn together
     first = options.drop_duplicates("instance")
