@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -403,20 +404,29 @@ def test_broken_input_through_the_program(program, tmp_path):
     )
 
 
+@pytest.fixture(scope="module")
+def written(program, tmp_path_factory):
+    """The folder of a corpus of so many videos, written once."""
+
+    @cache
+    def of(videos):
+        folder = tmp_path_factory.mktemp("written")
+        program(*sample(folder, videos)).checked()
+        return folder
+
+    return of
+
+
 @pytest.fixture
-def begun(program, tmp_path):
-    """Start the cleaner and return while it writes the first part of a corpus of 30 MB; its
+def begun(written, tmp_path):
+    """Start the cleaner and return while it writes the first part of a corpus of 25 MB; its
     process, and those that it started.
     """
 
     def start(processes):
-        program(*sample(tmp_path / "in", 6000))
+        fetched, output = written(5000), tmp_path / "out/how"
         running = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                *map(str, command(tmp_path / "in", tmp_path / "out/how", "--processes", processes)),
-            ],
+            [sys.executable, "-m", *map(str, command(fetched, output, "--processes", processes))],
             cwd=ROOT,
             stderr=subprocess.PIPE,
             text=True,
@@ -481,14 +491,13 @@ def test_what_was_seen_is_told_exactly_even_where_hashes_are_equal(batches, diff
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
-def test_memory_does_not_grow_with_the_file(program, tmp_path, processes):
+def test_memory_does_not_grow_with_the_file(written, tmp_path, processes):
     """Four times the videos, 75 MB more: the peak may waver by the allocators' slack,
     not by the file.
     """
     peaks, sizes = {}, {}
     for many in (5000, 20000):
-        fetched = tmp_path / str(many)
-        program(*sample(fetched, many))
+        fetched = written(many)
         sizes[many] = (fetched / "raw_caption.json").stat().st_size / (1 << 20)
         peaks[many] = measured(
             ["-m", *command(fetched, tmp_path / f"out{many}", "--processes", processes)]

@@ -185,7 +185,7 @@ def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
     assert not [name for name in load_file(place / "model.safetensors") if "mask_head" in name]
 
 
-def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path):
+def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, program, tmp_path):
     given = BOTH | {"model": "handed_2"}
     train("first", "--hands-on")
     shutil.copytree(tmp_path / "first/model", folder / "handed_2", dirs_exist_ok=True)
@@ -199,8 +199,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path):
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL, "it was done before it was killed"
-    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and "resumes in epoch" in done.stderr, done.stderr
+    assert "resumes in epoch" in program("scripts.train.run", *arguments).checked().stderr
     assert bytes_of(tmp_path / "killed/whole") == bytes_of(tmp_path / "whole")
     assert (tmp_path / "killed/whole/model/model.safetensors").read_bytes() == (
         tmp_path / "whole/model/model.safetensors"
