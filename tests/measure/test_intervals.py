@@ -22,15 +22,7 @@ from scripts.measure.intervals import (
     wilson,
 )
 from scripts.measure.bootstrap import BLOCKS, by_block, resampling
-from scripts.measure.tally import (
-    Replicate,
-    Tally,
-    draws_of,
-    effective_groups,
-    metric_rows,
-    share,
-    sums_by_group,
-)
+from scripts.measure.tally import Replicate, Tally, draws_of, metric_rows, share, sums_by_group
 from scripts.studies.temporal_nli.evaluate import METRICS, counts_of, weighted_f1
 from tests.rows import each_row
 
@@ -132,22 +124,6 @@ def test_all_right_is_not_certain():
         assert wilson(value, groups) == pytest.approx(np.clip(sorted(roots.real), 0, 1), abs=1e-6)
 
 
-def test_interval_width_follows_the_groups():
-    """Independent examples: the binomial interval.
-
-    Wholly dependent ones: as wide as their groups are few.
-    """
-    right = (np.random.default_rng(0).random(4000) < 0.7).astype(float)
-    for values, groups, independent in (
-        (right, np.arange(4000), 4000),
-        (np.repeat(right[:100], 40), np.repeat(np.arange(100), 40), 100),
-    ):
-        (row,) = rows_of([values], groups, resamples=2000)
-        assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(
-            1.96 * np.sqrt(0.7 * 0.3 / independent), rel=0.1
-        )
-
-
 def test_seeds_widen_the_mean_and_not_a_single_seed():
     draw = np.random.default_rng(2)
     groups = np.arange(2000) // 2
@@ -239,18 +215,6 @@ def test_draws_pair_by_id_in_any_order_and_beside_any_others():
     )
 
 
-def test_weights_are_exponential_and_independent():
-    weights = resampling(range(300), 2000).weights.astype(float)
-    assert weights.mean() == pytest.approx(1, abs=0.01)
-    assert weights.var() == pytest.approx(1, abs=0.03)
-    assert np.quantile(weights, [0.1, 0.5, 0.9]) == pytest.approx(
-        -np.log([0.9, 0.5, 0.1]), abs=0.01
-    )
-    correlation = np.corrcoef(weights) - np.eye(len(weights))
-    assert np.abs(correlation).max() < 0.13
-    assert correlation.std() == pytest.approx(1 / np.sqrt(2000), rel=0.05)
-
-
 def test_groups_beyond_the_blocks_share_weights(monkeypatch):
     """Very many groups: as many weights as blocks, and an interval as wide
     as the groups themselves give.
@@ -279,19 +243,6 @@ def test_groups_without_examples_take_no_part():
     assert with_empty == without and with_empty[0]["groups"] == 2 and with_empty[0]["value"] == 0.6
     none = Tally("none", {"accuracy": share}, sums, np.zeros(3, int))
     assert metric_rows([none], [Replicate(1)], resampling("abc", 100)) == []
-
-
-def test_uneven_groups_count_as_fewer():
-    assert effective_groups(np.full(9, 4)) == pytest.approx(9)
-    assert effective_groups(np.array([30, 1, 1])) < 1.2
-    even, uneven = (
-        rows_of([np.tile([0.0, 1.0, 1.0], 40)], groups)
-        for groups in (
-            np.arange(120) // 12,
-            np.repeat(np.arange(10), [3, 3, 3, 3, 3, 3, 3, 3, 3, 93]),
-        )
-    )
-    assert uneven[0]["effective_groups"] < 2 < 9.9 < even[0]["effective_groups"]
 
 
 def test_metrics_are_the_same_of_sums_of_any_scale():

@@ -281,13 +281,6 @@ def test_the_unit_is_the_largest_with_at_least_a_half(amounts):
         assert all(low * SECONDS[now] < 0.5 * SECONDS[name] for name in larger)
 
 
-@given(st.lists(st.text(max_size=60), min_size=1, max_size=20))
-@settings(max_examples=settings.default.max_examples // 3)
-def test_any_text_is_taken(texts):
-    once = normalize_units(pd.Series(texts))
-    assert normalize_units(once).equals(once)
-
-
 # ---- The real answers.
 
 

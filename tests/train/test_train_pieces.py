@@ -9,12 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scripts.running.program import UserError
 from scripts.train import work
-from scripts.train.epochs import chosen_epoch, held_out_losses, is_last
+from scripts.train.epochs import held_out_losses, is_last
 from tests.files import write_json
 from tests.rows import rows_of
 
@@ -22,13 +20,6 @@ JOB = {"digest": "d1", "makes_model": False}
 
 
 # ---- choice of the epoch
-
-
-@given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
-def test_the_first_epoch_of_the_lowest_loss_is_chosen(losses):
-    epoch = chosen_epoch(losses)
-    assert losses[epoch - 1] == min(losses)
-    assert all(loss > losses[epoch - 1] for loss in losses[: epoch - 1])
 
 
 @pytest.mark.parametrize(
