@@ -100,9 +100,6 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
         small | temporal_nli | {Table 5: 12 of 18, Table 6: 10 of 16, Table 7: 8 of 18}
         small | mctaco       | {Table 2: 12 of 16, Table 2 (footnote 9): 0 of 2}
         small | timedial     | {Table 5: 2 of 17, Table 7: 0 of 36, Figure 2: 6 of 21}
-        base  | strided_sop  | {Figure 3 (left): 4 of 8, Figure 3 (right): 0 of 8}
-        base  | temporal_nli | {Table 5: 12 of 18, Table 6: 10 of 16, Table 7: 12 of 18}
-        base  | mctaco       | {Table 2: 10 of 16, Table 2 (footnote 9): 0 of 2}
         base  | timedial     | {Table 5: 3 of 17, Table 7: 0 of 36, Figure 2: 9 of 21}
     """,
 )
