@@ -19,8 +19,10 @@ SMALL = yaml.safe_load("""
 name: tiny
 run: [sample_sop]
 seeds: [1]
+bootstrap_resamples: 100
 experiments:
   sample_sop:
+    controls: [bag_of_words]
     data: {source: sample_activitynet, stride: 0}
     training: {epochs: 1}
 """)
