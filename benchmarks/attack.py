@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -98,21 +99,32 @@ GENERAL = {
 
 
 def sizes_among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """(n, 6) how far the sizes of an option of TimeDial are from those of the others, and how alike
-    the letters are, each in ascending order; where there are fewer others, the last one again.
+    """(n, 9) of each option of TimeDial how far its size is from those of the others and how alike
+    the letters are, both in ascending order; how far the sizes of the others are from each other,
+    at least; its length; and the difference in length to the option that is nearest in size.
+    Where there is one other option, it stands for three.
     """
-    from scripts.studies.timedial.controls import distance, letters, sizes
+    from scripts.studies.timedial.controls import FAR, distance, letters, sizes
 
-    read = data["second"].map(lambda text: (sizes(text), letters(text))).to_numpy()
-    found = np.zeros((len(data), 6))
+    read = data["second"].map(lambda text: (sizes(text), letters(text), len(text))).to_numpy()
+    found = np.zeros((len(data), 9))
     for rows in data.groupby("choice_id", sort=False).indices.values():
         for row in rows:
-            size, spelt = read[row]
-            others = [read[other] for other in rows if other != row]
-            far = sorted(distance(size, other) for other, _ in others)
-            same = sorted(len(spelt & other) / len(spelt | other) for _, other in others)
-            for place, values in ((0, far), (3, same)):
-                found[row, place : place + 3] = (values + 2 * values[-1:])[:3]
+            size, spelt, length = read[row]
+            others = sorted(
+                [read[other] for other in rows if other != row],
+                key=lambda other: distance(size, other[0]),
+            )
+            far = [distance(size, other) for other, *_ in others]
+            same = sorted(len(spelt & other) / len(spelt | other) for _, other, _ in others)
+            rest = [distance(one[0], other[0]) for one, other in combinations(others[1:], 2)]
+            found[row] = [
+                *(far + 2 * far[-1:])[:3],
+                *(same + 2 * same[-1:])[:3],
+                min(rest, default=FAR),
+                length,
+                length - others[0][2],
+            ]
     return found
 
 
