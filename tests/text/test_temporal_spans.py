@@ -15,7 +15,6 @@ from scripts.text.span_values import has_numeral, values_of
 from scripts.text.temporal_spans import expressions, rule_pipeline, span_table
 from scripts.text.temporal_words import rules_of
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
-from scripts.studies.timedial.figures.spans import dialog_rows, masked_spans
 from tests.conftest import ROOT, programs
 from tests.files import read_json
 from tests.forking import SHARED
@@ -271,31 +270,6 @@ def test_a_statistical_pipeline_joins_in(program, tmp_path):
         ]
 
 
-def test_candidate_dialogs_are_counted():
-    spans = pd.DataFrame(
-        {
-            "split": "train",
-            "dialog_id": list("aaaabbbbcccd"),
-            "text": "now",
-            "value": "now",
-            "kind": "date",
-            "has_numeral": [True] * 2 + [False] * 6 + [True] * 4,
-        }
-    )
-    dialogs = pd.DataFrame(
-        {"split": "train", "dialog_id": list("abcde"), "duplicate_of": ["", "", "", "", "train:0"]}
-    )
-    rows = {
-        row["What"]: row
-        for row in dialog_rows(spans, dialogs, {"dialogs": 1127})
-        if "Kind" not in row
-    }
-    assert rows["dialogs"]["Number"] == "5" and rows["dialogs, duplicates apart"]["Number"] == "4"
-    candidates = next(row for what, row in rows.items() if what.startswith("candidate dialogs"))
-    assert (candidates["Number"], candidates["In the paper"]) == ("1", "1,127")
-    assert rows["expressions with a numeral in candidate dialogs"]["Number"] == "2"
-
-
 # ---- The released data.
 
 
@@ -320,10 +294,13 @@ def released(mirror):
             )
         )
     challenge, rules = pd.concat(frames, ignore_index=True), rules_of()
-    spans = span_table(
-        restored_turns(challenge, file.name), rule_pipeline(rules), rules
-    ).to_pandas()
-    return masked_spans(challenge, spans, file.name), spans
+    turns = restored_turns(challenge, file.name)
+    spans = span_table(turns, rule_pipeline(rules), rules).to_pandas()
+    masked = turns.dropna(subset="mask_start")
+    found = spans[["dialog_id", "turn", "start", "end"]].assign(exact=True)
+    bounds = ["dialog_id", "turn", "mask_start", "mask_end"]
+    masked = masked.merge(found, "left", left_on=bounds, right_on=list(found.columns[:4]))
+    return masked.assign(exact=masked["exact"].notna()), spans
 
 
 def test_masked_spans_of_timedial_are_found(released):
