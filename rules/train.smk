@@ -35,6 +35,8 @@ rule train_run:
         "results/benchmarks/train/{study}/{run}.jsonl"
     wildcard_constraints:
         run=one_hashed(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
+    # The longest jobs start as soon as they can, before those that publish.
+    priority: 1
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     group:

@@ -130,17 +130,21 @@ def run_of(
     return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
 
 
-def batches(runs: Iterable[Run], recorded: Container[str] = ()) -> dict[str, list[str]]:
+def batches(
+    runs: Iterable[Run], recorded: Container[str], tiny: Container[str]
+) -> dict[str, list[str]]:
     """These runs in batches, each of one study and one model, of its controls, or of the record:
-    {<study>/<model>-<hash>: runs}. The hash is over the runs, so a detour by other runs of the
-    model leaves these as they are.
+    {<study>/<model>-<hash>: runs}. Those of tiny models are of one corpus, too, so that several
+    cores train them. The hash is over the runs, so a detour by other runs of the model leaves these
+    as they are.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         model = "controls" if run.method == CONTROL else run.model
         kind = RECORDED if run.name in recorded else model
-        found.setdefault(f"{run.study}/{kind}", []).append(run.name)
+        source = run.dataset.source if run.model in tiny and kind == run.model else ""
+        found.setdefault((f"{run.study}/{kind}", source), []).append(run.name)
     return {
         f"{name}-{hashlib.sha256(as_json(sorted(of)).encode()).hexdigest()[:8]}": sorted(of)
-        for name, of in found.items()
+        for (name, _), of in found.items()
     }

@@ -228,18 +228,20 @@ class Workplan:
         """
         is_alone = self.makers | self.starts
         many = self.config["devices_per_run"] > 1
+        tiny = {
+            model
+            for model in {run.model for run in self.runs.values()}
+            if any("init" in self.models[name] for name in self.with_base_models([model]))
+        }
         shared = (
             run
             for run in self.runs.values()
             if run.name in self.controls | self.recorded
             or run.name not in is_alone
             and not many
-            and (
-                any("init" in self.models[name] for name in self.with_base_models([run.model]))
-                or not self.studies[run.study]["methods"][run.method]["learns"]
-            )
+            and (run.model in tiny or not self.studies[run.study]["methods"][run.method]["learns"])
         )
-        return batches(shared, self.recorded)
+        return batches(shared, self.recorded, tiny)
 
     def batches_of(self, kind: str) -> list[str]:
         """The names, without their study, of the batches of recorded runs (`recorded`), of controls
