@@ -26,6 +26,7 @@ rule build_dataset:
         "results/logs/build/{study}/{source}/{dataset}.log",
     benchmark:
         "results/benchmarks/build/{study}/{source}/{dataset}.jsonl"
+    priority: 2
     wildcard_constraints:
         # Only what this configuration plans.
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in WORK.plan.datasets.values())})/)[^/]+",
@@ -53,6 +54,7 @@ rule build_temporal_spans:
         "results/logs/build/temporal_spans/{source}.log",
     benchmark:
         "results/benchmarks/build/temporal_spans/{source}.jsonl"
+    priority: 2
     conda:
         "../envs/data.yaml"
     threads: 2

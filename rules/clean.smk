@@ -25,6 +25,7 @@ rule clean_corpus:
         "results/logs/clean/{source}.log",
     benchmark:
         "results/benchmarks/clean/{source}.jsonl"
+    priority: 2
     conda:
         "../envs/data.yaml"
     threads: lambda wildcards: 2 if WORK.sources[wildcards.source].get("sharded") else 1

@@ -35,7 +35,7 @@ rule train_run:
         "results/benchmarks/train/{study}/{run}.jsonl"
     wildcard_constraints:
         run=one_hashed(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
-    # The longest jobs start as soon as they can, before those that publish.
+    # The longest jobs start as soon as they can: data goes before them (2), and what is evaluated and published after (0).
     priority: 1
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
