@@ -198,7 +198,8 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     logs = "".join(
         file.read_text() for file in study.folder.glob("results/logs/train/strided_sop/tiny*.log")
     )
-    assert logs.count("no step taken") == sum("tiny_bert" in run for run in before)
+    of_mini = [run for run in before if "tiny_bert" in run and "mini-" in run]
+    assert logs.count("no step taken") == len(of_mini)
     assert "CC0" in (study / study.page).read_text() and study.jobs() == {}
 
 
