@@ -39,6 +39,7 @@ from scripts.measure.intervals import over_groups
 from scripts.measure.study import Study
 from scripts.running.identity import ROOT
 from scripts.running.program import UserError
+from scripts.studies.timedial.controls import FAR, distance, letters, sizes
 from scripts.train.control import predictions_of, read_examples
 from scripts.train.search import Search, View, with_even_odds
 
@@ -104,8 +105,6 @@ def sizes_among_the_others(data: pd.DataFrame) -> np.ndarray:
     at least; its length; and the difference in length to the option that is nearest in size.
     Where there is one other option, it stands for three.
     """
-    from scripts.studies.timedial.controls import FAR, distance, letters, sizes
-
     read = data["second"].map(lambda text: (sizes(text), letters(text), len(text))).to_numpy()
     found = np.zeros((len(data), 9))
     for rows in data.groupby("choice_id", sort=False).indices.values():

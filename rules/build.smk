@@ -57,7 +57,7 @@ rule build_temporal_spans:
     priority: 2
     conda:
         "../envs/data.yaml"
-    threads: 2
+    threads: lambda wildcards: 1 if "sample" in WORK.sources[wildcards.source] else 2
     resources:
         mem_mb=4000,
     params:

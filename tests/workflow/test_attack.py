@@ -1,0 +1,29 @@
+"""benchmarks.attack on the finished study."""
+
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def test_what_gives_the_labels_of_a_test_away_is_found_by_folds(study, program):
+    """A word that only the test split has, in the text that comes first: learning from the training
+    split does not find it.
+    """
+    file = study / "results/build/strided_sop/mini/stride-0/val_1.parquet"
+    table = pq.read_table(file)
+    for name, label in (("text_a", 1), ("text_b", 0)):
+        texts, labels = table[name].to_pylist(), table["label"].to_pylist()
+        marked = ["aha " * (of == label) + text for text, of in zip(texts, labels)]
+        field = table.schema.field(name)
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, field, pa.array(marked, field.type))
+    pq.write_table(table, file)
+    given = f"benchmarks.attack strided_sop --dataset stride-0 --results {study.folder}/results"
+    found = {}
+    for more in ("", " --by-folds"):
+        printed = program(given + more).checked().stdout
+        mini = printed.split("mini, stride-0")[1].split("sample_howto100m")[0]
+        reached = re.findall(r"^\| val_1 \| first text \| \S.*? \| ([\d.]+) \|", mini, re.M)
+        found[more] = max(map(float, reached), default=0)
+    assert found[" --by-folds"] > 90 > 70 > found[""], found
