@@ -26,7 +26,7 @@ from scripts.publish.scorecard.cells import (
     preferred,
     published,
 )
-from scripts.publish.scorecard.card import at, probe_names
+from scripts.publish.scorecard.card import at, probe_names, replicates
 
 ABOVE, LEVEL, BELOW = "above", "level", "below"
 UNCLEAR, UNKNOWN = "unclear", "unknown"
@@ -248,9 +248,7 @@ def in_short(
     systems = len(cells.drop_duplicates(["model", "way"]))
     name, way = title(rows["model"].iloc[0]), rows["way"].iloc[0]
     system = name + f", {way}" * (way not in name) + f" (best of {systems})" * (systems > 1)
-    repeats = "wordings" if rows["wordings"].notna().any() else "seeds"
-    count = int(rows[repeats].max())
-    return " · ".join([system, *told, *([f"{count} {repeats}"] if count > 1 else [])])
+    return " · ".join([system, *told, *replicates(rows)])
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
