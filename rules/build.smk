@@ -26,10 +26,10 @@ rule build_dataset:
         "results/logs/build/{study}/{source}/{dataset}.log",
     benchmark:
         "results/benchmarks/build/{study}/{source}/{dataset}.jsonl"
-    priority: 2
     wildcard_constraints:
         # Only what this configuration plans.
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in WORK.plan.datasets.values())})/)[^/]+",
+    priority: 2
     conda:
         "../envs/data.yaml"
     resources:

@@ -23,9 +23,9 @@ rule fetch_source:
         "results/logs/fetch/{source}.log",
     benchmark:
         "results/benchmarks/fetch/{source}.jsonl"
-    priority: 2
     wildcard_constraints:
         source=one_of(name for name, entry in WORK.sources.items() if "downloads" in entry),
+    priority: 2
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -45,9 +45,9 @@ rule fetch_sample:
         "results/logs/fetch/{source}.log",
     benchmark:
         "results/benchmarks/fetch/{source}.jsonl"
-    priority: 2
     wildcard_constraints:
         source=one_of(name for name, entry in WORK.sources.items() if "sample" in entry),
+    priority: 2
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -70,9 +70,9 @@ rule fetch_model:
         "results/logs/fetch/models/{model}.log",
     benchmark:
         "results/benchmarks/fetch/models/{model}.jsonl"
-    priority: 2
     wildcard_constraints:
         model=one_of(name for name in WORK.models if not WORK.has_no_files(name)),
+    priority: 2
     localrule: True
     conda:
         "../envs/train.yaml"

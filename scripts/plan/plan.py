@@ -131,7 +131,7 @@ def run_of(
 
 
 def batches(
-    runs: Iterable[Run], recorded: Container[str], tiny: Container[str]
+    runs: Iterable[Run], recorded: Container[str] = (), tiny: Container[str] = ()
 ) -> dict[str, list[str]]:
     """These runs in batches, each of one study and one model, of its controls, or of the record:
     {<study>/<model>-<hash>: runs}. Those of tiny models are of one corpus, too, so that several
