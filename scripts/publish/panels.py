@@ -432,11 +432,11 @@ def arrange(
 def write_titles(
     placed: list[tuple[Axes, Panel, int]], width: float, size: float
 ) -> list[tuple[Text, str]]:
-    """What stands over the panels, in lines of this width. Returns the headings, of which only
-    first letters are written: a whole one would widen its panel.
+    """What stands over the panels, in lines of this width; headings run to the figure's end.
+    Returns the headings. Only their first letters are written: whole ones would widen their panels.
     """
 
-    def wrapped(text: str, letter: float) -> list[str]:
+    def wrapped(text: str, letter: float, width: float = width, size: float = size) -> list[str]:
         most = max(8, int(width / letter / size))
         return [part for line in text.split("\n") for part in textwrap.wrap(line, most)]
 
@@ -445,11 +445,12 @@ def write_titles(
     deep = pd.Series([len(title) + len(detail) for title, detail in texts])
     deepest = deep.groupby([number for *_, number in placed]).transform("max")
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
-        bold, heading = {"fontweight": "bold"}, [line[:1] for line in panel.heading.split("\n")]
+        bold, room = {"fontweight": "bold"}, (1 - axes.get_position().x0) * style.WIDTH
+        heading = wrapped(panel.heading, BOLD, room, 8)
         parts = [
             ("right", detail, 0, {"color": style.GREY, "fontsize": size}),
             ("center", title, len(detail), bold | {"fontsize": size}),
-            ("left", heading, under + 0.4, bold | {"fontsize": 8}),
+            ("left", [line[:1] for line in heading], under + 0.4, bold | {"fontsize": 8}),
         ]
         written = [
             axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
@@ -458,7 +459,7 @@ def write_titles(
         for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
             up = ScaledTranslation(0, (5 + below * size * 1.36) / 72, axes.figure.dpi_scale_trans)
             text.set_transform(axes.transAxes + up)
-        headings.append((written[-1], panel.heading))
+        headings.append((written[-1], "\n".join(heading)))
     return headings
 
 

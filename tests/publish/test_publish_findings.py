@@ -72,7 +72,7 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
     found = found_in(scores())
     assert [one["study"] for one in found] == ["strided_sop"]
     clause, *_ = found[0]["clauses"]
-    assert (clause["corpus"], clause["said"]) == ("ActivityNet", "57 → 72 %")
+    assert (clause["corpus"], clause["said"]) == ("ActivityNet, validation 1", "57 → 72 %")
     assert clause["of"].endswith("from stride 0 to 3")
     assert clause["control"] == "best control 54 → 54 (bag of words)"
     assert [row["title"] for row in found[0]["groups"][0]["rows"]] == ["stride 0", "stride 3"]

@@ -11,7 +11,7 @@ import pandas as pd
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import note_of
-from scripts.publish.names import load, load_systems, model_title
+from scripts.publish.names import load, load_systems, model_title, split_title
 from scripts.publish.scorecard.cells import (
     ELSEWHERE,
     KINDS,
@@ -178,11 +178,15 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
     and note (marks).
     """
     groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
-    how = dict.fromkeys(PROBE, "first") | {"sample": "any", "n": "max", "scoring": "max"}
-    probes = groups.agg(how).reset_index()
+    first = dict.fromkeys([*PROBE, "split"], "first")
+    probes = groups.agg(first | {"sample": "any", "n": "max", "scoring": "max"}).reset_index()
+    corpora = [sources.get(name, {}).get("title", name) for name in probes["corpus"]]
     return probes.assign(
         study_title=[studies[name]["title"] for name in probes["study"]],
-        corpus_title=[sources.get(name, {}).get("title", name) for name in probes["corpus"]],
+        corpus_title=[  # ActivityNet, validation 1
+            corpus + f", {split_title(split)}" * split[-1:].isdigit()
+            for corpus, split in zip(corpora, probes["split"])
+        ],
         note=[note_of(of) for _, of in groups],
         title=[option_title(probe, studies) for probe in probes.to_dict("records")],
     )

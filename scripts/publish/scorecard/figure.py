@@ -106,6 +106,14 @@ def points_of(card: Scorecard) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(points), feet], ignore_index=True)
 
 
+def message(probe: dict, cells: pd.DataFrame) -> str:
+    """`MC-TACO: 2 of 7 clearly above the best control`, of the study of a probe."""
+    compared = cells[(cells["study"] == probe["study"]) & cells["above"].notna()]
+    clear, n = int(compared["clear"].sum()), len(compared)
+    says = f": {clear or 'none'} of {n} {CLEAR}" if n else ""
+    return probe["study_title"] + says
+
+
 def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
     rows.draw(axes, points, LOOKS)
     for value in points.loc[points["series"] == FEET[0], "value"]:
@@ -116,25 +124,30 @@ def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
     axes.margins(x=0.08)
 
 
+def by_study(probes: list[dict]) -> list[list[dict]]:
+    return [list(of) for _, of in itertools.groupby(probes, key=lambda probe: probe["study"])]
+
+
 def draw(card: Scorecard) -> Figure:
     """The probes of a study beside one another where they fit; in each the rows that have something
     there.
     """
     every, lines = points_of(card), []
-    by_study = itertools.groupby(card.probes, key=lambda probe: probe["study"])
-    for probes in style.lines_of([list(of_study) for _, of_study in by_study], ACROSS):
+    messages = {probe["study"]: message(probe, card.cells) for probe in card.probes}
+    for probes in style.lines_of(by_study(card.probes), ACROSS):
         points = every[every["probe"].isin([probe["probe"] for probe in probes])]
         points = points[points["row"].isin(points.loc[points["number"] != NONE, "row"])]
-        rows, last = Rows(points, lane=0), ""
+        rows = Rows(points, lane=0)
         draw_one, lines = partial(draw_probe, rows=rows), [*lines, []]
-        for probe in probes:
-            detail, title = (
-                f"{corpus_line(probe)}\nn = {probe['n']:,}",
-                textwrap.fill(probe["study_title"], HEADING),
-            )
-            heading, last = title * (title != last), title
-            panel = Panel(at(points, probe), draw_one, probe["title"], detail, heading, rows.height)
-            lines[-1].append(panel._replace(bands=[*rows.heads]))
+        for of_study in by_study(probes):
+            heading = messages.pop(of_study[0]["study"], of_study[0]["study_title"])
+            heading = textwrap.fill(heading, HEADING * len(of_study))
+            for probe in of_study:
+                detail = f"{corpus_line(probe)}\nn = {probe['n']:,}"
+                title, shown = probe["title"], at(points, probe)
+                panel = Panel(shown, draw_one, title, detail, heading, rows.height)
+                lines[-1].append(panel._replace(bands=[*rows.heads]))
+                heading = ""
     handles = [look.handle(name) for name, look in MARKS.items() if name in set(every["series"])]
     legend = [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])]
     return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)

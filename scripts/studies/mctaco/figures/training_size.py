@@ -32,7 +32,9 @@ from scripts.publish.panels import (
     publish,
     same_place,
 )
+from scripts.publish.message import titled
 from scripts.publish.published import claims_beside
+from scripts.publish.table import percent
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
     PLACE,
@@ -125,6 +127,14 @@ def draw_panel(
     axes.set_xlabel("training pairs (question and candidate)")
 
 
+def from_to(mean: pd.DataFrame) -> str:
+    """`tiny BERT: 13.2 % from 0 pairs, 45.0 % from 2,260`: of the system that reaches most."""
+    best = mean[mean["system"] == mean.loc[mean["value"].idxmax(), "system"]]
+    ends = best.sort_values("train_pairs")[["value", "train_pairs"]].iloc[[0, -1]].to_numpy()
+    first, last = (f"{percent(value)} % from {pairs:,.0f}" for value, pairs in ends)
+    return f"{best['system'].iloc[0]}: {first} pairs, {last}"
+
+
 def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     rows, note = highest(rows, rows["metric"] == "exact_match")
     points, known = means(rows), system_looks(of_models(rows))
@@ -133,8 +143,11 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     draw_metric = partial(draw_panel, points=points, known=known, flat=flat)
     for mean, source, split in by_place(points, sources):
         here, detail = same_place(rows, mean), f"{split}, {mean['n'].max():,} questions"
-        parts = [here[here["metric"] == metric] for metric in METRICS]
-        lines.append([Panel(part, draw_metric, source, detail, height=2.2) for part in parts])
+        panels = []
+        for metric in METRICS:
+            panel = Panel(here[here["metric"] == metric], draw_metric, source, detail, height=2.2)
+            panels.append(titled(panel, from_to(mean[mean["metric"] == metric])))
+        lines.append(panels)
     one = f"one draw, {replicate_name(rows)}"
     marks = [CHANCE.handle("random"), Look(marker="o", line="", size=2).handle(one)]
     for place in flat["train_pairs"].unique():

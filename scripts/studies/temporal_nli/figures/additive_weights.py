@@ -126,7 +126,10 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     lines = []
     most = 1.05 * points["weight"].abs().groupby(points["list"]).max().clip(lower=1)
     for (source, dataset), block in points.groupby(["source", "dataset"], sort=False):
-        heading = data_title(source, dataset, sources) + HELD_OUT[block["held_out"].iloc[0]]
+        low, high = (f"{share * 100:.0f}" for share in block["in_order"].agg(["min", "max"]))
+        says = f"An additive model orders {low} to {high} % of the pairs of times"
+        data = data_title(source, dataset, sources) + HELD_OUT[block["held_out"].iloc[0]]
+        heading = f"{says}\n{data}"
         panels = []
         for name, panel in block.groupby("list", sort=False):
             draw_list = partial(draw_panel, most=most[name], is_first=name == SHOWN[0])

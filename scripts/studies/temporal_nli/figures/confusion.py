@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from scripts.plan.probe import method_of_blind
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load, method_title
@@ -53,6 +54,21 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
     axes.set_xlabel("predicted", fontsize=6.5, labelpad=1, color=style.GREY)
 
 
+def most_confused(cells: pd.DataFrame) -> str:
+    """`98 % of neutral pairs are taken for entailment (MPNet, set III)`: the most that a model
+    which sees both sentences confuses.
+    """
+    sees_all = cells["method"].map(method_of_blind).isna()
+    wrong = cells[sees_all & (cells["label"] != cells["predicted"]) & (cells["value"] > 0)]
+    if wrong.empty:
+        return ""
+    most = wrong.loc[wrong["share_of_label"].idxmax()]
+    share, who = f"{most['share_of_label'] * 100:.0f} %", most["series"]
+    label, predicted = (most[name].replace("_", " ") for name in ("label", "predicted"))
+    where = SETS[most["challenge_set"]]
+    return f"{share} of {label} pairs are taken for {predicted} ({who}, {where})"
+
+
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     cells, note = highest(cells, cells["label"] == cells["predicted"])
     titles = [data_title(*place, sources) for place in zip(cells["source"], cells["dataset"])]
@@ -68,7 +84,8 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
                 panels.append(Panel(matrix, draw_one, "", detail, height=TALL))
             groups.append([panels[0]._replace(title=SETS[name]), *panels[1:]])
         (first, *others), *more = style.lines_of(groups, ACROSS)
-        lines += [[first._replace(heading=title), *others], *more]
+        heading = "\n".join(filter(None, [most_confused(block), title]))
+        lines += [[first._replace(heading=heading), *others], *more]
     return figure_of(lines, widest=WIDE, size=6.5, note=" ".join(filter(None, [NOTE, note])))
 
 

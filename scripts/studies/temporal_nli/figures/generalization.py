@@ -100,6 +100,17 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str], parts: li
     axes.spines[:].set_visible(False)
 
 
+def most_lost(cells: pd.DataFrame) -> str:
+    """`The largest loss on unseen pairs: 48.6 points (MPNet, list: weekdays)`, to models."""
+    models = cells[(cells["method"] != "control") & (cells["held_out"] != TEMPLATE)]
+    parts = models.pivot_table("value", ["series", "held_out"], "part", sort=False)
+    lost = (parts["seen"] - parts["unseen"]).dropna() if {"seen", "unseen"} <= {*parts} else parts
+    if not len(lost) or (most := lost.max()) <= 0:
+        return ""
+    series, kind = lost.idxmax()
+    return f"The largest loss on unseen pairs: {percent(most)} points ({series}, {NAMES[kind]})"
+
+
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     lines: list[list[Panel]] = []
     for (source, challenge_set, whole, _), block in cells.groupby(PLACE, sort=False):
@@ -115,6 +126,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
             for (series, *how), panel in block.groupby(SYSTEM, sort=False)
         ]
         heading = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
+        heading = "\n".join(filter(None, [most_lost(block), heading]))
         lines += in_lines(panels, ACROSS, heading)
     return figure_of(lines, share_y="line", widest=COLUMN * len(PARTS), note=NOTE)
 
