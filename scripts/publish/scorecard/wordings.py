@@ -24,8 +24,8 @@ from scripts.publish.panels import (
     palette,
     publish,
 )
-from scripts.publish.scorecard.cells import PROBE, asked_rows, best_controls
 from scripts.publish.scorecard.card import at, corpus_line, probe_names, read_measured
+from scripts.publish.scorecard.cells import PROBE, asked_rows, best_controls
 
 COLUMNS = [*PROBE, *"model method split wording value sd seeds ci_low ci_high n sample".split()]
 MEAN = Look(style.INK, "|", "", size=7)
@@ -82,7 +82,10 @@ def draw(points: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, model
             panel = Panel(at(of_study, probe), draw_one, probe["title"], detail)
             panels.append(panel._replace(height=rows.height))
         title = own[0]["study_title"]
-        lines += in_lines(panels, len(panels), title)
+        worded = of_study[of_study["wording"].notna()].groupby(["probe", "row"])["value"]
+        most = (worded.max() - worded.min()).max() * 100
+        heading = f"{title}: another wording moves a score by up to {most:.1f} points"
+        lines += in_lines(panels, len(panels), heading)
         handles = [look.handle(name.replace("_", " ")) for name, look in looks.items()]
         legend.append((f"wordings: {title}", handles))
     return figure_of(lines, legend, share_y="line")

@@ -6,7 +6,8 @@ import argparse
 
 from scripts.publish.arguments import run_program
 from scripts.publish.names import details_of, load, source_title, split_title
-from scripts.publish.panels import forest_of, publish
+from scripts.publish.panels import forest_of, publish, same_place
+from scripts.publish.message import message
 from scripts.studies.hellaswag.figures.metrics import CHANCE, hellaswag_metrics
 
 ORIGINS = {
@@ -30,7 +31,9 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset, split), of_panel in points.groupby(PLACE, sort=False):
         counts = ", ".join(f"{n:,}" for n in of_panel.drop_duplicates("slice")["n"])
         detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {counts}"
-        panels.append((source_title(source, sources), detail, of_panel))
+        title, whole = source_title(source, sources), metrics[metrics["slice"] == "all"]
+        says = message(same_place(whole, of_panel, PLACE), "accuracy", "system")
+        panels.append((says or title, f"{title}, {detail}" if says else detail, of_panel))
     shown = points[[*PLACE, *COLUMNS.split()]]
     publish(given, shown, lambda: forest_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"))
 

@@ -28,6 +28,7 @@ from scripts.publish.panels import (
     publish,
     with_best_control,
 )
+from scripts.publish.table import percent
 from scripts.studies.strided_sop.figures.metrics import (
     NUMBERS,
     place_title,
@@ -51,6 +52,18 @@ def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     rows = with_best_control(rows, [*PLACE, "span"], ["order_by", "system"], is_whole)
     order = [*PLACE, "is_control", "system", "span", "metric", "slice"]
     return rows.sort_values(order, kind="stable", ignore_index=True)
+
+
+def of_longest(whole: pd.DataFrame) -> str:
+    """`5 units: MPNet has 9.1 % of the orders right, the best control 4.0`."""
+    whole = whole[whole["metric"] == "exact_order"]
+    whole = whole[whole["span"] == whole["span"].max()].sort_values("value")
+    models, controls = whole[~whole["is_control"]], whole[whole["is_control"]]
+    if models.empty:
+        return ""
+    best, units = models.iloc[-1], f"{whole['span'].iloc[0]:.0f} units"
+    beside = f", the best control {percent(controls['value'].max())}" * bool(len(controls))
+    return f"{units}: {best['system']} has {percent(best['value'])} % of the orders right{beside}"
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -98,6 +111,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         shown = (whole, draw_whole), (whole, draw_tau), (of_place, draw_pairs)
         place = place_title(source, split, sources)
         heading = f"{place}, {stride:.0f} skipped between neighbours"
+        heading = "\n".join(filter(None, [of_longest(whole), heading]))
         lines += in_lines([Panel(*panel) for panel in shown], 3, heading)
     others = BEST_CONTROL.handle(style.BEST_CONTROL), CHANCE.handle("chance")
     return figure_of(lines, legend_of(known, *others))

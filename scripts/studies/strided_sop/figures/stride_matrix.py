@@ -14,7 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from scripts.studies.strided_sop.strides import UP_TO
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load, source_title
@@ -26,6 +25,7 @@ from scripts.publish.panels import (
     publish,
     with_best_control,
 )
+from scripts.publish.table import percent
 from scripts.studies.strided_sop.figures.metrics import (
     NUMBERS,
     VARIANT,
@@ -35,6 +35,7 @@ from scripts.studies.strided_sop.figures.metrics import (
     strided_metrics,
     strides_in_words,
 )
+from scripts.studies.strided_sop.strides import UP_TO
 
 PLACE = ["source", "split", "system"]
 LEARNT = ["learnt_corpus", "learnt_stride"]
@@ -95,6 +96,16 @@ def draw_panel(
     axes.set_ylabel("learnt from", fontsize=7)
 
 
+def same_and_other(points: pd.DataFrame) -> str:
+    """`Mean accuracy 61.5 % on the stride that was learnt, 58.0 % on others`, of the models."""
+    models = points[~points["is_control"] & ~points["is_elsewhere"] & ~points["is_mixed"]]
+    same = models["number"] == models["stride"]
+    means = [percent(part["value"].mean()) for part in (models[same], models[~same])]
+    if not all(means):
+        return ""
+    return f"Mean accuracy {means[0]} % on the stride that was learnt, {means[1]} % on others"
+
+
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     strides, lines = sorted(set(points["stride"])), []
     most = points.groupby(PLACE[:2])["system"].nunique().max()
@@ -106,7 +117,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         for system, cells in of_place.groupby("system", sort=False):
             detail = system + " (control)" * bool(cells["is_control"].any())
             panels.append(Panel(cells, draw_one, "", detail, height=ROW * len(rows)))
-        lines += in_lines(panels, across, place_title(source, split, sources))
+        heading = [same_and_other(of_place), place_title(source, split, sources)]
+        lines += in_lines(panels, across, "\n".join(filter(None, heading)))
     return figure_of(lines, share_y="line", widest=WIDE * len(strides), size=6.5)
 
 
