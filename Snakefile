@@ -33,5 +33,6 @@ rule all:
     """The whole study, to the page."""
     default_target: True
     input:
+        rules.evaluate.input,
         rules.publish.input,
     localrule: True

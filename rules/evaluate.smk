@@ -12,6 +12,7 @@ rule evaluate:
     """All metrics of the study."""
     input:
         JOBS.metrics,
+        [JOBS.metrics_of(study) for study in WORK.used_studies],
     localrule: True
 
 
