@@ -268,14 +268,16 @@ def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dic
 
 def describe_datasets(folder: Path, study: dict, columns: Path) -> None:
     """Write README.md and croissant.json of a folder of datasets; columns: columns.yaml."""
-    told = read_yaml(columns)["dataset"]
+    texts = read_yaml(columns)["dataset"]
     manifests = sorted(folder.glob("*/*/manifest.json"))
     datasets = [dataset_of(folder, str(file.parent.relative_to(folder))) for file in manifests]
     if not datasets:
         raise UserError(f"{folder}: holds no dataset; make one with `snakemake build`")
     for name, text in {
-        "README.md": card(datasets, study, told),
-        "croissant.json": json.dumps(croissant(datasets, study, told), indent=1, ensure_ascii=False)
+        "README.md": card(datasets, study, texts),
+        "croissant.json": json.dumps(
+            croissant(datasets, study, texts), indent=1, ensure_ascii=False
+        )
         + "\n",
     }.items():
         with whole(folder / name) as place:

@@ -112,9 +112,9 @@ def read_predictions(folder: Path, columns: Iterable[str]) -> pa.Table:
     file, columns = folder / "predictions.parquet", list(columns)
     table = read_table(file, columns, PREDICTIONS)
     problem = "" if len(table) else "holds no prediction"
-    if "run" in (told := provenance_of(file)) and (folder / "run.json").is_file():
-        if told["run"] != facts_of(folder / "run.json").get("run"):
-            problem = f"holds the predictions of {cut(str(told['run']))}"
+    if "run" in (stated := provenance_of(file)) and (folder / "run.json").is_file():
+        if stated["run"] != facts_of(folder / "run.json").get("run"):
+            problem = f"holds the predictions of {cut(str(stated['run']))}"
     for name in columns:
         if table[name].null_count:
             problem = f"column {name} has {table[name].null_count} missing values"

@@ -143,8 +143,8 @@ def find_tokenizer(origin: Origin) -> list[str]:
 
 def has_template(origin: Origin) -> bool:
     place = origin.bring(TOKENIZER_CONFIG) if origin.locate(TOKENIZER_CONFIG) else None
-    told = read_object(origin.name, TOKENIZER_CONFIG, place) if place else {}
-    return bool(told.get("chat_template") or origin.locate(TEMPLATE))
+    tokenizer_config = read_object(origin.name, TOKENIZER_CONFIG, place) if place else {}
+    return bool(tokenizer_config.get("chat_template") or origin.locate(TEMPLATE))
 
 
 def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:

@@ -72,10 +72,10 @@ def pairs_of(one: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.Dat
     pairs = one.merge(other, on=same, suffixes=("_a", "_b"))
     if len(pairs):
         return pairs
-    told = [{*rows[PLACE].agg("/".join, axis=1)} for rows in (one, other)]
-    if told[0] & told[1]:
-        told = [{*rows["metric"]} for rows in (one, other)]
-    first, second = (cut(", ".join(sorted(each)), 200) for each in told)
+    known = [{*rows[PLACE].agg("/".join, axis=1)} for rows in (one, other)]
+    if known[0] & known[1]:
+        known = [{*rows["metric"]} for rows in (one, other)]
+    first, second = (cut(", ".join(sorted(each)), 200) for each in known)
     raise UserError(
         f"{names[0]} and {names[1]} share no metric of the same examples (the first has {first}; "
         f"the second has {second}); measure both on one dataset and split"

@@ -257,8 +257,8 @@ def results_of(file: Path) -> dict:
             f"{file}: {len(found)} files results_*.json are beside it, and none has its date, so "
             "its model is not known; keep that of its run"
         )
-    told = json_of(text_of(found[0], REMEDY, REMEDY), str(found[0]), REMEDY)
-    config = told.get("config") if isinstance(told, dict) else None
+    of_harness = json_of(text_of(found[0], REMEDY, REMEDY), str(found[0]), REMEDY)
+    config = of_harness.get("config") if isinstance(of_harness, dict) else None
     if not isinstance(config, dict):
         raise UserError(f"{found[0]}: tells of no run; {REMEDY}")
     if config.get("use_cache"):
@@ -267,7 +267,7 @@ def results_of(file: Path) -> dict:
             "another's",
             file,
         )
-    return {name: told.get(name) for name in OF_RESULTS} | {
+    return {name: of_harness.get(name) for name in OF_RESULTS} | {
         name: config.get(name) for name in OF_CONFIG
     }
 

@@ -140,8 +140,8 @@ class Jobs:
         work = self.work
         listing = f"{work.root}/resources/sources.yaml"
         if source in work.configured["sources"]:
-            told = json.dumps({source: work.sources[source]})
-            listing = f"{hand_over({'sources.yaml': told})}/sources.yaml"
+            entry = json.dumps({source: work.sources[source]})
+            listing = f"{hand_over({'sources.yaml': entry})}/sources.yaml"
         return Job(
             "scripts.fetch.source",
             places={
@@ -730,7 +730,7 @@ class Jobs:
     def publish_leaderboard(self) -> Job:
         return Job(
             "scripts.publish.leaderboard",
-            options={"told": self.published.leaderboard},
+            options={"facts": self.published.leaderboard},
             places={"metrics": self.metrics, "output": f"{self.work.pages}/leaderboard"},
         )
 

@@ -50,12 +50,12 @@ def sources_file(text: str) -> Path:
     """By hand: beside the project's own sources.yaml stand studies.yaml, figures.yaml and
     published.csv of all studies, as the workflow hands them over.
     """
-    file, own = Path(text), ROOT / "resources/sources.yaml"
-    if not file.exists() or file.resolve() != own:
+    file, committed = Path(text), ROOT / "resources/sources.yaml"
+    if not file.exists() or file.resolve() != committed:
         return file
     studies = read_studies()
     files = {
-        "sources.yaml": own.read_text(encoding="utf-8"),
+        "sources.yaml": committed.read_text(encoding="utf-8"),
         "studies.yaml": json.dumps(studies),
         "figures.yaml": json.dumps(read_figures(studies)),
         "published.csv": rows_of(read_published(studies), "study", set(studies)),
@@ -72,14 +72,14 @@ def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argpars
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     module = spec.name if spec else sys.argv[0]
     options = parser(HELP.format(doc=doc, module=module, more=more))
-    for name, told in {
+    for name, help_text in {
         "--metrics": "results/evaluate/<name>/metrics.parquet",
         "--sources": "resources/sources.yaml",
         "--models": "resources/models.yaml",
         "--output": "where to write, without suffix",
     }.items():
         kind = sources_file if name == "--sources" else Path
-        options.add_argument(name, type=kind, required=True, help=told)
+        options.add_argument(name, type=kind, required=True, help=help_text)
     for name, of in read.items():
         is_list = of.get("nargs") == "*"
         needed = {"default": []} if is_list else {"required": required and name != "--fetched"}

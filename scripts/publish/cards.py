@@ -133,11 +133,11 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
     # Read are first what the model alone knows, then what the control alone knows, then what
     # neither and what both do.
     both = turns.head(many).assign(
-        told=lambda table: table["model"].eq(1) & ~table["control"].eq(1),
+        known=lambda table: table["model"].eq(1) & ~table["control"].eq(1),
         guessed=lambda table: ~table["model"].eq(1) & table["control"].eq(1),
     )
     return both.sort_values(
-        ["told", "guessed", "model", "turn"], ascending=[False, False, True, True], kind="stable"
+        ["known", "guessed", "model", "turn"], ascending=[False, False, True, True], kind="stable"
     )
 
 

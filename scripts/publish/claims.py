@@ -33,7 +33,7 @@ from scripts.publish.selection import (
     as_published,
     distance,
     has_draws,
-    once,
+    without_repeats,
     pairs_of,
     selected,
     with_interval,
@@ -60,7 +60,7 @@ class Outcome:
     """
 
     sign: int
-    told: str
+    words: str
     row: dict
 
 
@@ -101,8 +101,8 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcom
         else:
             change, unit = distance(records[-1], records[0], by_ends=True), POINTS
         ends = [f"{share(row)} at {over} {row[over]:g}" for row in (records[0], records[-1])]
-        told = f"{', '.join(ends)}: {with_interval(change, signed, unit)}"
-        found.append(Outcome(sign_of(change, claim["direction"]), told, records[0]))
+        words = f"{', '.join(ends)}: {with_interval(change, signed, unit)}"
+        found.append(Outcome(sign_of(change, claim["direction"]), words, records[0]))
     return found
 
 
@@ -112,15 +112,15 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
     """
     found = []
     for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
-        others = once(selected(pool, claim["where"] | than))
+        others = without_repeats(selected(pool, claim["where"] | than))
         others = others[~others.index.isin(rows.index)]
         name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
         for row in pairs_of(rows, others, claim["same"]).to_dict("records"):
             change = distance(row, row["other"], by_ends=True)
             both = f"{share(row)} beside {share(row['other'])} ({name})"
-            told = f"{both}: {with_interval(change, signed, POINTS)}"
+            words = f"{both}: {with_interval(change, signed, POINTS)}"
             sign = sign_of(change, claim["direction"], claim.get("by", 0) / 100)
-            found.append(Outcome(sign, told, row))
+            found.append(Outcome(sign, words, row))
     return found
 
 
@@ -130,8 +130,8 @@ def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Ou
         numbers = [row[name] for name in ("value", "ci_low", "ci_high")]
         measured = Estimate(*numbers)
         change = Estimate(*(number - claim["value"] / 100 for number in numbers))
-        told = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
-        found.append(Outcome(sign_of(change, claim["direction"]), told, row))
+        words = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
+        found.append(Outcome(sign_of(change, claim["direction"]), words, row))
     return found
 
 
@@ -140,7 +140,7 @@ SHAPES = {"trend": trend, "difference": contrast, "reference": reference}
 
 def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
     """What each of these systems says of a claim; pool: rows that others are looked for in."""
-    return SHAPES[claim["shape"]](claim, once(selected(rows, claim["where"])), pool)
+    return SHAPES[claim["shape"]](claim, without_repeats(selected(rows, claim["where"])), pool)
 
 
 def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int:
@@ -156,12 +156,12 @@ def weakest(outcomes: Sequence[Outcome]) -> Outcome:
     return min(outcomes, key=lambda outcome: (outcome.sign, 0))
 
 
-def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
+def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
     """The numbers of outcomes, each with what sets it apart (options: of the study's data); of
     many, how many are as claimed, and the weakest.
     """
     if len(outcomes) > 3:
-        count, least = sum(one.sign > 0 for one in outcomes), told_of([weakest(outcomes)], titles)
+        count, least = sum(one.sign > 0 for one in outcomes), words_of([weakest(outcomes)], titles)
         return f"as claimed in {count} of {len(outcomes)}; the least: {least}"
     names = [
         "model",
@@ -176,12 +176,12 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str]
     ]
     differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
     words = {"model": lambda name: model_title(name, titles), "method": method_title}
-    told = []
+    parts = []
     for one in outcomes:
-        shown = differing if told else dict.fromkeys(["model", *differing])
+        shown = differing if parts else dict.fromkeys(["model", *differing])
         said = [words.get(name, lambda value: in_text(str(value)))(one.row[name]) for name in shown]
-        told.append(": ".join(filter(None, [", ".join(dict.fromkeys(said)), one.told])))
-    return "; ".join(told)
+        parts.append(": ".join(filter(None, [", ".join(dict.fromkeys(said)), one.words])))
+    return "; ".join(parts)
 
 
 def control_says(
@@ -199,7 +199,7 @@ def control_says(
         for one in outcomes_of(changed, controls, pool):
             by_model.setdefault(one.row["model"], []).append(one)
         holding = [ones for ones in by_model.values() if weakest(ones).sign > 0]
-        return told_of([weakest(holding[0])], titles) if holding else ""
+        return words_of([weakest(holding[0])], titles) if holding else ""
     rivals = selected(controls, changed["where"])
     for one in outcomes:
         keys = [name for name in BESIDE if name in rivals and name in one.row]
@@ -244,7 +244,7 @@ def verdict(
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
     unclear = UNCLEAR[claim["direction"]].format(**claim)
     said, why = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, unclear)
-    return {"verdict": said, "why": why, "numbers": told_of(outcomes, titles, options)}
+    return {"verdict": said, "why": why, "numbers": words_of(outcomes, titles, options)}
 
 
 def judged(
@@ -314,8 +314,8 @@ def main(given: argparse.Namespace) -> None:
     options, models = facts.get("named_options", []), load(given.models)
     table = tabulate(claims, as_published(rows, facts), classes, models, options)
     write(table, caption_of(given, table), [], given.output)
-    told = table["Verdict"].value_counts()
-    counts = ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told)
+    verdicts = table["Verdict"].value_counts()
+    counts = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts)
     log.info("%s: %s", given.output, counts or "no claim")
 
 

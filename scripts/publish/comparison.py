@@ -43,7 +43,7 @@ from scripts.publish.names import details_of, method_note, model_title, source_t
 from scripts.publish.selection import (
     as_text,
     distance,
-    once,
+    without_repeats,
     pairs_of,
     selected,
     settings_columns,
@@ -148,7 +148,7 @@ class Comparison:
 
     def caveats(self, row: pd.Series) -> list[str]:
         """Where a row is not what the paper had, and what makes its number say less."""
-        told, models = [], self.facts.models
+        parts, models = [], self.facts.models
         for column, values in self.paper.items():
             value = as_text(pd.Series([row[column]]))[0] if column in row else None
             if value is None or value in values:
@@ -158,13 +158,13 @@ class Comparison:
                 words = f"other model: {model_title(value, models)}"
             elif column == "source":
                 words = f"other data: {source_title(value, self.facts.sources)}"
-            told.append(words)
+            parts.append(words)
         if "model" not in self.paper and row.get("method", "majority") != "majority":
             method = method_note(row["method"], [row["model"]])
-            told.append(f"by {model_title(row['model'], models)}{method}")
+            parts.append(f"by {model_title(row['model'], models)}{method}")
         if "dataset" in row:
-            told.append(details_of(row["dataset"], [*row.index]).removeprefix(", "))
-        return [*filter(None, told), *(marks_of(row) if "sample" in row else [])]
+            parts.append(details_of(row["dataset"], [*row.index]).removeprefix(", "))
+        return [*filter(None, parts), *(marks_of(row) if "sample" in row else [])]
 
     def row(self, here: str, difference: str, caveats: Iterable[str]) -> dict[str, str]:
         return {"Here": here, "Difference": difference, "Caveat": "; ".join(caveats)}
@@ -178,8 +178,8 @@ class Comparison:
         plain = signed if is_difference else "{:.2f}".format if is_share else percent
         if self.number is not None:
             printed = self.number if is_share else self.number / 100
-            apart = Estimate(*(np.array(found[:3], float) - printed))
-            less = with_interval(apart, signed_share if is_share else signed)
+            gap = Estimate(*(np.array(found[:3], float) - printed))
+            less = with_interval(gap, signed_share if is_share else signed)
         return self.row(with_interval(found, plain), less, self.caveats(row))
 
     def count(self, found: float, caveats: Iterable[str]) -> dict[str, str]:
@@ -193,9 +193,9 @@ class Comparison:
         over = settings_of(self.claim["unit"].removeprefix(DIFFERENCE))
         rows = selected(self.measured(), self.settings)
         others = selected(self.measured(), self.settings | over)
-        rows = once(rows[~rows.index.isin(others.index)])
+        rows = without_repeats(rows[~rows.index.isin(others.index)])
         keys = settings_columns(rows, list(over))
-        pairs = self.nearest(pairs_of(rows, once(others).drop_duplicates(keys), keys))
+        pairs = self.nearest(pairs_of(rows, without_repeats(others).drop_duplicates(keys), keys))
         return [self.share(distance(row, row["other"]), row) for _, row in pairs.iterrows()]
 
     def shares(self) -> list[dict[str, str]]:
@@ -203,7 +203,7 @@ class Comparison:
         over all examples, or the sum (.sum).
         """
         is_sum, found = self.end == "sum", []
-        rows = self.nearest(once(selected(self.measured(), self.settings)))
+        rows = self.nearest(without_repeats(selected(self.measured(), self.settings)))
         groups = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
         systems = [system for _, system in groups]
         if is_sum and not self.claim["model"]:  # the same whoever is asked
@@ -249,6 +249,6 @@ class Comparison:
             if len(counts) == 1:
                 found.append(self.count(int(counts.iloc[0]), caveats))
             elif len(counts):
-                told = [f"{number:,} in {split}" for (split, _), number in counts.items()]
-                found.append(self.row(", ".join(told), "", caveats))
+                counted = [f"{number:,} in {split}" for (split, _), number in counts.items()]
+                found.append(self.row(", ".join(counted), "", caveats))
         return found

@@ -89,11 +89,11 @@ def findings_of(
     cells = cells_of(metrics, studies, sources, networks) if has_model else nothing
     title, found = partial(system_title, models=with_released(models, sources)), []
     for name, study in studies.items():
-        own = cells[cells["study"] == name]
-        own = own.assign(above_p=intervals.holm(own["above_p"]))
+        here = cells[cells["study"] == name]
+        here = here.assign(above_p=intervals.holm(here["above_p"]))
         # Predictions that authors released were found elsewhere; they count if there are no others.
-        own = own[own["method"] != "released"] if (own["method"] != "released").any() else own
-        rows = best_system(own) if len(own) else best_of(controls[controls["study"] == name])
+        here = here[here["method"] != "released"] if (here["method"] != "released").any() else here
+        rows = best_system(here) if len(here) else best_of(controls[controls["study"] == name])
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
@@ -121,10 +121,10 @@ def findings_of(
                 "title": study["title"],
                 "short": study.get("short", study["title"]),
                 "clauses": clauses_of(rows, study, title),
-                "who": in_short(rows, own, study, title),
+                "who": in_short(rows, here, study, title),
                 "caveats": caveats_of(rows, study.get("chance", np.nan)),
                 "marks": marks_of(rows),
-                "groups": groups_of(rows, own),
+                "groups": groups_of(rows, here),
             }
         )
     return found
@@ -159,11 +159,11 @@ def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
     """The values and those of the controls as whole per cents; with a decimal where a whole one
     would hide which is higher.
     """
-    both = pd.DataFrame({"own": rows["value"], "control": rows["value"] - rows["above"]}) * 100
-    hidden = both["own"].round() == both["control"].round()
+    both = pd.DataFrame({"model": rows["value"], "control": rows["value"] - rows["above"]}) * 100
+    hidden = both["model"].round() == both["control"].round()
     decimals = int((hidden & rows["verdict"].isin([ABOVE, BELOW])).any())
     texts = both.map(f"{{:.{decimals}f}}".format)
-    return texts["own"].tolist(), texts["control"][both["control"].notna()].tolist()
+    return texts["model"].tolist(), texts["control"][both["control"].notna()].tolist()
 
 
 def joined(words: list[str], link: str = " and ") -> str:
@@ -175,8 +175,8 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
     """What is said of each of the first corpora (and limits)."""
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
-    parts = [own for _, own in rows.groupby(["corpus", "limit"], sort=False, dropna=False)]
-    clauses = [clause_of(own, study, title) for own in parts[:CLAUSES]]
+    parts = [part for _, part in rows.groupby(["corpus", "limit"], sort=False, dropna=False)]
+    clauses = [clause_of(part, study, title) for part in parts[:CLAUSES]]
     for clause, before in zip(clauses[1:], clauses):  # what is the same is said once
         clause["of"] = "" if clause["of"] == before["of"] else clause["of"]
     return clauses if len(parts) > 1 else [clauses[0] | {"corpus": ""}]
@@ -226,8 +226,8 @@ def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[
         return [(kinds[0], VERDICTS[kinds[0]] + runs)]
     found, words = [], VERDICTS
     for kind in kinds:
-        own = [name for name, verdict in zip(names, verdicts) if verdict == kind]
-        found.append((kind, f"{words[kind]} {where} {joined(own)}" + runs * (kind == kinds[-1])))
+        named = [name for name, verdict in zip(names, verdicts) if verdict == kind]
+        found.append((kind, f"{words[kind]} {where} {joined(named)}" + runs * (kind == kinds[-1])))
         words = AFTER_ANOTHER
     return found
 
@@ -239,16 +239,16 @@ def in_short(
     corpora = list(dict.fromkeys(rows["corpus_title"]))
     low, high = int(rows["n"].min()), int(rows["n"].max())
     unit = study.get("counted", "items").split(" ")[0]
-    told = [
+    facts = [
         corpora[0] if len(corpora) == 1 else f"{len(corpora)} corpora",
         f"{low:,}{f'–{high:,}' if high > low else ''} {unit}",
     ]
     if cells.empty:
-        return " · ".join(told)
+        return " · ".join(facts)
     systems = len(cells.drop_duplicates(["model", "way"]))
     name, way = title(rows["model"].iloc[0]), rows["way"].iloc[0]
     system = name + f", {way}" * (way not in name) + f" (best of {systems})" * (systems > 1)
-    return " · ".join([system, *told, *replicates(rows)])
+    return " · ".join([system, *facts, *replicates(rows)])
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
@@ -282,7 +282,7 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
         return None if pd.isna(value) else round(float(value) * 100, 1)
 
     groups: dict[str, list[dict]] = {}
-    is_told = (cells["model"] == rows["model"].iloc[0]) & (cells["way"] == rows["way"].iloc[0])
+    is_best = (cells["model"] == rows["model"].iloc[0]) & (cells["way"] == rows["way"].iloc[0])
     for row in rows.to_dict("records"):
         alone = row["method"] in CONTROL_METHODS
         groups.setdefault(limited(row), []).append(
@@ -291,7 +291,7 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
                 "value": None if alone else per_cent(row["value"]),
                 "low": per_cent(row["ci_low"]),
                 "high": per_cent(row["ci_high"]),
-                "others": sorted({per_cent(value) for value in at(cells[~is_told], row)["value"]}),
+                "others": sorted({per_cent(value) for value in at(cells[~is_best], row)["value"]}),
                 "human": per_cent(row["human"]),
                 "verdict": row["verdict"],
                 "control": per_cent(row["value"] if alone else row["value"] - row["above"]),

@@ -141,14 +141,14 @@ def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -
     columns = list(dict.fromkeys([*asked, "part", "data", *rows.columns]))
     rows = rows.assign(**asked)[columns]
     rows.to_json(place / f"{task}.jsonl", orient="records", lines=True, force_ascii=False)
-    told = {
+    entry = {
         "task": task,
         "tag": [TAG, f"{TAG}_{asked['study']}", f"{TAG}_{asked['study']}_{asked['method']}"],
         "dataset_path": "json",
         "dataset_kwargs": {"data_files": {"test": f"{TASKS}/{task}.jsonl"}},
     }
     form = ANSWERED if "question" in rows else SCORED
-    text = yaml.safe_dump(told | FORM | form, sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(entry | FORM | form, sort_keys=False, allow_unicode=True)
     (place / f"{task}.yaml").write_text(text, encoding="utf-8")
     return task
 

@@ -24,16 +24,16 @@ from scripts.data.tables import read_metrics
 from scripts.publish.marks import marks_of
 from scripts.publish.parts import templates
 
-TOLD = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/publish/findings.py)
+KEPT = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/publish/findings.py)
 
 
 def read_findings(file: Path) -> dict:
     """The findings of a page and the caveats that all of them share."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        page = json.loads(file.read_text(encoding="utf-8"))
         return {
-            "findings": [{name: one[name] for name in TOLD} for one in told["findings"]],
-            "shared_caveats": told["shared_caveats"],
+            "findings": [{name: one[name] for name in KEPT} for one in page["findings"]],
+            "shared_caveats": page["shared_caveats"],
         }
     except (ValueError, TypeError, KeyError):
         raise UserError(
@@ -41,7 +41,7 @@ def read_findings(file: Path) -> dict:
         ) from None
 
 
-def told_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
+def entry_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
     return {
         "name": name,
         "marks": marks_of(metrics.assign(sample=metrics["sample"].all())),
@@ -59,7 +59,7 @@ def told_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
 
 def list_studies(results: Path) -> None:
     published = [
-        told_of(page.parent.name, read_metrics(file).to_pandas(), page.with_name("findings.json"))
+        entry_of(page.parent.name, read_metrics(file).to_pandas(), page.with_name("findings.json"))
         for page in sorted(results.glob("publish/*/index.html"))
         if (file := results / "evaluate" / page.parent.name / "metrics.parquet").exists()
     ]

@@ -14,7 +14,7 @@ Writes <output>/<model>.json, <output>/every_eval_ever/<model>.json
 
     python -m scripts.publish.leaderboard --metrics results/evaluate/default/metrics.parquet \\
         --output results/publish/default/leaderboard \\
-        --told '{"models": {"bert": {"hub": "…", "revision": "…"}},
+        --facts '{"models": {"bert": {"hub": "…", "revision": "…"}},
                  "headlines": {"mctaco": "exact_match"},
                  "shots": {"prompted:gpt:likelihood": 4}}'
 """
@@ -38,7 +38,7 @@ TASK = ["study", "experiment", "source", "dataset", "method", "split"]
 NORMAL = 1.96  # half a 95 % interval in standard errors
 
 
-def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+def leaderboard_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows over all seeds (or wordings) and examples, with their task and key: no difference,
     nothing blind, nothing predicted elsewhere. Raises UserError where two rows have the same model,
     task, metric and key.
@@ -71,27 +71,27 @@ def results_of(task: pd.DataFrame) -> dict:
     first = task.iloc[0]
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
-        told = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
+        has_interval = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
         entry |= {
             f"{row['metric']},{row['key']}": row["value"],
             f"{row['metric']}_stderr,{row['key']}": (row["ci_high"] - row["ci_low"]) / (2 * NORMAL)
-            if told
+            if has_interval
             else "N/A",
         }
     return entry
 
 
-def harness_file(rows: pd.DataFrame, name: str, told: dict, date: int) -> dict:
+def harness_file(rows: pd.DataFrame, name: str, facts: dict, date: int) -> dict:
     """The file of one model in the form of lm-evaluation-harness; date: Unix seconds."""
-    model = told["models"][name]
+    model = facts["models"][name]
     tasks = {task: group for task, group in rows.groupby("task", sort=True)}
     first = {task: group.iloc[0] for task, group in tasks.items()}
-    headline = {task: told["headlines"].get(row["study"]) for task, row in first.items()}
+    headline = {task: facts["headlines"].get(row["study"]) for task, row in first.items()}
     counts = {task: int(group["n"].max()) for task, group in tasks.items()}
     return {
         "results": {task: results_of(group) for task, group in tasks.items()},
         "versions": dict.fromkeys(tasks, 1),
-        "n-shot": {task: shots_of(row, told["shots"]) for task, row in first.items()},
+        "n-shot": {task: shots_of(row, facts["shots"]) for task, row in first.items()},
         "higher_is_better": {task: {metric: True} for task, metric in headline.items() if metric},
         "n-samples": {
             task: {"original": count, "effective": count} for task, count in counts.items()
@@ -108,27 +108,27 @@ def shots_of(row: pd.Series, shots: dict[str, int]) -> int:
 
 
 def main(given: argparse.Namespace) -> None:
-    rows = told_rows(read_metrics(given.metrics, METRICS).to_pandas())
+    rows = leaderboard_rows(read_metrics(given.metrics, METRICS).to_pandas())
     date = int(given.metrics.stat().st_mtime)
-    for name, model in given.told["models"].items():
-        own = rows[rows["model"] == name]
+    for name, model in given.facts["models"].items():
+        of_model = rows[rows["model"] == name]
         for file, content in (
-            (f"{name}.json", harness_file(own, name, given.told, date)),
-            (f"every_eval_ever/{name}.json", aggregate(own, name, model, date)),
+            (f"{name}.json", harness_file(of_model, name, given.facts, date)),
+            (f"every_eval_ever/{name}.json", aggregate(of_model, name, model, date)),
         ):
             with whole(given.output / file) as place:
                 place.write_text(
                     json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
                     encoding="utf-8",
                 )
-    log.info("%s: %d models", given.output, len(given.told["models"]))
+    log.info("%s: %d models", given.output, len(given.facts["models"]))
 
 
 def arguments() -> argparse.ArgumentParser:
     asked = parser(__doc__)
     asked.add_argument("--metrics", type=Path, required=True, help="metrics.parquet")
     asked.add_argument(
-        "--told",
+        "--facts",
         type=json_object_with("models", "headlines", "shots"),
         required=True,
         help="models, headlines and shots, as JSON",

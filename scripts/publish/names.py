@@ -104,7 +104,7 @@ def in_words(setting: object) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in parts) or str(setting)
 
 
-def differences_told(settings: dict, others: list[dict]) -> str:
+def differences_in_words(settings: dict, others: list[dict]) -> str:
     """`, learning rate 0.0001`: the settings that are set, and otherwise in any of the others."""
     return "".join(
         f", {name.replace('_', ' ')} {in_words(value)}"

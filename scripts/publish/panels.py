@@ -125,7 +125,7 @@ def looks(
     is_control = systems["method"] == "control"
     kinds = systems[kind or name]
     models, controls = systems[~is_control], kinds[is_control].unique()
-    known = style.told_apart(zip(kinds[~is_control], models["model"], models["method"]))
+    known = style.distinct_titles(zip(kinds[~is_control], models["model"], models["method"]))
     for place, control in enumerate(controls):
         known[control] = style.CONTROL, style.CONTROL_MARKERS[place % 6]
     found = {}

@@ -47,16 +47,16 @@ def not_drawn(svg: bytes) -> str:
     return html.unescape(found[1]) if found else ""
 
 
-def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
+def shown_and_folded(texts: list[str]) -> dict[str, list[str]]:
     """A caption: the first sentences, up to SHOWN words, and what is folded away."""
     sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
     words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
     number = max(1, sum(count <= SHOWN for count in words))
     rest = " ".join(sentences[number:])
     if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
-        return {"told": texts, "folded": []}
+        return {"shown": texts, "folded": []}
     return {
-        "told": [" ".join(sentences[:number])],
+        "shown": [" ".join(sentences[:number])],
         "folded": [*([rest] if rest else []), *texts[1:]],
     }
 

@@ -86,12 +86,12 @@ def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -
         numbers, none = other[["value", "ci_low", "ci_high"]], pd.isna(other["ci_low"])
         if other["what"] == "agreement":
             value, *ends = (f"{number:.2f}".replace("-", "−") for number in numbers)
-            told = value, "" if none else f"from {ends[0]} to {ends[1]}"
-            cells |= dict(zip(BESIDE[2:], told))
+            shown = value, "" if none else f"from {ends[0]} to {ends[1]}"
+            cells |= dict(zip(BESIDE[2:], shown))
         elif other["measure"] == row["measure"]:
             value, *ends = map(signed, numbers)
-            told = value, "one group" if none else f"from {ends[0]} to {ends[1]}"
-            cells |= dict(zip(BESIDE, told))
+            shown = value, "one group" if none else f"from {ends[0]} to {ends[1]}"
+            cells |= dict(zip(BESIDE, shown))
     return cells
 
 

@@ -24,19 +24,19 @@ ESTIMATE = (
 DRAWN_WITH = ("numpy", "pandas", "pyarrow", "matplotlib")
 
 
-def commit_told(told: dict) -> str:
+def commit_text(project: dict) -> str:
     """`0.1.0, commit 0123… (modified)`, of project_version() or of a run.json (`timestride`)."""
-    commit = told.get("commit")
-    return told["version"] + (
-        f", commit {commit}{' (modified)' * bool(told.get('modified'))}"
+    commit = project.get("commit")
+    return project["version"] + (
+        f", commit {commit}{' (modified)' * bool(project.get('modified'))}"
         if commit
         else ", no git commit"
     )
 
 
-def counted(told: list[str]) -> list[str]:
+def counted(texts: list[str]) -> list[str]:
     """`NAME (12 runs)` for each, most runs first; the name alone where there is one."""
-    counts = Counter(told).most_common()
+    counts = Counter(texts).most_common()
     return [
         name if len(counts) == 1 else f"{name} ({count} {'run' if count == 1 else 'runs'})"
         for name, count in counts
@@ -90,30 +90,30 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
     ]
     cpu, gpu = (sum(cost[name] for cost in costs) for name in ("cpu_seconds", "gpu_seconds"))
     at_least = "at least " * any(cost["at_least"] for cost in costs)
-    told = [("CPU time of the runs", at_least + hours(cpu))]
+    lines = [("CPU time of the runs", at_least + hours(cpu))]
     if gpu:
-        told.append(("GPU time of the runs", hours(gpu)))
+        lines.append(("GPU time of the runs", hours(gpu)))
     powered = sum(cost["gpu_seconds"] * (cost["gpu_watts"] or 0) for cost in costs)
     unknown = sum(cost["gpu_seconds"] for cost in costs if not cost["gpu_watts"])
     without = f", without {hours(unknown)} of GPUs whose power is not known" if unknown else ""
     return [
-        *told,
+        *lines,
         ("Energy, estimated", f"about {energy((cpu * WATTS_PER_CORE + powered) / 3600)}{without}"),
     ]
 
 
 def provenance_of(facts: list[dict]) -> dict:
-    """For the page: `told`, what decides the numbers; `spent`; `estimate`, how the energy was
+    """For the page: `facts`, what decides the numbers; `spent`; `estimate`, how the energy was
     found.
     """
     libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]
     date = commit_date()
-    told = [
-        ("timestride, of this page", [commit_told(project_version())]),
+    lines = [
+        ("timestride, of this page", [commit_text(project_version())]),
         (
             "timestride, of the runs",
-            counted([commit_told(fact["timestride"]) for fact in facts if "timestride" in fact]),
+            counted([commit_text(fact["timestride"]) for fact in facts if "timestride" in fact]),
         ),
         (
             "date, of the commit",
@@ -126,7 +126,7 @@ def provenance_of(facts: list[dict]) -> dict:
         ("libraries of the page", [f"{name} {version(name)}" for name in DRAWN_WITH]),
     ]
     return {
-        "told": [(name, values) for name, values in told if values],
+        "facts": [(name, values) for name, values in lines if values],
         "spent": spent(facts),
         "estimate": ESTIMATE,
     }

@@ -47,7 +47,7 @@ from scripts.data.record import (
 )
 from scripts.data.tables import HISTORY, read_table
 from scripts.plan.plan import CONTROL
-from scripts.publish.provenance import commit_told, spent
+from scripts.publish.provenance import commit_text, spent
 from scripts.publish.table import markdown
 from scripts.running.identity import identity
 from scripts.running.program import UserError, execute, log, parser
@@ -216,11 +216,11 @@ def is_of_metrics(sha256: str, metrics: Path) -> bool:
 
 
 def commits(lines: list[dict]) -> str:
-    told = Counter(
-        commit_told(line["run"]["timestride"])[:24] if "timestride" in line["run"] else "unknown"
+    counts = Counter(
+        commit_text(line["run"]["timestride"])[:24] if "timestride" in line["run"] else "unknown"
         for line in lines
     )
-    (first, _), *others = told.most_common()
+    (first, _), *others = counts.most_common()
     return first + (f" and {len(others)} more" if others else "")
 
 

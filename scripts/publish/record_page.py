@@ -86,22 +86,22 @@ def draw(item: dict, folder: Path, runs: list[dict]) -> None:
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
     """Whether an item is drawn from numbers alone, of which there are some."""
-    own = [run for run in runs if item["study"] in (run["study"], ALL)]
+    of_study = [run for run in runs if item["study"] in (run["study"], ALL)]
     if item.get("needs_model"):
-        own = [run for run in own if run["method"] not in CONTROL_METHODS]
+        of_study = [run for run in of_study if run["method"] not in CONTROL_METHODS]
     numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics"}
     return (
         set(item["reads"]) <= numbers
         and not BESIDE & item.keys()
-        and any(has_options(run["data_options"], item.get("needs", {})) for run in own)
+        and any(has_options(run["data_options"], item.get("needs", {})) for run in of_study)
     )
 
 
 def configuration_of(experiments: list[str]) -> str:
     files = sorted((ROOT / "presets").glob("*.yaml"))
     known = {name: of for file in files for name, of in read_yaml(file)["experiments"].items()}
-    told = {name: known.get(name, {}) for name in experiments}
-    return json.dumps({"name": "record", "run": experiments, "experiments": told})
+    entries = {name: known.get(name, {}) for name in experiments}
+    return json.dumps({"name": "record", "run": experiments, "experiments": entries})
 
 
 def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) -> None:
@@ -137,9 +137,9 @@ def main(given: argparse.Namespace) -> None:
     for study in studies:
         lines = read_runs(given.record / study).values()
         presets = set(given.presets) or {one["preset"] for one in lines if "given" in one}
-        if own := [one["run"] for one in lines if one["preset"] in presets]:
+        if names := [one["run"] for one in lines if one["preset"] in presets]:
             tables.append(read_numbers(given.record / study, presets))
-            runs += own
+            runs += names
     if not runs:
         raise UserError(f"{given.record}: holds no run of these presets; name others (--presets)")
     studies = {name: studies[name] for name in studies if name in {run["study"] for run in runs}}

@@ -48,14 +48,14 @@ def has_draws(row: Mapping) -> bool:
 
 def as_text(cells: pd.Series) -> pd.Series:
     """A column as settings name its values: whole numbers without a point, `none` where missing."""
-    told = cells.map(
+    words = cells.map(
         lambda cell: (
             f"{cell:g}"
             if isinstance(cell, (int, float)) and not isinstance(cell, bool)
             else str(cell)
         )
     )
-    return told.mask(cells.isna(), "none")
+    return words.mask(cells.isna(), "none")
 
 
 def fits(cell: str, wanted: str) -> bool:
@@ -100,7 +100,7 @@ def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
     return [column for column in metrics if column not in [*MEASURED, "experiment", *but]]
 
 
-def once(rows: pd.DataFrame) -> pd.DataFrame:
+def without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
     """Each system once: that of the experiment with the most seeds."""
     rows = rows.sort_values("seeds", ascending=False, kind="stable") if "seeds" in rows else rows
     return rows.drop_duplicates([*settings_columns(rows, []), "slice", "metric"]).sort_index()

@@ -41,7 +41,7 @@ from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title, source_title
-from scripts.publish.parts import data_url, not_drawn, size_of, templates, told_and_folded
+from scripts.publish.parts import data_url, not_drawn, size_of, templates, shown_and_folded
 from scripts.publish.provenance import machine_of, mixture, provenance_of
 from scripts.publish.reading import cards_of, paper_tables, verdict_rows
 from scripts.publish.scorecard.cells import networks_of, read_scores
@@ -105,7 +105,7 @@ def published_item(
         caption = over_replicates(caption, runs)
     shown = {"show": item["kind"]} | item
     shown |= {
-        "caption": told_and_folded(caption),
+        "caption": shown_and_folded(caption),
         "place": "" if given.alone else os.path.relpath(base, given.output.parent),
         "provenance": provenance.get(item["name"], {}),
     }
@@ -173,11 +173,11 @@ def left_out_groups(left_out: list[dict], studies: dict) -> list[dict]:
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for entry in left_out:
         study = studies.get(entry["study"], {}).get("title", entry["study"])
-        told = groups.setdefault((entry["model"], entry["reason"]), {})
-        told[f"{study}: {method_title(entry['method'])}"] = None
+        methods = groups.setdefault((entry["model"], entry["reason"]), {})
+        methods[f"{study}: {method_title(entry['method'])}"] = None
     return [
-        {"model": model, "reason": reason, "what": list(told)}
-        for (model, reason), told in groups.items()
+        {"model": model, "reason": reason, "what": list(methods)}
+        for (model, reason), methods in groups.items()
     ]
 
 
@@ -196,23 +196,25 @@ def main(given: argparse.Namespace) -> None:
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
     items = read_yaml(resources / "figures.yaml")
 
-    def published_items(study: str, own: list[dict]) -> list[dict]:
+    def published_items(study: str, facts: list[dict]) -> list[dict]:
         return [
-            published_item(item, given, provenance, own) for item in items if item["study"] == study
+            published_item(item, given, provenance, facts)
+            for item in items
+            if item["study"] == study
         ]
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
-        own = [fact for fact in runs if fact["study"] == study]
-        question = over_replicates(paragraphs(studies[study]["asks"]), own)
+        here = [fact for fact in runs if fact["study"] == study]
+        question = over_replicates(paragraphs(studies[study]["asks"]), here)
         sections.append(
             {"short": studies[study]["title"]}
             | studies[study]
             | {
                 "name": study,
-                "question": told_and_folded(question),
-                "items": published_items(study, own),
-                "machines": mixture(own),
+                "question": shown_and_folded(question),
+                "items": published_items(study, here),
+                "machines": mixture(here),
             }
         )
     datasets = {

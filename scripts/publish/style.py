@@ -27,7 +27,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 
 from scripts.data.files import sha256_of, whole
-from scripts.publish.provenance import commit_told
+from scripts.publish.provenance import commit_text
 from scripts.running.identity import identity
 from scripts.running.project_version import commit_date, project_version
 
@@ -168,7 +168,7 @@ def whole_marks(figure: Figure) -> None:
             dots.set_clip_on(not isinstance(dots, PathCollection))
 
 
-def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
+def distinct_titles(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
     """Of each system (its name, model and method) a colour and a marker, no two of 36 alike. The
     model has the colour and the method the marker; with one method, the model has both.
     """
@@ -259,21 +259,21 @@ def drawn(draw: Callable[[], Figure]) -> Figure:
 
 
 def maker(program: str | None) -> str:
-    told = commit_told(project_version()).removesuffix(", no git commit")
-    return f"timestride {told}" + (f", {program} {identity(program)}" if program else "")
+    version_text = commit_text(project_version()).removesuffix(", no git commit")
+    return f"timestride {version_text}" + (f", {program} {identity(program)}" if program else "")
 
 
-def told_in_files(metrics: Path, program: str | None) -> dict[str, dict]:
+def file_metadata(metrics: Path, program: str | None) -> dict[str, dict]:
     """The metadata of a figure's files, by suffix. The date is that of the commit: the same commit
     makes the same file of the same numbers.
     """
     source, date = maker(program), commit_date()
     numbers = f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}"
-    told = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
-    iso = told.isoformat() if told else None
+    moment = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
+    iso = moment.isoformat() if moment else None
     return {
         "svg": {"Date": iso, "Source": source, "Description": numbers},
-        "pdf": {"CreationDate": told, "Keywords": source, "Subject": numbers},
+        "pdf": {"CreationDate": moment, "Keywords": source, "Subject": numbers},
         "png": {"Source": source, "Description": numbers} | ({"Creation Time": iso} if iso else {}),
     }
 
@@ -287,7 +287,7 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
     """Write the figure in all forms; given: output, metrics and program."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = getattr(given, "program", spec.name if spec else "")
-    told = told_in_files(given.metrics, program if program.startswith("scripts.") else None)
+    metadata = file_metadata(given.metrics, program if program.startswith("scripts.") else None)
     figure = drawn(draw)
 
     def file(suffix: str) -> Path:
@@ -296,7 +296,7 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
     title = {"Title": figure.get_label()} if figure.get_label() else {}
     for kind in ("svg", "png", "pdf"):
         with whole(file(kind)) as place:
-            figure.savefig(place, format=kind, metadata=told[kind] | title)
+            figure.savefig(place, format=kind, metadata=metadata[kind] | title)
     plt.close(figure)
     with whole(file("dark.svg")) as place:
         place.write_text(in_the_dark(file("svg").read_text(encoding="utf-8")), encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 from scripts.running.program import UserError
 from scripts.data.tables import provenance_of
 from scripts.measure.experiment import Run, runs_by_dataset
-from scripts.publish.names import differences_told, method_title, model_title
+from scripts.publish.names import differences_in_words, method_title, model_title
 
 
 def settings_of(history: Path) -> dict:
@@ -47,7 +47,7 @@ def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict
         )
         titled.setdefault(title, {}).setdefault(training_of(run), []).append(run)
     return {
-        title + differences_told(json.loads(training), list(map(json.loads, ways))): of
+        title + differences_in_words(json.loads(training), list(map(json.loads, ways))): of
         for title, ways in titled.items()
         for training, of in ways.items()
     }

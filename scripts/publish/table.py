@@ -70,8 +70,8 @@ def by_metric(rows: pd.DataFrame, column: str = "metric") -> dict[str, pd.Series
 
 def signed(difference: float) -> str:
     """`+2.1`, `−0.3`, `0.0`: a difference of shares in points."""
-    told = f"{difference * 100:+.1f}"
-    return "0.0" if told in ("+0.0", "-0.0") else told.replace("-", "−")
+    text = f"{difference * 100:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
 def above_control(row: pd.Series | None, models: dict) -> str:

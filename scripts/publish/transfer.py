@@ -54,21 +54,21 @@ def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFr
     studies = load(sources_file.with_name("studies.yaml"))
     sources, models = load(sources_file), load(models_file)
     rows, found = headlines(metrics, studies), []
-    for told in read_yaml(sources_file.with_name("compared.yaml")):
-        if told["study"] not in studies:
+    for entry in read_yaml(sources_file.with_name("compared.yaml")):
+        if entry["study"] not in studies:
             continue
-        same = rows[(rows[list(ROW)] == pd.Series({name: told[name] for name in ROW})).all(axis=1)]
-        of, beside = (same[same["experiment"] == told[name]] for name in ("experiment", "without"))
-        begun, how = told["begun_with"], method_note(told["method"], ("train", "classify"))
-        system = model_title(told["model"], models) + how
+        same = rows[(rows[list(ROW)] == pd.Series({name: entry[name] for name in ROW})).all(axis=1)]
+        of, beside = (same[same["experiment"] == entry[name]] for name in ("experiment", "without"))
+        begun, how = entry["begun_with"], method_note(entry["method"], ("train", "classify"))
+        system = model_title(entry["model"], models) + how
         for row in pairs_of(of, beside, ["split"]).to_dict("records"):
             found.append(
                 {name: row[name] for name in KEY}
                 | {
-                    "experiment": told["experiment"],
-                    "without": told["without"],
-                    "probe": studies[told["study"]]["title"],
-                    "corpus": source_title(told["source"], sources),
+                    "experiment": entry["experiment"],
+                    "without": entry["without"],
+                    "probe": studies[entry["study"]]["title"],
+                    "corpus": source_title(entry["source"], sources),
                     "begun": start_title(begun, studies, sources),
                     "is_control": is_coin(begun),
                     "system": system,

@@ -155,8 +155,8 @@ class Terminal(logging.StreamHandler):
             passed = clock(time.monotonic() - self.begun)
             place = f"{self.done:>{len(str(self.total))}}/{self.total}"
             return f"[{place}, {passed:>9}{self.left.in_words()}] {facts['rule_msg']}"
-        told = " ".join(str(facts["reason"]).split())
-        reason = in_words(told, str(facts.get("shellcmd") or ""))
+        given = " ".join(str(facts["reason"]).split())
+        reason = in_words(given, str(facts.get("shellcmd") or ""))
         cut = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
         return f"{facts['rule_msg']}   ({facts['rule_name']}; {cut})"
 

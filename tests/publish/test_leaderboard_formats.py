@@ -50,7 +50,7 @@ def leaderboard(program, folder, rows):
     write_rows(rows, folder / "metrics.parquet", schema)
     return program(
         f"scripts.publish.leaderboard --metrics {folder}/metrics.parquet --output {folder}/of",
-        "--told",
+        "--facts",
         json.dumps(TOLD),
     )
 

@@ -61,7 +61,7 @@ def test_hours_and_energy_are_told(costs, wanted):
 def test_what_decides_the_numbers_is_told_without_the_name_of_a_host():
     told = dict(
         provenance.provenance_of([fact(cost=spent(gpus=1, gpu="NVIDIA H100")), fact(), fact()])[
-            "told"
+            "facts"
         ]
     )
     assert told["timestride, of the runs"] == [f"0.1.0, commit {'a' * 40} (modified)"]

@@ -156,13 +156,13 @@ def rows_of(
 
 def replicates(cells: pd.DataFrame) -> list[str]:
     """`3 wordings`, `2 seeds`: what the cells of a row are means of."""
-    told = []
+    parts = []
     seeds = cells.loc[cells["wordings"].isna(), "seeds"]
     for counts, word in ((cells["wordings"].dropna(), "wording"), (seeds.dropna(), "seed")):
         if (counts > 1).any():
             low, high = int(counts[counts > 0].min()), int(counts.max())
-            told.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
-    return told + ["two labels"] * bool((cells["scoring"] == "binary").any())
+            parts.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
+    return parts + ["two labels"] * bool((cells["scoring"] == "binary").any())
 
 
 def option_title(probe: dict, studies: dict) -> str:

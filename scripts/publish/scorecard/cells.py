@@ -285,13 +285,13 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
         study, corpus = studies[probe["study"]], probe["corpus"]
         is_own = (claims["study"] == probe["study"]) & (claims["metric"] == study["headline"])
-        own = {"measured_on": corpus, "scoring": probe["scoring"], "slice": "all"}
-        own[study.get("probe", {}).get("option")] = probe["option"]
+        conditions = {"measured_on": corpus, "scoring": probe["scoring"], "slice": "all"}
+        conditions[study.get("probe", {}).get("option")] = probe["option"]
         for claim in claims[is_own].to_dict("records"):
             said = settings_of(claim["setting"])
             said.setdefault("measured_on", said.get("source", corpus))
             is_human, method = claim["model"] == "human", said.get("method")
-            differ = {name for name, value in own.items() if said.get(name, value) != value}
+            differ = {name for name, value in conditions.items() if said.get(name, value) != value}
             is_asked = not method_of_blind(method) and method != UNTRAINED
             if is_asked and differ <= ({"slice"} if is_human else set()):
                 is_other = parts_of(claim["setting"], "~").get("source", corpus) != corpus

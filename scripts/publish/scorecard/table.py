@@ -54,7 +54,7 @@ def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
 
 def tabulate(card: Scorecard) -> pd.DataFrame:
     columns = dict(zip(headings(card.probes, card.studies, card.sources), card.probes))
-    told = {
+    texts = {
         (cell["model"], cell["way"], cell["probe"]): cell_text(cell)
         for cell in card.cells.to_dict("records")
     }
@@ -72,7 +72,7 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
             "Asked": row["asked"],
         }
         | {
-            name: told.get((row["model"], row["way"], probe["probe"]), card.missing(row, probe))
+            name: texts.get((row["model"], row["way"], probe["probe"]), card.missing(row, probe))
             for name, probe in columns.items()
         }
         for row in card.rows

@@ -75,13 +75,16 @@ def draw(points: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, model
     for study, of_study in points.groupby("study", sort=False):
         known = palette(of_study["wording"].dropna().unique(), "")
         looks = {name: look._replace(face=style.PAPER) for name, look in known.items()}
-        rows, own = Rows(of_study, lane=0), [probe for probe in probes if probe["study"] == study]
+        rows, asked = (
+            Rows(of_study, lane=0),
+            [probe for probe in probes if probe["study"] == study],
+        )
         panels = []
-        for probe in own:
+        for probe in asked:
             draw_one, detail = partial(draw_probe, rows=rows, looks=looks), corpus_line(probe)
             panel = Panel(at(of_study, probe), draw_one, probe["title"], detail)
             panels.append(panel._replace(height=rows.height))
-        title = own[0]["study_title"]
+        title = asked[0]["study_title"]
         worded = of_study[of_study["wording"].notna()].groupby(["probe", "row"])["value"]
         most = (worded.max() - worded.min()).max() * 100
         heading = f"{title}: another wording moves a score by up to {most:.1f} points"

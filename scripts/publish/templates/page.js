@@ -66,7 +66,7 @@
   };
 
   const makeFilterable = (table, groups) => {
-    const told = element("output", {});
+    const output = element("output", {});
     const box = element("input", { type: "search", autocomplete: "off" });
     const rows = groups.flatMap((group) => group.rows.map((row) => {
       const about = group.heading ? textOf(group.heading) : "";
@@ -77,10 +77,10 @@
       for (const [row, text] of rows) row.hidden = !words.every((word) => text.includes(word));
       for (const { heading, rows: own } of groups) if (heading) heading.hidden = own.every((row) => row.hidden);
       const shown = rows.filter(([row]) => !row.hidden).length;
-      told.textContent = words.length ? `${shown} of ${plural(rows.length, "row")}` : "";
+      output.textContent = words.length ? `${shown} of ${plural(rows.length, "row")}` : "";
     });
     const label = element("label", {}, "Rows with ", box);
-    (table.closest(".scroll") || table).before(element("div", { className: "filters" }, label, told));
+    (table.closest(".scroll") || table).before(element("div", { className: "filters" }, label, output));
   };
 
   // Opens what a link leads to: the part itself, or what is folded in it.
@@ -105,7 +105,7 @@
   }
 
   for (const reading of document.querySelectorAll(".reading")) {
-    const filters = reading.querySelector(".filters"), told = filters.querySelector("output");
+    const filters = reading.querySelector(".filters"), output = filters.querySelector("output");
     const cards = [...reading.querySelectorAll(".card")].map((card) => [card, JSON.parse(card.dataset.parts)]);
     const apply = () => {
       const wanted = [...filters.querySelectorAll("select")].map((select) => select.selectedOptions[0])
@@ -113,7 +113,7 @@
       for (const [card, parts] of cards) card.hidden = !wanted.every(([name, value]) => parts[name] === value);
       for (const group of reading.querySelectorAll(".items")) group.hidden = !group.querySelector(".card:not([hidden])");
       const shown = cards.filter(([card]) => !card.hidden).length;
-      told.textContent = `${shown} of ${plural(cards.length, "item")}`;
+      output.textContent = `${shown} of ${plural(cards.length, "item")}`;
     };
     filters.addEventListener("change", apply);
     filters.hidden = false;

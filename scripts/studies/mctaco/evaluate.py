@@ -471,9 +471,9 @@ def of_others(
             "draw": 0,
             "unit_normalization": False,
         }
-        told = {"wording": one.wording or None}
+        wording = {"wording": one.wording or None}
         values = question_values(answers, [as_margins(accepted)])
-        rows += [same | row | told for row in rows_of(values, asked)]
+        rows += [same | row | wording for row in rows_of(values, asked)]
     return rows
 
 

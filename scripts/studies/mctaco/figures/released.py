@@ -42,13 +42,13 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
     return cells | above
 
 
-def tabulate(rows: pd.DataFrame, told: dict, sources: dict, models: dict) -> list[dict]:
+def tabulate(rows: pd.DataFrame, by_name: dict, sources: dict, models: dict) -> list[dict]:
     table = []
     for _, of_split in rows.groupby(PLACE, sort=False):
         exact = of_split[of_split["metric"] == "exact_match"]
         for key in exact.sort_values("value", ascending=False, kind="stable")["key"]:
             of_system = of_split[of_split["key"] == key]
-            one = told.get(of_system["model"].iloc[0], NOT_RELEASED)
+            one = by_name.get(of_system["model"].iloc[0], NOT_RELEASED)
             table.append(cells_of(of_system, one, sources, models))
     return table
 
@@ -57,11 +57,11 @@ def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Releas
     """The means of each system that was measured here (of controls the best) and of each file that
     others released, with `key`; and released.csv by name.
     """
-    told = {one.name: one for one in read_released(given.sources.with_name("released.csv"))}
+    by_name = {one.name: one for one in read_released(given.sources.with_name("released.csv"))}
     here = system_means(metrics_to_draw(given))
     here = here[here["drawn"] & (here["slice"] == "all") & (here["model"] != "gold")]
     others = read_metrics(given.metrics, SCHEMA, others=True).to_pandas()
-    others = others[others["model"].isin(told) & (others["slice"] == "all")]
+    others = others[others["model"].isin(by_name) & (others["slice"] == "all")]
     if others.empty:
         raise UserError(
             f"{given.metrics}: no rows of what others released; name it in an experiment of mctaco "
@@ -69,15 +69,15 @@ def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Releas
         )
     # what two experiments share stands once
     others = others.sort_values("value", kind="stable").drop_duplicates([*PLACE, "model", "metric"])
-    others = others.assign(system=[told[name].model for name in others["model"]])
+    others = others.assign(system=[by_name[name].model for name in others["model"]])
     rows = [here.assign(key=here["system"]), others.assign(key=others["model"])]
-    return pd.concat(rows, ignore_index=True), told
+    return pd.concat(rows, ignore_index=True), by_name
 
 
 def main(given: argparse.Namespace) -> None:
     models, sources = load_systems(given.models, given.sources), load(given.sources)
-    rows, told = read_rows(given)
-    table = tabulate(rows, told, sources, models)
+    rows, by_name = read_rows(given)
+    table = tabulate(rows, by_name, sources, models)
     publish_table(given, table, WORDS)
 
 

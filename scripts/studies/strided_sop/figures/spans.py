@@ -102,7 +102,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         largest = models.max().min() if known else points["span"].max()
         points = points[(points["span"] == largest) & (points["slice"] != "all")]
         points = points[points["metric"] == "concordance"]
-        points = points.assign(apart=points["slice"].str.removeprefix("distance=").astype(int))
+        points = points.assign(places=points["slice"].str.removeprefix("distance=").astype(int))
         name = f"pairs in order (%), k = {int(largest)}"
         draw_lines(axes, points, "apart", "places apart", name)
 

@@ -170,8 +170,8 @@ def counts_of(points: pd.DataFrame, rows: Rows) -> dict[float, str]:
     found = {}
     for row, of in dots.groupby("row")["n"].agg(list).items():
         is_same = len(of) > 1 and len(set(of)) == 1
-        told = f"{len(of)} × {of[0]:,}" if is_same else " + ".join(f"{n:,}" for n in of)
-        found[rows.places[row]] = told
+        words = f"{len(of)} × {of[0]:,}" if is_same else " + ".join(f"{n:,}" for n in of)
+        found[rows.places[row]] = words
     return found
 
 

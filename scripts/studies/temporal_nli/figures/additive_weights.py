@@ -171,8 +171,8 @@ def main(given: argparse.Namespace) -> None:
     parts = [pd.DataFrame(columns=COLUMNS)]
     for (source, dataset, held_out), train in trained_on(given).items():
         sample = bool(sampled.get((source, dataset), False))
-        told = {"source": source, "dataset": dataset, "held_out": held_out, "sample": sample}
-        parts.append(points_of(train).assign(**told, limit=None))
+        constant = {"source": source, "dataset": dataset, "held_out": held_out, "sample": sample}
+        parts.append(points_of(train).assign(**constant, limit=None))
     points = pd.concat(parts[1:] or parts, ignore_index=True)[COLUMNS]
     publish(given, points, lambda: draw(points, sources))
 
