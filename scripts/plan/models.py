@@ -16,6 +16,7 @@ ASKED = (
     "scripts.train.asking.ask.measure",
     "scripts.train.asking.local_model.LocalModel",
     "scripts.train.asking.server.body_of",
+    "scripts.train.asking.shots.shots_of",
 )
 # the paradigm of likelihoods through an API, and what decides its numbers
 ECHO = "echo"

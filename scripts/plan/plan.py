@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from scripts.plan.grid import Dataset
 from scripts.plan.objectives import weights_of
 from scripts.data.plain_json import as_json
-from scripts.plan.probe import ANSWER, LIKELIHOOD, LeftOut
+from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, LeftOut
 
 CONTROL = "control"  # the method of models of this kind
 RECORDED = "recorded"  # what the name of a batch of runs from the record begins with
@@ -54,8 +54,8 @@ def has_seed(how: dict, training: dict) -> bool:
     """Whether a method's runs differ by seed: they learn, or have a head or examples that are
     drawn.
     """
-    if how.get("paradigm") == LIKELIHOOD:
-        return training["shots"] > 0
+    if how.get("paradigm") in WORDED:
+        return training.get("shots", 0) > 0
     return how["learns"] and how.get("paradigm") != CONTROL or how.get("fresh_head", False)
 
 
@@ -68,7 +68,8 @@ def settings_of(training: dict, study: dict, how: dict) -> dict:
             key: value for key, value in training.items() if key in {*SCORING, "shots"}
         }
     if how.get("paradigm") == ANSWER:
-        return {key: value for key, value in training.items() if key in ANSWERING}
+        keys = {*ANSWERING, "shots"} if training.get("shots") else ANSWERING
+        return {key: value for key, value in training.items() if key in keys}
     if not how["learns"]:
         return {key: value for key, value in training.items() if key in SCORING}
     without = {"shots", "chat_template", "answer_tokens"}

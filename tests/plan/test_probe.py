@@ -306,6 +306,9 @@ def test_few_shot_examples_are_drawn_by_seed():
     )
     assert {json.loads(run.settings)["seed"] for run in plan.runs.values()} == {1, 2}
     assert all("-seed-" in name for name in plan.runs)
+    chats = probe(["decoder", "chat"], ("mctaco",), seeds=[1, 2], training={"shots": 4})
+    assert len([run for run in chats.runs.values() if run.method == "answer_all"]) == 2
+    assert all("-seed-" in name for name in chats.runs)
     trained = probe(ENCODER, ("mctaco",))
     assert list(probe(ENCODER, ("mctaco",), training={"shots": 4}).runs) == list(trained.runs), (
         "nobody else has any"

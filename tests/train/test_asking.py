@@ -98,7 +98,7 @@ class Teacher(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        question = body["messages"][0]["content"]
+        question = body["messages"][-1]["content"]
         self.server.asked[question] += 1
         self.server.bodies.append(body)
         self.server.keys.add(self.headers.get("Authorization"))
@@ -152,13 +152,11 @@ def examples_of(questions: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def arguments(folder, method: dict, **options) -> list[str]:
-    table = examples()
+def arguments(folder, method: dict, shots=0, seed=0, train=None, **options) -> list[str]:
     (folder / "data").mkdir(exist_ok=True)
-    for split in ("train", "test"):
-        pq.write_table(
-            pa.Table.from_pylist(table.to_dict("records")), folder / f"data/{split}.parquet"
-        )
+    for split, table in (("train", train), ("test", None)):
+        rows = (examples() if table is None else table).to_dict("records")
+        pq.write_table(pa.Table.from_pylist(rows), folder / f"data/{split}.parquet")
     settings = {
         "study": "mctaco",
         "source": "s",
@@ -166,9 +164,10 @@ def arguments(folder, method: dict, **options) -> list[str]:
         "data": {},
         "model": "m",
         "method": "answer",
-        "seed": 0,
+        "seed": seed,
         "wording": "letters",
-        "training": {"answer_tokens": 8, "chat_template": "auto", "precision": "auto"},
+        "training": {"answer_tokens": 8, "chat_template": "auto", "precision": "auto"}
+        | ({"shots": shots} if shots else {}),
     }
     given = {"run": "run-1", "settings": settings, "method": method} | options
     written = [
@@ -178,7 +177,7 @@ def arguments(folder, method: dict, **options) -> list[str]:
     return [*written, "--splits", "train", "test", "--data", f"{folder}/data"]
 
 
-def asked(folder, teacher, method: dict = ONE, **entry):
+def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, **entry):
     """Ask the server; the run's folder."""
     address = f"http://127.0.0.1:{teacher.server_address[1]}/v1"
     api = {"api": address, "name": "teacher"} | entry
@@ -186,7 +185,9 @@ def asked(folder, teacher, method: dict = ONE, **entry):
     LOCKS.clear()  # a program ends, and its lock with it
     ask.main(
         ask.arguments().parse_args(
-            arguments(folder, method, api=api, key="KEY_OF_TESTS", output=output)
+            arguments(
+                folder, method, shots, seed, train, api=api, key="KEY_OF_TESTS", output=output
+            )
         )
     )
     return output
@@ -253,6 +254,54 @@ def test_who_always_says_a_is_near_chance(tmp_path, teacher, monkeypatch):
     monkeypatch.setitem(globals(), "examples", lambda: examples_of(200))
     teacher.reply = lambda question, count: "A"
     assert 0.4 < accuracy(asked(tmp_path, teacher)) < 0.6
+
+
+@each_row("method, right", [(ONE, right_one), (ALL, right_all)])
+def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, right):
+    def asked_with(shots: int, seed: int = 0) -> list:
+        before = len(teacher.bodies)
+        asked(tmp_path, teacher, method, shots=shots, seed=seed)
+        return [body["messages"] for body in teacher.bodies[before:]]
+
+    teacher.reply = right
+    (turns,) = {json.dumps(body[:-1]) for body in asked_with(4)}
+    turns = json.loads(turns)
+    assert [turn["role"] for turn in turns] == ["user", "assistant"] * 4
+    questions = [turn["content"] for turn in turns[::2]]
+    assert len(set(questions)) == 4 and set(questions) <= set(teacher.asked)
+    letters = [turn["content"] for turn in turns[1::2]]
+    if method is ALL:
+        assert letters == [right_all(question, 1) for question in questions]
+    else:
+        said = [right_one(question, 1).removeprefix("The answer is (")[0] for question in questions]
+        named = [question.split(f"{letter}. ")[1] for question, letter in zip(questions, said)]
+        assert letters == said and sorted(text.split("\n")[0] for text in named) == [
+            *["No"] * 2,
+            *["Yes"] * 2,
+        ]
+    facts = facts_of(tmp_path / "run-1/run.json")
+    assert facts["shots"] == facts["train_examples"] == 4 and set(facts["data"]) == {
+        "train",
+        "test",
+    }
+    assert accuracy(tmp_path / "run-1") == 1
+    assert not asked_with(4), "it is finished"
+    assert asked_with(4, seed=1)[0][:-1] not in (turns, []), "other examples are other questions"
+    assert len(asked_with(0)[0]) == 1 and list(facts_of(tmp_path / "run-1/run.json")["data"]) == [
+        "test"
+    ]
+    with pytest.raises(UserError, match="shots: 99 needs .* but there are .*; lower shots"):
+        asked_with(99)
+
+
+def test_examples_of_another_form_than_the_questions_are_said(tmp_path, teacher, caplog):
+    teacher.reply = right_all
+    asked(tmp_path, teacher, ALL, shots=2)
+    assert "mislead" not in caplog.text
+    learned = examples().assign(label=0)
+    asked(tmp_path, teacher, ALL, shots=2, train=learned)
+    assert "no question of test has as many right options as one of train" in caplog.text
+    assert teacher.bodies[-1]["messages"][1]["content"] == "None"
 
 
 def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):

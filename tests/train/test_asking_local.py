@@ -11,7 +11,9 @@ from scripts.data.manifest import write_manifest
 from scripts.data.tables import read_table
 from scripts.running.program import UserError
 from scripts.train.asking import ask
+from scripts.train.asking.shots import shots_of
 from scripts.train.run import LOCKS
+from scripts.train.splits import read_split
 from tests.models import fetched
 from tests.rows import each_row
 from tests.train.test_asking import ALL, ONE, arguments
@@ -36,16 +38,21 @@ def models(tmp_path_factory):
     return folder
 
 
-def written(model, question: str) -> str:
+def written(model, question: str, shots: list[dict]) -> str:
     """What a model writes after a question: greedily, each token by a reading of all before it."""
     tokenizer = AutoTokenizer.from_pretrained(model)
+    said = [turn["content"] for turn in shots]
+    before = "".join(f"{one}\nAnswer: {two}\n\n" for one, two in zip(said[::2], said[1::2]))
+    turns = "".join(f"<{turn['role']}> {turn['content']} " for turn in shots)
     if model.name == "t5":
         network = AutoModelForSeq2SeqLM.from_pretrained(model).eval()
         found = [network.config.decoder_start_token_id]
+        question = before + f"{question}\nAnswer:" if shots else question
         read = {"input_ids": torch.tensor([tokenizer(question)["input_ids"]])}
     else:
         network = AutoModelForCausalLM.from_pretrained(model).eval()
-        text = f"<user> {question} <it> " if model.name == "chat" else f"{question}\nAnswer:"
+        chat = f"{turns}<user> {question} <it> "
+        text = chat if model.name == "chat" else f"{before}{question}\nAnswer:"
         found = tokenizer(text, add_special_tokens=model.name != "chat")["input_ids"]
         read = {}
     start = len(found)
@@ -67,13 +74,27 @@ def asked(folder, model, method: dict, **options):
     return folder / "run-1"
 
 
-@each_row("name, method", [("gpt2", ONE), ("llama", ALL), ("chat", ALL), ("t5", ONE)])
-def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, name, method):
-    output = asked(tmp_path, models / name, method)
+@each_row(
+    "name, method, shots",
+    [
+        ("gpt2", ONE, 0),
+        ("llama", ALL, 0),
+        ("chat", ALL, 0),
+        ("t5", ONE, 0),
+        ("llama", ONE, 3),
+        ("chat", ALL, 2),
+        ("t5", ALL, 1),
+    ],
+)
+def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, name, method, shots):
+    output = asked(tmp_path, models / name, method, shots=shots)
+    table = read_split(tmp_path / "data", "train", method)
+    inputs, prompt = method["inputs"], method["prompt"]
+    turns = shots_of(table, prompt, method["labels"], inputs, shots, 0) if shots else []
     answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
     assert answers
     for row in answers:
-        assert row["answer"] == written(models / name, row["question"])
+        assert row["answer"] == written(models / name, row["question"], turns)
     facts = json.loads((output / "run.json").read_text())
     assert facts["chat_template"] == (name == "chat")
     assert facts["parameters"] > 1000 and 0 <= facts["unread"]["test"] <= 1

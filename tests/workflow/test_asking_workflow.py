@@ -2,6 +2,7 @@
 model or the question is another one.
 """
 
+import json
 import threading
 from collections import Counter
 from http.server import ThreadingHTTPServer
@@ -9,6 +10,7 @@ from http.server import ThreadingHTTPServer
 import pytest
 
 from scripts.data.tables import read_metrics
+from scripts.train.asking.questions import chosen
 from tests.files import write_yaml
 from tests.train.test_asking import KEY, Teacher
 from tests.workflow.conftest import checkout
@@ -61,6 +63,25 @@ def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher):
         found["answer", "exact_match"] - found["answer_blind", "exact_match"]
     )
     assert ("answer_all", "exact_match_above_control") in found
+
+    few = preset(teacher)
+    few["experiments"]["asked"] |= {
+        "methods": ["answer", "answer_all"],
+        "training": {"shots": 2},
+        "seeds": [1, 2],
+    }
+    write_yaml(study / "presets/few.yaml", few | {"name": "few"})
+    teacher.bodies.clear()
+    study.run("evaluate", "--configfile", "presets/few.yaml", KEY_OF_TESTS=KEY)
+    before = {json.dumps(body["messages"][:-1]) for body in teacher.bodies}
+    assert len(before) == 4, "two seeds, one candidate or all"
+    for turns in map(json.loads, before):
+        assert [turn["role"] for turn in turns] == ["user", "assistant"] * 2
+        for question, answer in zip(turns[::2], turns[1::2]):
+            letters = chosen(answer["content"], ["an option"] * 26, several=True)
+            assert letters is not None and letters <= set(range(question["content"].count("\n")))
+    metrics = read_metrics(study / "results/evaluate/few/metrics.parquet").to_pandas()
+    assert {1, 2} <= set(metrics[metrics["method"] == "answer_all"]["seed"])
 
     write_yaml(study / "presets/asked.yaml", preset(teacher, title="A teacher", key="ANOTHER"))
     assert study.trained("evaluate", *PRESET) == 0

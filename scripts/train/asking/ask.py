@@ -4,7 +4,8 @@ The model is one on this machine, or stands behind an API (--api). One behind an
 asked how likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked
 once. Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only what is
 left. An answer that names no option, or several where one is asked for, counts as wrong. run.json
-tells the share of these (`unread`), and a warning names an example.
+tells the share of these (`unread`), and a warning names an example. With `shots`, solved examples
+of the training split stand before each question (shots.py).
 
 Reads  <data>/<split>.parquet, <model>/ unless --api is given
 Writes <output>/predictions.parquet (1 for the label that was named and 0 for others; NaN where the
@@ -48,6 +49,7 @@ from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.kept_answers import Kept, Model, echoed
 from scripts.train.asking.questions import Questions, questions_of, scores_of
 from scripts.train.asking.server import Server
+from scripts.train.asking.shots import right_options, shots_of
 from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
 from scripts.train.run import SETTINGS, files_of, lock
@@ -76,7 +78,8 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
     method = given.method
     columns = [*method["columns"].values(), *method["inputs"], "label"]
     echoes = echoed(method["prompt"])
-    reads_all = echoes and reads_training(method["prompt"], given.settings["training"])
+    training = given.settings["training"]
+    reads_all = reads_training(method["prompt"], training) if echoes else training.get("shots", 0)
     files = sorted(model.rglob("*")) if model else []
     job = {
         "run": given.run,
@@ -150,9 +153,29 @@ def say_cost(job: dict, kept: Kept, questions: list[str]) -> None:
         job["run"],
         len(left),
         len(kept.found),
-        sum(map(len, left)) // 4,
+        (sum(map(len, left)) + len(left) * sum(len(one["content"]) for one in kept.shots)) // 4,
         most,
     )
+
+
+def draw_shots(job: dict, tables: dict[str, pa.Table], data: Path) -> list[dict[str, str]]:
+    """The turns that stand before each question."""
+    from scripts.train.splits import read_split  # late: it imports torch
+
+    if not (count := job["settings"]["training"].get("shots", 0)):
+        return []
+    learned, prompt = read_split(data, job["splits"][0], job), job["prompt"]
+    turns = shots_of(learned, prompt, job["labels"], job["inputs"], count, job["settings"]["seed"])
+    for split, table in tables.items():
+        if not prompt["answers"] and not right_options(learned) & right_options(table):
+            log.warning(
+                "warning: %s: shots: no question of %s has as many right options as one of %s, so "
+                "the examples mislead; use the method answer",
+                job["run"],
+                split,
+                job["splits"][0],
+            )
+    return turns
 
 
 def warn(job: dict, split: str, questions: Questions, said: list[str], lost: np.ndarray) -> None:
@@ -183,9 +206,9 @@ def facts_of(job: dict, model_facts: dict, found: dict, seconds: float, threads:
         "trained_parameters": 0,
         "wording": settings.get("wording"),
         "chat_template": model_facts["chat_template"],
-        "shots": 0,
+        "shots": (shots := settings["training"].get("shots", 0)),
         "threshold": None,
-        "train_examples": 0,
+        "train_examples": shots,
         "held_out_examples": 0,
         "truncated_examples": 0,
         "truncated": dict.fromkeys(job["splits"][1:], 0),
@@ -221,7 +244,9 @@ def write(
     write_json(facts, result / "run.json")
 
 
-def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dict]:
+def model_of(
+    given: argparse.Namespace, folder: Path | None, shots: list[dict[str, str]]
+) -> tuple[Model, dict]:
     """The model that answers, and what run.json says of it."""
     training = given.settings["training"]
     if folder is None:
@@ -234,7 +259,7 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
         }
         if echoes:
             return EchoServer(given.api, given.key), known
-        return Server(given.api, given.key, training["answer_tokens"]), known
+        return Server(given.api, given.key, training["answer_tokens"], shots), known
     gpus = devices(given.device, 1, given.runs_per_gpu)
     variables = environment(gpus, given.threads, 1)
     os.environ.clear()
@@ -244,6 +269,7 @@ def model_of(given: argparse.Namespace, folder: Path | None) -> tuple[Model, dic
     from scripts.train.paradigms.paradigm import loaded
 
     model = loaded(LocalModel, folder, training, given.threads)
+    model.shots = shots
     return model, model.facts() | {"versions": versions()}
 
 
@@ -256,8 +282,9 @@ def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
         tables = read_tables(job, given.data)
     else:
         tables = {split: read_split(given.data, split, job) for split in given.splits[1:]}
-    model, model_facts = model_of(given, folder)
-    kept, answers = Kept(given.output / "work/answers.jsonl", job), None
+    shots = [] if echoes else draw_shots(job, tables, given.data)
+    model, model_facts = model_of(given, folder, shots)
+    kept, answers = Kept(given.output / "work/answers.jsonl", job, shots), None
     if echoes:
         from scripts.train.asking.likelihoods import measure as measure_echoes  # late: torch
 
@@ -316,7 +343,7 @@ def arguments() -> argparse.ArgumentParser:
         "the wording: its question, and its answers by label or null",
     )
     asking.add_argument(
-        "--splits", nargs="+", required=True, help="one that is not read, then those to ask about"
+        "--splits", nargs="+", required=True, help="that of `shots`, then those to ask about"
     )
     asking.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     asking.add_argument("--model", type=Path, help="the folder of the model")

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,15 +24,17 @@ def echoed(prompt: dict) -> bool:
 class Kept:
     """The answers that a run has got, in a file of JSON lines: {key, answer}.
 
-    An answer's key holds the model, how it is asked and the question, but not how it is read.
+    An answer's key holds the model, how it is asked, the turns before the question (shots) and the
+    question, but not how it is read.
     """
 
-    def __init__(self, file: Path, job: dict):
-        self.file = file
+    def __init__(self, file: Path, job: dict, shots: Sequence[dict[str, str]] = ()):
+        self.file, self.shots = file, shots
         asker = "server.body_of" if job["api"] else "local_model.LocalModel"
         asker = "echo.echo_body" if echoed(job["prompt"]) else asker
         how = identity(f"scripts.train.asking.{asker}"), job["settings"]["training"]
-        self.basis = as_json([job["model_files"], job["api"], how])
+        before = [shots] if shots else []
+        self.basis = as_json([job["model_files"], job["api"], how, *before])
         self.found = dict(self.read())
 
     def read(self) -> Iterator[tuple[str, Any]]:

@@ -2,10 +2,10 @@
 
 Where its tokenizer has a chat template, and `chat_template` is auto, a question is the user's turn.
 Else a decoder reads the question and "Answer:", and its answer is the first line that it writes; an
-encoder-decoder reads the question alone.
+encoder-decoder reads the question alone, or with examples before it as a decoder does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, Generation
 
 from scripts.plan.kinds import kind_of
 from scripts.running.program import UserError, cut
+from scripts.train.asking.shots import as_text, turn
 from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
@@ -28,9 +29,8 @@ NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2
 AT_ONCE = {"cpu": 4096, "cuda": 65_536}  # tokens of a batch of questions, padding included
 
 
-def templated(tokenizer, question: str, model: Path) -> str:
-    """A question as the user's turn. Raises UserError for a template that fails."""
-    turns = [{"role": "user", "content": question}]
+def templated(tokenizer, turns: list[dict[str, str]], model: Path) -> str:
+    """The turns of a chat as one text. Raises UserError for a template that fails."""
     try:
         return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
     except (TemplateError, TypeError, ValueError, KeyError) as error:
@@ -41,7 +41,11 @@ def templated(tokenizer, question: str, model: Path) -> str:
 
 
 class LocalModel:
-    """A model on this machine. training: chat_template, answer_tokens and precision."""
+    """A model on this machine. training: chat_template, answer_tokens and precision; shots: turns
+    before each question, which runs of one model set anew.
+    """
+
+    shots: Sequence[dict[str, str]] = ()
 
     def __init__(self, model: Path, training: dict, threads: int):
         torch.set_num_threads(threads)
@@ -70,8 +74,11 @@ class LocalModel:
     def prompts(self, questions: list[str]) -> list[str]:
         """The questions as the model reads them."""
         if self.chats:
-            return [templated(self.tokenizer, one, self.model) for one in questions]
-        return [f"{one}\nAnswer:" for one in questions] if self.kind == "decoder" else questions
+            chats = [[*self.shots, turn("user", one)] for one in questions]
+            return [templated(self.tokenizer, one, self.model) for one in chats]
+        if self.kind == "decoder" or self.shots:
+            return [f"{as_text(self.shots)}{one}\nAnswer:" for one in questions]
+        return questions
 
     def answers(self, questions: list[str]) -> Iterator[tuple[int, str]]:
         """The number and the answer of each question, the longest first."""
@@ -83,8 +90,8 @@ class LocalModel:
             at = int(lengths.argmax())
             raise UserError(
                 f"{self.model}: a question has {lengths[at]:,} tokens, and the model reads "
-                f"{room:,} ({cut(questions[at], 100)}); choose a model that reads more, or less "
-                "of the context"
+                f"{room:,} ({cut(questions[at], 100)}); choose a model that reads more, fewer "
+                "`shots`, or less of the context"
             )
         order, start = np.argsort(-lengths, kind="stable"), 0
         with tqdm(total=len(questions), unit="answer", leave=False, disable=None) as bar:

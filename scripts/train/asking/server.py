@@ -8,7 +8,7 @@ environment and stands in no file, log or error.
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import local
 from typing import Any
@@ -82,19 +82,22 @@ def text_of(answer: object) -> str:
 
 class Server:
     """A model behind an API that is asked in words; entry: of models.yaml (api, name, request);
-    key: the environment variable that holds the key, or None.
+    key: the environment variable that holds the key, or None. shots: turns before each question.
     """
 
     path, remedies = "/chat/completions", REMEDIES
 
-    def __init__(self, entry: dict, key: str | None, tokens: int = 0):
-        self.entry, self.tokens = entry, tokens
+    def __init__(
+        self, entry: dict, key: str | None, tokens: int = 0, shots: Sequence[dict[str, str]] = ()
+    ):
+        self.entry, self.tokens, self.shots = entry, tokens, shots
         self.address = entry["api"].rstrip("/") + self.path
         self.key, self.threads = key_in(key, self.address), local()
 
     def body(self, question: str) -> dict:
         """The request for one question."""
-        return body_of(self.entry, question, self.tokens)
+        body = body_of(self.entry, question, self.tokens)
+        return body | {"messages": [*self.shots, *body["messages"]]} if self.shots else body
 
     def read(self, answer: object, question: str) -> Any:
         """What an answer says. Raises Passing where it says nothing."""
