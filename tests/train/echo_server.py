@@ -49,6 +49,12 @@ def choice_of(tokens: list[str], values: list[float | None], prompt: str) -> dic
     return {"text": prompt + tokens[-1], "index": 0, "logprobs": logprobs}
 
 
+def written_of(choice: dict) -> dict:
+    """choices[0] of an answer that does not echo: the last token alone."""
+    written = {name: values[-1:] for name, values in choice["logprobs"].items()}
+    return choice | {"text": "".join(written.get("tokens", [])), "logprobs": written}
+
+
 def decoder_reply(folder: Path):
     """What a decoder in a folder answers: each token is decoded by itself, as vLLM does it."""
     import torch
@@ -65,6 +71,7 @@ def decoder_reply(folder: Path):
         values = said[:-1].gather(1, torch.tensor(ids)[1:, None])[:, 0].tolist()
         written = int(said[-1].argmax())
         tokens = [tokenizer.decode([one]) for one in [*ids, written]]
-        return choice_of(tokens, [None, *values, float(said[-1].max())], body["prompt"])
+        choice = choice_of(tokens, [None, *values, float(said[-1].max())], body["prompt"])
+        return choice if body["echo"] else written_of(choice)
 
     return reply

@@ -9,10 +9,10 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import read_table
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
-from scripts.train.asking.echo import echo_of
+from scripts.train.asking.echo import echo_of, ends_of
 from scripts.train.run import LOCKS
 from tests.rows import each_row
-from tests.train.echo_server import choice_of, serving
+from tests.train.echo_server import choice_of, serving, written_of
 from tests.train.test_asking import ONE, arguments, examples
 
 # {text_a} is "Question 3.", and so on
@@ -39,14 +39,20 @@ def value_of(token: str) -> float:
 
 def as_vllm(prompt: str) -> dict:
     """BOS, and a token that it wrote."""
-    tokens = pieces_of(prompt)
-    return choice_of(["<s>", *tokens, " so"], [None, *map(value_of, tokens), -1.0], prompt)
+    tokens = [*pieces_of(prompt), " so"]
+    return choice_of(["<s>", *tokens], [None, *map(value_of, tokens)], prompt)
 
 
 def without_start(prompt: str) -> dict:
-    tokens = pieces_of(prompt)
-    values = [None, *map(value_of, tokens[1:]), -1.0]
-    return choice_of([*tokens, "\n"], values, prompt)
+    tokens = [*pieces_of(prompt), "\n"]
+    return choice_of(tokens, [None, *map(value_of, tokens[1:])], prompt)
+
+
+def of_the_next_token(prompt: str) -> dict:
+    """As llama-cpp-python gives them of a model without BOS."""
+    choice = without_start(prompt)
+    values = choice["logprobs"]["token_logprobs"]
+    return choice | {"logprobs": choice["logprobs"] | {"token_logprobs": [None, *values[2:], -9.0]}}
 
 
 def without_spaces(prompt: str) -> dict:
@@ -57,18 +63,17 @@ def without_spaces(prompt: str) -> dict:
 
 
 def with_space_in_front(prompt: str) -> dict:
-    tokens = pieces_of(prompt)
-    return choice_of([f" {tokens[0]}", *tokens[1:], "."], [*map(value_of, tokens), -1.0], prompt)
+    tokens = [*pieces_of(prompt), "."]
+    return choice_of([f" {tokens[0]}", *tokens[1:]], [*map(value_of, tokens)], prompt)
 
 
-def in_parts(part: str):
-    """A sign of two bytes is two tokens, which have no text of their own."""
+def in_parts(start: str, *parts: str):
+    """A sign of two bytes is parts of two tokens, which have no text of their own."""
 
     def reply(prompt: str) -> dict:
-        tokens = pieces_of(prompt)
-        parts = [value_of(tokens[0]), -0.5, -0.5, -0.5]
-        values = [None, *parts, *map(value_of, tokens[1:]), -1.0]
-        return choice_of(["<s>", "Na", part, part, "ve:", *tokens[1:], "!"], values, prompt)
+        tokens = [*pieces_of(prompt)[1:], "!"]
+        values = [None, -3.0, *[-0.5] * (len(parts) + 1), *map(value_of, tokens)]
+        return choice_of([start, "Na", *parts, "ve:", *tokens], values, prompt)
 
     return reply
 
@@ -81,7 +86,13 @@ def asked(folder, reply, prompt: dict = PROMPT, training=None, **entry):
         **{"method": "likelihood", "seed": 0, "wording": "plain"},
         "training": {"max_length": 100, "precision": "auto", "shots": 0} | (training or {}),
     }
-    with serving(lambda body: reply(body["prompt"])) as found:
+
+    def answer(body: dict):
+        choice = reply(body["prompt"])
+        writes = not body["echo"] and isinstance(choice, dict) and choice.get("logprobs")
+        return written_of(choice) if writes else choice
+
+    with serving(answer) as found:
         api = {"api": found.address, "name": "far"} | entry
         method = METHOD | {"prompt": prompt}
         given = arguments(folder, method, api=api, settings=settings, output=folder / "run-1")
@@ -108,8 +119,10 @@ def expected() -> list[float]:
         without_start,
         without_spaces,
         with_space_in_front,
-        in_parts("\ufffd"),
-        in_parts("bytes:\\xc3"),
+        in_parts("<s>", "\ufffd", "\ufffd"),
+        in_parts("<s>", "bytes:\\xc3", "bytes:\\xaf"),
+        in_parts("", "", ""),
+        in_parts(""),
     ],
 )
 def test_the_tokens_of_the_scored_part_are_summed(tmp_path, reply):
@@ -117,14 +130,16 @@ def test_the_tokens_of_the_scored_part_are_summed(tmp_path, reply):
     assert scores_in(output) == pytest.approx(np.tile(expected(), (len(examples()), 1)), abs=1e-6)
     sent = [body for _, body in found.bodies]
     assert {path for path, _ in found.bodies} == {"/v1/completions"}
-    assert all(body["echo"] is True and body["logprobs"] == 1 for body in sent)
-    prompts = [body["prompt"] for body in sent]
-    assert len(set(prompts)) == len(prompts) == 2 * len(examples())
+    assert all(body["logprobs"] == 1 and body["max_tokens"] == 1 for body in sent)
+    prompts = [body["prompt"] for body in sent if body["prompt"].endswith((" it is", "no"))]
+    checked = [body["prompt"] for body in sent if not body["echo"]]
+    assert len(set(prompts)) == 2 * len(examples()) == len(prompts) - len(checked)
     facts = facts_of(output / "run.json")
     assert facts["kind"] == "api" and "unread" not in facts
 
 
 def test_many_signs_of_several_tokens_take_no_time():
+    assert not ends_of(["é"] * 399 + ["e"], "é" * 400, hidden=True)
     text, tokens = "“ 1 ” 2 " * 300, ["\ufffd", "\ufffd", "\ufffd", " ", "1", " "]
     tokens = (tokens + ["\ufffd", "\ufffd", "\ufffd", " 2", " "]) * 300
     values = [None, *(-number / 7 for number in range(1, len(tokens)))]
@@ -141,7 +156,7 @@ def test_a_request_and_a_start_token_are_sent(tmp_path):
 
     output, found = asked(tmp_path, reply, **entry)
     assert scores_in(output)[0] == pytest.approx(expected(), abs=1e-6)
-    body = found.bodies[0][1]
+    body = found.bodies[-1][1]
     assert body["seed"] == 7 and body["echo"] is True and "temperature" not in body
 
 
@@ -157,10 +172,10 @@ def test_scores_are_by_token_and_by_byte(tmp_path):
 def test_what_is_too_long_is_cut_and_asked_again(tmp_path):
     """Of a context only its end is read; the end of a scored part is cut where it must not stay."""
     output, found = asked(tmp_path, as_vllm, training={"max_length": 8})
-    prompts = {body["prompt"] for _, body in found.bodies}
+    prompts = {body["prompt"] for _, body in found.bodies if body["prompt"][-3:] != " so"}
     assert {" it two hours ? yes it is", "\nIs it two hours ? no"} < prompts
     texts = examples()["text_b"].nunique()  # what is left after the cut
-    assert len(found.bodies) == len(prompts) == 2 * len(examples()) + 2 * texts
+    assert len(prompts) == 2 * len(examples()) + 2 * texts
     assert scores_in(output)[0] == pytest.approx(expected(), abs=1e-6)
     assert facts_of(output / "run.json")["truncated"] == {"test": len(examples())}
 
@@ -204,6 +219,11 @@ def test_a_server_without_log_probabilities_ends_in_one_sentence(
         asked(tmp_path, reply)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "run-1/predictions.parquet").exists()
+
+
+def test_log_probabilities_of_other_tokens_are_refused(tmp_path):
+    with pytest.raises(UserError, match="has .* -9.00 when the model writes it and -0.10 when"):
+        asked(tmp_path, of_the_next_token)
 
 
 def test_a_token_that_nothing_stands_before_is_refused(tmp_path):

@@ -2,18 +2,19 @@
 
 Not a program. The server names its tokens as texts. Of which characters each one stands is read off
 these, since servers count `text_offset` in several ways. A decoder may leave out the space before a
-token. A token that is a part of a character has no text of its own.
+token. A token that is a part of a character has no text of its own, and some servers (hidden) leave
+such a part out of any token's text.
 """
 
 import math
-import re
+from collections.abc import Iterator
 
 from scripts.running.program import UserError, cut, shown
 from scripts.train.asking.server import REMEDIES, Passing, Server
 
 FRONT = 2  # tokens before a text: the server's own, and `start_token`
-# of a character; no pattern goes back (?+), so that time grows with the length alone
-PART = "[^\x00-\x7f]?+"
+CHECKED = 3  # texts that are tried to see whose log-probabilities a server gives
+NEAR = 0.5  # of two that should be equal; a server that counts in 16 bits is nearer
 LEAVE_OUT = "take `logprobs` out of the model's entry"
 
 
@@ -26,20 +27,40 @@ def echo_body(entry: dict, text: str) -> dict:
     return {name: value for name, value in body.items() if value is not None}
 
 
-def pattern_of(token: str) -> str:
-    """What a token matches in the text that it is of."""
-    if token.startswith("bytes:"):
-        return PART
-    found = "".join(PART if sign == "\ufffd" else re.escape(sign) for sign in token)
-    return found if token[:1] in ("", " ", "\ufffd") else " ?+" + found
+def with_part(places: set[int], text: str) -> set[int]:
+    """The places, and those after a character that a part may be of."""
+    return places | {at + 1 for at in places if text[at : at + 1] > "\x7f"}
 
 
-def ends_of(tokens: list[str], text: str) -> list[int] | None:
-    """The character after each token of a text; None where they are of another text."""
-    first = " *+" + pattern_of(tokens[0].lstrip(" ")) if tokens else ""
-    pattern = "".join(f"({part})" for part in [first, *map(pattern_of, tokens[1:])])
-    found = re.fullmatch(pattern, text)
-    return [found.end(number + 1) for number in range(len(tokens))] if found else None
+def ends_from(token: str, text: str, starts: set[int], hidden: bool) -> set[int]:
+    """Where a token may end that begins at one of these places."""
+    for number, written in enumerate(token.split("\ufffd")):
+        starts = with_part(starts, text) if number else starts
+        starts = {at + len(written) for at in starts if text.startswith(written, at)}
+    return with_part(starts, text) if hidden else starts
+
+
+def ends_of(tokens: list[str], text: str, hidden: bool) -> list[int] | None:
+    """The character after each token of a text; None where they are of another text.
+
+    hidden: whether a part of a character may be left out after any token.
+    """
+    starts, reached = set(range(len(text) - len(text.lstrip(" ")) + 1)), []
+    for number, token in enumerate(tokens):
+        token = "\ufffd" if token.startswith("bytes:") else token if number else token.lstrip(" ")
+        found = {}  # type: dict[int, int]  # by end: the last place where the token may begin
+        for start in sorted(starts):
+            skips = number and text[start : start + 1] == " " and token[:1] not in ("", "\ufffd")
+            places = {start, start + 1} if skips else {start}
+            found |= dict.fromkeys(ends_from(token, text, places, hidden), start)
+        reached.append(found)
+        starts = set(found)
+    if len(text) not in starts:
+        return None
+    ends = [len(text)]
+    for found in reached[:0:-1]:
+        ends.insert(0, found[ends[0]])
+    return ends
 
 
 def lists_in(answer: object) -> tuple[list[str], list] | None:
@@ -69,15 +90,23 @@ def echo_of(answer: object, text: str) -> dict:
     if lists is None:
         raise UserError(f"it gives no log-probabilities of its prompt; {LEAVE_OUT}")
     tokens, values = lists
-    for last in (len(tokens) - 1, len(tokens)):  # it may have written a token, or none
-        for front in range(min(FRONT, last) + 1):
-            if ends := ends_of(tokens[front:last], text):
-                check_values(values[front:last])
-                return {"front": front, "ends": ends, "values": values[front:last]}
+    for hidden, front, last in readings(tokens, values):
+        if ends := ends_of(tokens[front:last], text, hidden):
+            check_values(values[front:last])
+            return {"front": front, "ends": ends, "values": values[front:last]}
     raise UserError(
         f"it does not echo its prompt: the tokens {cut(shown(tokens))} are not those of "
         f"{cut(shown(text))}; {LEAVE_OUT}"
     )
+
+
+def readings(tokens: list[str], values: list) -> Iterator[tuple[bool, int, int]]:
+    """How an answer may be read: whether parts are hidden, and which tokens are of the text."""
+    start = int(tokens[0] == "" and values[0] is None)  # a token of the server's own, unnamed
+    for hidden in (False, True):
+        for last in (len(tokens) - 1, len(tokens)):  # it may have written a token, or none
+            for front in range(start, min(FRONT + 1, last)):
+                yield hidden, front, last
 
 
 def check_values(values: list) -> None:
@@ -93,14 +122,63 @@ def check_values(values: list) -> None:
         )
 
 
-class EchoServer(Server):
-    """A model behind an API that tells how likely it finds its prompt."""
+class Completions(Server):
+    """A model behind an API that goes on with a text."""
 
     path = "/completions"
     remedies = REMEDIES | {
         400: f"correct `request` of the model's entry, shorten the texts, or {LEAVE_OUT}",
         404: f"correct `api` (the address before /completions) or `name`, or {LEAVE_OUT}",
     }
+
+
+class Writer(Completions):
+    """It writes one token."""
+
+    def body(self, question: str) -> dict:
+        return echo_body(self.entry, question) | {"echo": False}
+
+    def read(self, answer: object, question: str) -> tuple[str, float]:
+        """The token and its log-probability; none and 0 where the server gives no such."""
+        lists = lists_in(answer)
+        text = answer["choices"][0].get("text")  # type: ignore[index]
+        value = lists[1][0] if lists else None
+        if isinstance(text, str) and isinstance(value, float) and math.isfinite(value):
+            return text, value
+        return "", 0.0
+
+
+class EchoServer(Completions):
+    """It tells how likely it finds its prompt."""
+
+    def __init__(self, entry: dict, key: str | None):
+        super().__init__(entry, key)
+        self.writer = Writer(entry, key)
+
+    def answers(self, questions: list[str]) -> Iterator[tuple[int, dict]]:
+        self.check_places(questions[:CHECKED])
+        yield from super().answers(questions)
+
+    def check_places(self, texts: list[str]) -> None:
+        """Raises UserError where a token in a prompt has another log-probability than the server
+        gave when it wrote that token, in the first text of which this can be said.
+        """
+        for text in texts:
+            token, value = self.writer.answer(text)
+            far = []
+            for more in (token, f" {token}") if token and value < -1e-6 else ():
+                found = self.answer(text + more)
+                if found["ends"][:-1][-1:] == [len(text)]:
+                    if abs(found["values"][-1] - value) < NEAR:
+                        return
+                    far.append(found["values"][-1])
+            if far:
+                raise UserError(
+                    f"{self.address}: {shown(token)} has the log-probability {value:.2f} when the "
+                    f"model writes it and {far[0]:.2f} when the prompt holds it, so its "
+                    "log-probabilities belong to other tokens (llama-cpp-python: see docs/ask.md); "
+                    f"{LEAVE_OUT}"
+                )
 
     def body(self, question: str) -> dict:
         return echo_body(self.entry, question)

@@ -102,8 +102,9 @@ class Reading:
         is_scored, is_known = place >= np.repeat(tokens.context, lengths), ~np.isnan(values)
         if (is_scored & ~is_known).any():
             log.warning(
-                "warning: the server puts nothing before a text, so the first token of a text is "
-                "not scored; to score it, write `start_token` into the model's entry"
+                "warning: the server says nothing of the first token of a text, so it is not "
+                "scored; where the server puts nothing before a text, `start_token` in the model's "
+                "entry changes that"
             )
         is_scored &= is_known
         row = np.repeat(np.arange(len(lengths)), lengths)[is_scored]
