@@ -221,8 +221,20 @@ def _scope_of(node: ast.AST) -> set[str]:
     if isinstance(node, (ast.Lambda, ast.ClassDef)):
         return bound
     return bound - {
-        name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names
+        name
+        for inner in _statements(node)
+        if isinstance(inner, ast.Global)
+        for name in inner.names
     }
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A piece of code and the statements inside it, without their expressions."""
+    yield node
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        inside = getattr(node, name, None)
+        for statement in inside if isinstance(inside, list) else ():
+            yield from _statements(statement)
 
 
 def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
@@ -230,7 +242,7 @@ def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
     it.
     """
     found = {}
-    for inner in ast.walk(node):
+    for inner in _statements(node):
         if isinstance(inner, ast.ImportFrom) and (inner.module or "").split(".")[0] == PACKAGE:
             found |= {
                 alias.asname or alias.name: (inner.module, alias.name) for alias in inner.names
@@ -410,8 +422,8 @@ def read_module(source: str) -> dict:
     imports = {
         name: place
         for statement in statements
-        for name, place in _project_imports(statement).items()
         if isinstance(statement, ast.ImportFrom)
+        for name, place in _project_imports(statement).items()
     }
     statements = [
         statement
@@ -558,8 +570,11 @@ def _hash_together(nodes: list[Node]) -> None:
 
     def described(node: Node, inside: dict[Node, str]) -> str:
         text, uses = _uses(node)
-        known = {**_identities, **{member: inside.get(member, "?") for member in members}}
-        parts = [f"{known.get(target, target)}.{attribute}" for target, attribute in uses]
+        parts = [
+            f"{inside.get(target, '?') if target in members else _identities.get(target, target)}"
+            f".{attribute}"
+            for target, attribute in uses
+        ]
         return sha256("\n".join([text, *(sorted(parts) if node[1] == "" else parts)]))
 
     first = {node: described(node, {}) for node in nodes}
