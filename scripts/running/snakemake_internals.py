@@ -116,6 +116,16 @@ def use_terminal(workflow) -> bool:
     return True
 
 
+def start_jobs_when_one_ends(workflow) -> None:
+    """Let Snakemake look for jobs to start when one has ended, and at no other time. Because of its
+    default limit, 100 jobs a second, it also looks a second later. Each end of a job adds such a
+    series of looks, which cost more than the jobs' planning. On this machine the cores limit jobs.
+    """
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if is_known() and workflow.local_exec and limit and limit.max_jobs >= 100 * limit.timespan:
+        workflow.scheduler.job_rate_limiter = None
+
+
 def keep_records_with_results() -> None:
     """Let Snakemake's records stand in results/, so that results taken elsewhere are known there.
     .snakemake/metadata becomes a link: when jobs start, and wherever there are records.

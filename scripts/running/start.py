@@ -156,6 +156,8 @@ class Start:
         self.work.hashes.write()
         if not self.is_module:
             internals.keep_records_with_results()
+            if self.is_main:
+                internals.start_jobs_when_one_ends(self.workflow)
 
     def parameters(self, rule: str, **fixed: str) -> dict[str, Callable]:
         """The parameters of a rule, by its function in Jobs; fixed: what no wildcard says.
