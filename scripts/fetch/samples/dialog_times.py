@@ -6,6 +6,7 @@ neither: True, False, None).
 """
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import product
 from random import Random
 from typing import NamedTuple
@@ -53,11 +54,12 @@ def near(value: float, usual: Sequence[float], factor: float) -> bool | None:
     return False if value < usual[0] / factor or value > usual[1] * factor else None
 
 
-def away(value: float, usual: list[int], cycle: int) -> float:
+def away(value: float, usual: Sequence[int], cycle: int) -> float:
     """How far a value is from the nearest usual one, going round the cycle either way."""
     return min(min((value - one) % cycle, (one - value) % cycle) for one in usual)
 
 
+@cache  # the few subjects come again in every dialog
 def durations(chance: Random, usual: tuple[int, int, str]) -> Times:
     """`ten minutes`, `10 minutes`; right in the usual range and unit."""
     least, most, usual_unit = usual
@@ -70,7 +72,8 @@ def durations(chance: Random, usual: tuple[int, int, str]) -> Times:
     return times
 
 
-def ages(chance: Random, usual: list[float]) -> Times:
+@cache
+def ages(chance: Random, usual: tuple[float, ...]) -> Times:
     """`80 years old`, `six months old`."""
     years = [2, 3, 4, 5, *range(6, 12), 15, *range(18, 24), 40, 45, 50, 60, 70, 75, 80, 85, 90]
     counted = [(number, "years", number) for number in years]
@@ -82,7 +85,8 @@ def ages(chance: Random, usual: list[float]) -> Times:
     ]
 
 
-def clock_times(chance: Random, usual: list[int]) -> Times:
+@cache
+def clock_times(chance: Random, usual: tuple[int, ...]) -> Times:
     """`7 am`, `7:30 pm`, `seven o'clock`; wrong four hours or more away, without am or pm three."""
     words = texts_of("dialogs")["numbers"]
     times: Times = []
@@ -98,7 +102,8 @@ def clock_times(chance: Random, usual: list[int]) -> Times:
     return times
 
 
-def frequencies(chance: Random, usual: list[float]) -> Times:
+@cache
+def frequencies(chance: Random, usual: tuple[float, ...]) -> Times:
     """`twice a week`, `every day`, `every ten minutes`; by how many times a year it is."""
     counted = []
     for unit, yearly in YEARLY.items():
@@ -113,7 +118,7 @@ def frequencies(chance: Random, usual: list[float]) -> Times:
     return [(text, yearly, near(yearly, usual, 5)) for text, yearly in counted]
 
 
-def months(chance: Random, usual: list[str]) -> Times:
+def months(chance: Random, usual: tuple[str, ...]) -> Times:
     """`July` or `July 12`, all of one form; wrong where three months or more away."""
     names, day = texts_of("dialogs")["months"], chance.choice([None, *range(2, 28)])
     times: Times = []
@@ -125,12 +130,13 @@ def months(chance: Random, usual: list[str]) -> Times:
     return times
 
 
-def weekdays(chance: Random, usual: list[str]) -> Times:
+def weekdays(chance: Random, usual: tuple[str, ...]) -> Times:
     first = chance.choice(["next ", "this ", ""])
     return [(f"{first}{name}", name, name in usual) for name in texts_of("dialogs")["weekdays"]]
 
 
-def years(chance: Random, usual: list[int]) -> Times:
+@cache
+def years(chance: Random, usual: tuple[int, ...]) -> Times:
     """`1938`; wrong where twelve years or more away."""
     subjects = texts_of("dialogs")["scenes"]["born"]["subjects"]
     known = sorted({year for subject in subjects for year in subject["usual"]})

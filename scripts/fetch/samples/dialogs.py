@@ -71,7 +71,7 @@ def scene(
     subject = chance.choice(texts["scenes"][kind]["subjects"])
 
     def time(usual: str = "usual") -> Time:
-        return drawn(chance, TIMES_OF[kind](chance, subject[usual]))
+        return drawn(chance, TIMES_OF[kind](chance, tuple(subject[usual])))
 
     words = subject | {"name": name, "TIME": time if kind in SEVERAL else time()}
     if kind == "place":
