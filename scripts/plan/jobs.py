@@ -488,7 +488,8 @@ class Jobs:
         if len(runs) == 1:
             return f"{state} {first.name}"
         count = len(left) or len(runs)
-        return f"{state} {first.model}, {count} run{'s' * (count > 1)} of {study}"
+        models = ", ".join(dict.fromkeys(work.runs[run].model for run in left or runs))
+        return f"{state} {models}, {count} run{'s' * (count > 1)} of {study}"
 
     def measure_controls(self, runs: list[Run]) -> Job:
         work, first = self.work, runs[0]

@@ -135,15 +135,15 @@ def batches(
     runs: Iterable[Run], recorded: Container[str] = (), tiny: Container[str] = ()
 ) -> dict[str, list[str]]:
     """These runs in batches, each of one study and one model, of its controls, or of the record:
-    {<study>/<model>-<hash>: runs}. Those of tiny models are of one corpus, too, so that several
+    {<study>/<model>-<hash>: runs}. Tiny models share one, but for each corpus, so that several
     cores train them. The hash is over the runs, so a detour by other runs of the model leaves these
     as they are.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for run in runs:
-        model = "controls" if run.method == CONTROL else run.model
-        kind = RECORDED if run.name in recorded else model
-        source = run.dataset.source if run.model in tiny and kind == run.model else ""
+        model = "tiny" if run.model in tiny else run.model
+        kind = RECORDED if run.name in recorded else "controls" if run.method == CONTROL else model
+        source = run.dataset.source if kind == "tiny" else ""
         found.setdefault((f"{run.study}/{kind}", source), []).append(run.name)
     return {
         f"{name}-{hashlib.sha256(as_json(sorted(of)).encode()).hexdigest()[:8]}": sorted(of)
