@@ -151,7 +151,7 @@ def counted_report(
     )
     if rate:
         notes += f" Core hours at {rate:g} gigaFLOP/s a core."
-    stated = sorted({run.size.told for run in every if not run.size.built})
+    stated = sorted({run.size.source_of_size for run in every if not run.size.built})
     if stated:
         notes += f"\n\nStated sizes: {'; '.join(stated)}."
     whole = table([*head, *["core hours"] * bool(rate), "sizes"], rows)

@@ -40,7 +40,7 @@ class Size:
     tokens: float
     right: float
     built: bool
-    told: str
+    source_of_size: str
 
 
 def built_size(
@@ -203,8 +203,12 @@ def count(job: dict, size: Size, model: str, models: dict, fetched: Path) -> Cou
     training = job["training"]
     tokens = min(size.tokens, training["max_length"])
     if "esim" in models[model]:
-        own, frozen = esim_reading(models[model], models, fetched, tokens)
-        learn, score, layers = 3 * own + frozen, own + frozen, 2 + (12 if frozen else 0)
+        operations, frozen = esim_reading(models[model], models, fetched, tokens)
+        learn, score, layers = (
+            3 * operations + frozen,
+            operations + frozen,
+            2 + (12 if frozen else 0),
+        )
     else:
         shape = shape_of(model, models, fetched)
         layers = of_layers(shape)[0]

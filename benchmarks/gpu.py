@@ -52,14 +52,14 @@ def trained(folder: Path, device: str, tiny: bool, training: dict) -> Path:
 
 def rounding(one: Path, other: Path) -> str:
     """How far the scores of the same runs in two folders are apart."""
-    apart = [0.0]
+    differences = [0.0]
     for file in one.glob("results/train/*/*/predictions.parquet"):
         left, right = (
             np.stack(read_table(place)["score"].to_pylist())
             for place in (file, other / file.relative_to(one))
         )
-        apart.append(np.abs(left - right).max())
-    return f"scores of {len(apart) - 1} runs at most {max(apart):.1e} apart"
+        differences.append(np.abs(left - right).max())
+    return f"scores of {len(differences) - 1} runs at most {max(differences):.1e} apart"
 
 
 def agreement(given: argparse.Namespace, device: str) -> Iterator[str]:

@@ -66,17 +66,17 @@ class World:
     uneven: float = 0.7
     correlation: float = 0.15
     sd_seeds: float = 0.02
-    own: float = 0.25
+    alone_share: float = 0.25
 
 
-def items(groups: int, right: float, seeds: int = 1, own: float = 0.4) -> World:
+def items(groups: int, right: float, seeds: int = 1, alone_share: float = 0.4) -> World:
     """A world of single items of two systems that disagree on a share of them."""
-    return World(groups, right, seeds, 1, 0, 0, own=own)
+    return World(groups, right, seeds, 1, 0, 0, alone_share=alone_share)
 
 
 # What, the world, the gain of each system over the one before, the number of systems.
 CASES = [
-    ("5 points, 300 items, independent systems", items(300, 0.88, own=1), 0.05, 2),
+    ("5 points, 300 items, independent systems", items(300, 0.88, alone_share=1), 0.05, 2),
     ("5 points, 300 items, 4 of 10 apart", items(300, 0.70), 0.05, 2),
     ("no gain, 300 items, 4 of 10 apart", items(300, 0.70), 0.0, 2),
     ("5 points, 300 items, 3 seeds", items(300, 0.70, 3), 0.05, 2),
@@ -120,7 +120,7 @@ def answers(
     for gain in gains:
         shift = draw.normal(0, world.sd_seeds, (world.seeds, 1)) if world.seeds > 1 else 0
         alone, other = draw.random((2, world.seeds, len(group)))
-        hard = np.where(alone < world.own, other, shared)
+        hard = np.where(alone < world.alone_share, other, shared)
         systems.append(hard < every[group] + gain + shift)
     return systems, group
 
@@ -136,8 +136,8 @@ def confusion_tally(
 ) -> Tally:
     """The weighted F1 of three labels; a wrong answer is one of the other two labels."""
     label = draw.choice(3, len(group), p=LABELS)
-    told = np.where(right, label, (label + draw.integers(1, 3, right.shape)) % 3)
-    cells = [np.bincount((group * 3 + label) * 3 + seed, minlength=groups * 9) for seed in told]
+    answers = np.where(right, label, (label + draw.integers(1, 3, right.shape)) % 3)
+    cells = [np.bincount((group * 3 + label) * 3 + seed, minlength=groups * 9) for seed in answers]
     cells = np.stack(cells).reshape(-1, groups, 3, 3)
     return Tally("all", {"weighted_f1": weighted_f1}, cells, np.bincount(group, minlength=groups))
 
@@ -191,10 +191,10 @@ def comparisons(
     for _ in range(times):
         right, group = answers(world, [gain * place for place in range(systems)], draw)
         rows = [mean_row(tally_of(each, group, world.groups), world, drawn) for each in right]
-        told = slope(rows, range(systems))
+        estimate = slope(rows, range(systems))
         found["apart"] += rows[-1]["ci_low"] > rows[0]["ci_high"]
-        found["paired"] += told.clear and told.value > 0
-        found["covered"] += told.ci_low <= gain <= told.ci_high
+        found["paired"] += estimate.clear and estimate.value > 0
+        found["covered"] += estimate.ci_low <= gain <= estimate.ci_high
     return {name: count / times * 100 for name, count in found.items()}
 
 

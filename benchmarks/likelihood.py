@@ -67,12 +67,12 @@ def main(given: argparse.Namespace) -> None:
     }
     with torch.inference_mode():
         packed, plain = [way() for way in ways.values()]
-        apart = (packed - plain).abs().max().item()
-        if apart > 0.05:  # of sums of 44 log-likelihoods
-            raise SystemExit(f"the ways differ by {apart}")
+        difference = (packed - plain).abs().max().item()
+        if difference > 0.05:  # of sums of 44 log-likelihoods
+            raise SystemExit(f"the ways differ by {difference}")
         seconds = in_turn(ways, given.turns, warm=0)
     rates = ratios(seconds, len(packed) * given.turns)
-    print(f"texts, {rates}; sums differ by {apart:.1e} at most")
+    print(f"texts, {rates}; sums differ by {difference:.1e} at most")
 
 
 if __name__ == "__main__":

@@ -67,9 +67,9 @@ def made_like(run: str, model: str, seed: int, level: float, like: Path) -> None
     folder, random = like.with_name(run), np.random.default_rng([seed, int(model[-2:])])
     folder.mkdir()
     for name in ("history.parquet", "predictions.parquet"):
-        table, told = pq.read_table(like / name), provenance_of(like / name)
-        told["run"] = run
-        told["settings"] |= {"model": model, "seed": seed}
+        table, facts = pq.read_table(like / name), provenance_of(like / name)
+        facts["run"] = run
+        facts["settings"] |= {"model": model, "seed": seed}
         columns = {"run": pa.array([run] * len(table))}
         if "score" in table.schema.names:
             scores = random.normal(size=(len(table), 2)).astype(np.float32)
@@ -77,7 +77,7 @@ def made_like(run: str, model: str, seed: int, level: float, like: Path) -> None
             columns["score"] = pa.array(list(scores), table["score"].type)
         for column, values in columns.items():
             table = table.set_column(table.schema.get_field_index(column), column, values)
-        table = table.replace_schema_metadata({METADATA: json.dumps(told)})
+        table = table.replace_schema_metadata({METADATA: json.dumps(facts)})
         pq.write_table(table, folder / name)
     facts = json.loads((like / "run.json").read_text())
     facts |= {"run": run, "model": model, "seed": seed}

@@ -95,10 +95,10 @@ class Ended(subprocess.CompletedProcess):
         """It must have ended with this code, and have said these texts, without a traceback; in
         so many lines, where told.
         """
-        told = self.stdout + self.stderr
-        assert self.returncode == code, told
-        assert not [text for text in said if text not in told], told
-        assert "Traceback" not in told
+        output = self.stdout + self.stderr
+        assert self.returncode == code, output
+        assert not [text for text in said if text not in output], output
+        assert "Traceback" not in output
         assert lines in (None, len(self.stderr.splitlines())), self.stderr
 
 

@@ -232,5 +232,5 @@ def attempt_full(target: Target, seed: int, number: int, folder: Path) -> Outcom
     shutil.rmtree(folder, ignore_errors=True)
     pages = random.Random(f"{target.module} {seed} {number} full").choice([1, 2, 3, 4, 6, 9, 16])
     with small_disk(folder / "work", 4 * pages):
-        told = replace(target, places=("no space left",))
-        return run_case(told, target.files, target.arguments, folder)
+        full = replace(target, places=("no space left",))
+        return run_case(full, target.files, target.arguments, folder)

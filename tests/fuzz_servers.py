@@ -87,7 +87,7 @@ def attempt_server(seed: int, number: int, folder: Path) -> Outcome:
         server.files = SERVED
         steps = rng.choice([1, 2, 4, 50])
         server.script = [rng.choice(STEPS)] * steps if steps > 9 else rng.choices(STEPS, k=steps)
-        told = json.dumps(server.script[:4])
+        steps_said = json.dumps(server.script[:4])
         target, wanted = rng.choice([corpus, model])(server.url, rng)
         places = ("127.0.0.1", "config.json", "model.safetensors", "tokenizer.json")
         target = replace(target, places=places)
@@ -100,5 +100,5 @@ def attempt_server(seed: int, number: int, folder: Path) -> Outcome:
             outcome.problem = f"wrong: {other[0]} is not what the server has"
     outcome.equal = bool(wanted)
     if outcome.problem:
-        outcome.problem += f"; {target.module} before {told}"
+        outcome.problem += f"; {target.module} before {steps_said}"
     return outcome

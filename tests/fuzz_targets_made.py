@@ -216,7 +216,7 @@ def external(study: str, form: str) -> Target:
     """
     schema, _, labels, examples = STUDIES[study]
     ids = [example["example_id"] for example in examples]
-    told = (
+    rows = (
         [
             "example_id,label",
             *(f"{name},{labels[place % len(labels)]}" for place, name in enumerate(ids)),
@@ -233,7 +233,7 @@ def external(study: str, form: str) -> Target:
         ]
     )
     files = {
-        f"told.{form}": "".join(f"{line}\n" for line in told).encode(),
+        f"told.{form}": "".join(f"{line}\n" for line in rows).encode(),
         "corpus/d/val.parquet": table(schema, *examples),
     }
     return Target(

@@ -48,13 +48,13 @@ def arguments(
     """training, method, settings: what differs from the above;
     options: further ones of the program, by name.
     """
-    told = {
+    objects = {
         "settings": SETTINGS | {"training": TRAINING | dict(training)} | dict(settings),
         "method": METHOD | dict(method),
     }
     given = {
         "run": "run-1",
-        **{name: json.dumps(value) for name, value in told.items()},
+        **{name: json.dumps(value) for name, value in objects.items()},
         "data": data,
         "model": model,
         "output": output,

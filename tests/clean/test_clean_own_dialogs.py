@@ -136,7 +136,7 @@ SAID = [
 NAMED = '{"sha256": {"own.%s": null}}'
 
 
-def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
+def own_dialogs(folder, form, dialogs_said=SAID, speakers=None, order=1):
     """A corpus of one's own in one of the two forms."""
     folder.mkdir(exist_ok=True)
     if form == "jsonl":
@@ -162,7 +162,7 @@ def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
 
 @pytest.mark.parametrize("damaged", [b'{"columns": 5}', b'{"index_columns": ["x"]}'])
 def test_what_pandas_wrote_of_an_index_is_not_read(program, tmp_path, damaged):
-    file = own(tmp_path / "in", "parquet") / "own.parquet"
+    file = own_dialogs(tmp_path / "in", "parquet") / "own.parquet"
     pq.write_table(pq.read_table(file).replace_schema_metadata({b"pandas": damaged}), file)
     call(program, "dialogs", tmp_path / "in", tmp_path / "out", NAMED % "parquet")
 
@@ -174,7 +174,7 @@ def test_both_forms_are_the_same(program, tmp_path):
     said = SAID + SAID[:60]
     tables = []
     for form, order in (("jsonl", 1), ("parquet", 1), ("parquet", -1)):
-        fetched = own(tmp_path / f"{form}{order}", form, said, order=order)
+        fetched = own_dialogs(tmp_path / f"{form}{order}", form, said, order=order)
         output = call(program, "dialogs", fetched, tmp_path / f"out{form}{order}", NAMED % form)
         tables.append(
             [read_table(output / f"{split}.parquet").to_pandas() for split in dialogs.SPLITS]
@@ -214,7 +214,8 @@ def test_small_pieces_give_the_same(tmp_path, monkeypatch):
     """A dialog that the reading cuts in two is put together."""
     whole_file = [
         pd.concat(
-            list(dialogs.turns_of(own(tmp_path / form, form) / f"own.{form}")), ignore_index=True
+            list(dialogs.turns_of(own_dialogs(tmp_path / form, form) / f"own.{form}")),
+            ignore_index=True,
         )
         for form in ("jsonl", "parquet")
     ]
@@ -235,7 +236,7 @@ def test_speakers_are_told_apart(program, tmp_path):
     output = call(
         program,
         "dialogs",
-        own(tmp_path / "in", "parquet", speakers=names),
+        own_dialogs(tmp_path / "in", "parquet", speakers=names),
         tmp_path / "out",
         NAMED % "parquet",
     )
@@ -245,7 +246,7 @@ def test_speakers_are_told_apart(program, tmp_path):
     output = call(
         program,
         "dialogs",
-        own(tmp_path / "more", "parquet", crowd, names),
+        own_dialogs(tmp_path / "more", "parquet", crowd, names),
         tmp_path / "out2",
         NAMED % "parquet",
     )

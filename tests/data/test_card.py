@@ -77,23 +77,23 @@ def card(program, folder):
 
 def test_every_split_is_itself_and_labels_have_names(built):
     front, text = (built / "README.md").read_text().split("---\n", 2)[1:]
-    told = yaml.safe_load(front)
-    assert [one["config_name"] for one in told["configs"]] == [
+    header = yaml.safe_load(front)
+    assert [one["config_name"] for one in header["configs"]] == [
         "corpus-stride-0",
         "mine-stride-1-hard-True",
     ]
-    for one in told["configs"]:
+    for one in header["configs"]:
         found = {
             file["split"]: pq.read_metadata(built / file["path"]).num_rows
             for file in one["data_files"]
         }
         assert found == ROWS
-    for one in told["dataset_info"]:
+    for one in header["dataset_info"]:
         features = {feature["name"]: feature["dtype"] for feature in one["features"]}
         assert list(features) == STRIDED_PAIRS.names
         assert features["label"] == {"class_label": {"names": {"0": "swapped", "1": "in_order"}}}
         assert {split["name"]: split["num_examples"] for split in one["splits"]} == ROWS
-    assert told["license"] == "other", "one of the two states none"
+    assert header["license"] == "other", "one of the two states none"
     assert "SAMPLE DATA" in text
     assert "Me 2026" in text
     assert "unstated" in text
@@ -104,19 +104,19 @@ def test_every_split_is_itself_and_labels_have_names(built):
 
 
 def test_croissant_names_every_file_with_its_hash(built):
-    told = read_json(built / "croissant.json")
+    croissant = read_json(built / "croissant.json")
     manifest = read_json(built / "corpus/stride-0/manifest.json")["files"]
-    files = {file["contentUrl"]: file["sha256"] for file in told["distribution"]}
+    files = {file["contentUrl"]: file["sha256"] for file in croissant["distribution"]}
     assert len(files) == 6
     assert files["corpus/stride-0/val_1.parquet"] == manifest["val_1.parquet"]["sha256"]
-    named = {file["@id"] for file in told["distribution"]}
+    named = {file["@id"] for file in croissant["distribution"]}
     assert all(
         field["source"]["fileObject"]["@id"] in named
-        for one in told["recordSet"]
+        for one in croissant["recordSet"]
         for field in one["field"]
     )
-    assert len(told["recordSet"]) == 6
-    assert all(len(one["field"]) == len(STRIDED_PAIRS) for one in told["recordSet"])
+    assert len(croissant["recordSet"]) == 6
+    assert all(len(one["field"]) == len(STRIDED_PAIRS) for one in croissant["recordSet"])
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_every_column_is_told():
     shared = set(metrics_schema({}).names)
     assert set(COLUMNS["metrics"]) == shared
     for study in (strided_sop, temporal_nli, mctaco, timedial, hellaswag):
-        own = OWN[study.ANSWERED.study]["metrics"]
-        assert set(own) == set(study.SCHEMA.names) - shared
+        columns = OWN[study.ANSWERED.study]["metrics"]
+        assert set(columns) == set(study.SCHEMA.names) - shared
     assert list(COLUMNS["cards"])[: len(ABOUT)] == ABOUT
     assert all(
         isinstance(text, str) and text

@@ -218,9 +218,11 @@ def test_a_tokenizer_that_cannot_be_written_as_json(refused, folder, file, conte
 @pytest.mark.parametrize("place", ["folder", "hub"])
 def test_a_model_without_a_tokenizer(refused, server, folder, place):
     (folder / "tokenizer.json").unlink()
-    told = refused(here(folder) if place == "folder" else ENTRY)
-    assert "has no tokenizer (tokenizer.json, or spm.model, " in told and "`folder: FOLDER`" in told
-    assert "a chat template is none" in told
+    error = refused(here(folder) if place == "folder" else ENTRY)
+    assert (
+        "has no tokenizer (tokenizer.json, or spm.model, " in error and "`folder: FOLDER`" in error
+    )
+    assert "a chat template is none" in error
 
 
 def test_a_model_without_a_configuration_of_its_tokenizer(fetch, server, folder, caplog):

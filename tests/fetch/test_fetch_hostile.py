@@ -61,10 +61,10 @@ def test_what_a_server_must_not_do(refused_corpus, server, tmp_path, monkeypatch
         monkeypatch.setattr(web, "WINDOW", 0.3)
     server.files["/captions.json"], server.script = BODY, [step] * 50
     started = time.monotonic()
-    told = refused_corpus(single(f"{server.url}/captions.json", content=None) | {"bytes": size})
-    assert said in told
+    error = refused_corpus(single(f"{server.url}/captions.json", content=None) | {"bytes": size})
+    assert said in error
     assert any(
-        remedy in told for remedy in ("sources.yaml (corpus)", "TIMESTRIDE_MIRROR", "free some")
+        remedy in error for remedy in ("sources.yaml (corpus)", "TIMESTRIDE_MIRROR", "free some")
     )
     assert time.monotonic() - started < 10 and len(server.asked) < 15 and server.sent < 50_000_000
     assert ".whole" not in kept(tmp_path)
@@ -207,8 +207,8 @@ def test_an_archive_that_is_refused(
     refused_corpus, fetch_corpus, archive, tmp_path, content, members, said
 ):
     """Nothing of it stays, so that the next fetch brings the right one."""
-    told = refused_corpus(archive(content(), **members))
-    assert said in told and "captions.zip" in told and kept(tmp_path) == []
+    error = refused_corpus(archive(content(), **members))
+    assert said in error and "captions.zip" in error and kept(tmp_path) == []
     assert fetch_corpus(archive(WHOLE, train=BODY)) == {"train": BODY}
 
 

@@ -237,10 +237,10 @@ def test_what_the_hub_refuses(refused, server, folder, tmp_path, state, change, 
         (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     if state == "away":
         monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    told = refused(ENTRY | change)
-    assert said in told and "mine" in told and spare(tmp_path) == []
+    error = refused(ENTRY | change)
+    assert said in error and "mine" in error and spare(tmp_path) == []
     if state == "away":
-        assert "TIMESTRIDE_MIRROR" in told and f"({tmp_path / 'cache'})" in told
+        assert "TIMESTRIDE_MIRROR" in error and f"({tmp_path / 'cache'})" in error
 
 
 # ---- the mirror
@@ -267,14 +267,14 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
     """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its
     weights are said to be out of reach.
     """
-    entry, told = pinned(folder), tmp_path / "told.json"
-    write_json(told, {"models": {"mine": entry}, "sources": {}, "fetched": []})
+    entry, file = pinned(folder), tmp_path / "told.json"
+    write_json(file, {"models": {"mine": entry}, "sources": {}, "fetched": []})
 
     def ask(place: object) -> list[str]:
         program(
             f"scripts.fetch.reachable --output {tmp_path}/found.json",
             "--study",
-            told,
+            file,
             f"--mirror={place}",
             HF_ENDPOINT="http://127.0.0.1:9",
             HF_HUB_OFFLINE="1",

@@ -12,7 +12,7 @@ from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.files import write_rows
 from tests.runs import write_run
-from tests.studies.strided_sop.test_evaluate_strided_sop import told
+from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 
 OPTIONS = {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}
 
@@ -30,7 +30,7 @@ def study(tmp_path_factory, program):
     scores as files a.csv and b.csv; and what each had right, (120,) booleans.
     """
     folder = tmp_path_factory.mktemp("compared")
-    pairs = [told(pair) for pair in range(120)]
+    pairs = [scored_pair(pair) for pair in range(120)]
     build = folder / "results/build/strided_sop"
     write_rows(pairs, build / "sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
     write_rows(pairs[:4], build / "sample_howto100m/one/val.parquet", STRIDED_PAIRS)

@@ -17,7 +17,7 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import write_rows, write_yaml
 from tests.runs import write_run
-from tests.studies.strided_sop.test_evaluate_strided_sop import told
+from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 from tests.studies.mctaco.test_mctaco import printed
 from tests.studies.timedial.test_timedial_metrics import cloze
 
@@ -40,7 +40,7 @@ HEADLINE = {
 def examples(study: str) -> tuple[list[dict], pa.Schema]:
     """A split of 40 groups, and its schema."""
     if study == "strided_sop":
-        return [told(pair) for pair in range(160)], STRIDED_PAIRS
+        return [scored_pair(pair) for pair in range(160)], STRIDED_PAIRS
     if study == "timedial":
         return cloze(40, 2), CLOZE
     if study == "mctaco":

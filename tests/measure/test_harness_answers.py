@@ -39,8 +39,8 @@ def tasks(request, program, tmp_path):
     dataset = {"study": study, "source": folder.parent.name, "name": folder.name}
     more = {"folder": str(folder), "splits": ["train", "test"], "columns": entry["columns"]}
     write_json(tmp_path / "datasets.json", [dataset | more | {"methods": methods}])
-    told = f"--study {tmp_path}/datasets.json --output {tmp_path}/asked"
-    program(f"scripts.publish.harness_tasks {told}").checked()
+    options = f"--study {tmp_path}/datasets.json --output {tmp_path}/asked"
+    program(f"scripts.publish.harness_tasks {options}").checked()
     files = sorted(tmp_path.glob("asked/tasks/*.jsonl"))
     assert files and len(files) == len(list(tmp_path.glob("asked/tasks/*.yaml")))
     return study, folder, files
@@ -105,8 +105,8 @@ def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
         ours = measure(program, study, folder, tmp_path / "plain.csv")
         assert numbers(theirs) == numbers(ours) and headline(theirs, study) > 0, task.name
         (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
-        told = read_json(kept)
-        assert told["unread"] == {"test": 0.0} and told["harness"]["model_name"] == "me/mine"
+        facts = read_json(kept)
+        assert facts["unread"] == {"test": 0.0} and facts["harness"]["model_name"] == "me/mine"
         wrong = [answered(number, doc, "It depends.") for number, doc in enumerate(docs)]
         done = measure(program, study, folder, write_lines(wrong, tmp_path / "out/wrong.jsonl"))
         assert headline(done, study) == 0

@@ -157,9 +157,9 @@ def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
         ours = measure(program, study, folder, tmp_path / "plain.csv")
         assert theirs.stdout.splitlines()[1:] == ours.stdout.splitlines()[1:], task.name
         (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
-        told = read_json(kept)["harness"]
-        assert told["model_name"] == "me/mine" and told["lm_eval_version"] == "0.4.13"
-        assert task.stem.endswith(f"_{told['method']}_{told['wording']}")
+        facts = read_json(kept)["harness"]
+        assert facts["model_name"] == "me/mine" and facts["lm_eval_version"] == "0.4.13"
+        assert task.stem.endswith(f"_{facts['method']}_{facts['wording']}")
         # By content, not by name; and nothing tells the model.
         alone = write_lines(lines[::-1], tmp_path / "answers.txt")
         done = measure(program, study, folder, alone)
@@ -207,9 +207,9 @@ def test_wrong_samples_are_refused_in_one_sentence(program, tasks, tmp_path):
     for number, (lines, said) in enumerate(wrong_samples(docs)):
         file = write_lines(lines, tmp_path / f"{number}.jsonl")
         done = measure(program, study, folder, file, ok=False, name="kept")
-        told = done.stderr.splitlines()
-        assert said in told[-1] and told[-1].startswith(f"error: {file}: "), (said, told)
-        assert all(line.startswith("warning: ") for line in told[:-1]) and not done.stdout
+        errors = done.stderr.splitlines()
+        assert said in errors[-1] and errors[-1].startswith(f"error: {file}: "), (said, errors)
+        assert all(line.startswith("warning: ") for line in errors[:-1]) and not done.stdout
     lines = [sample(number, doc) for number, doc in enumerate(docs)]
     file = write_lines(lines, tmp_path / "out/samples.jsonl")
     (folder / "dev.parquet").write_bytes((folder / "test.parquet").read_bytes())
@@ -249,7 +249,7 @@ def test_a_score_by_bytes(program, tmp_path):
     """Of a wording of one's own, whose text decides by itself where the threshold lies."""
     folder = tmp_path / "results/build/mctaco/sample/default"
     write_dataset("mctaco", folder)
-    own = {
+    prompts = {
         f"likelihood{end}": {
             "score": "byte",
             "threshold": "train",
@@ -257,7 +257,7 @@ def test_a_score_by_bytes(program, tmp_path):
         }
         for end, before in (("", "{text_a}"), ("_blind", ""))
     }
-    write_tasks(program, "mctaco", folder, tmp_path, **own)
+    write_tasks(program, "mctaco", folder, tmp_path, **prompts)
     (task,) = tmp_path.glob("asked/tasks/*_test_likelihood_plain.jsonl")
     docs = docs_of(task)
     # A likelihood of a byte that is the higher the more a text is right, whatever its length.

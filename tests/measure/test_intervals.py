@@ -149,8 +149,8 @@ def test_what_seeds_do_on_single_groups_counts_once():
     for values in (chance, better):
         mean = rows_of(values, groups, [1, 2, 3, 4], resamples=2000)[-1]
         table = np.stack(values)
-        apart = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
-        on_groups = (apart**2).sum() / (3 * 2999) / 3000
+        interaction = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
+        on_groups = (interaction**2).sum() / (3 * 2999) / 3000
         wanted = max(0, table.mean(1).var(ddof=1) - on_groups)
         assert mean["sd_beyond_groups"] ** 2 == pytest.approx(wanted, abs=1e-5)
         assert mean["sd_beyond_groups"] <= mean["sd"]
@@ -307,20 +307,20 @@ def test_intervals_by_two_ways_cover_what_intervals_by_one_do_not():
 @each_row(
     "world, gain, systems, told",
     [
-        (World(300, 0.7, 1, 1, 0, 0, own=0.4), 0.0, 2, (0, 6)),
-        (World(300, 0.88, 1, 1, 0, 0, own=1), 0.05, 2, (45, 65)),
+        (World(300, 0.7, 1, 1, 0, 0, alone_share=0.4), 0.0, 2, (0, 6)),
+        (World(300, 0.88, 1, 1, 0, 0, alone_share=1), 0.05, 2, (45, 65)),
         (World(12, 0.6, 3), 0.05, 2, (0, 60)),
         (World(60, 0.6, 1, 4), 0.0, 5, (0, 6)),
         (World(200, 0.6, 1, 4), 0.02, 5, (95, 100)),
     ],
 )
-def test_differences_and_slopes_cover_what_they_say(world, gain, systems, told):
+def test_differences_and_slopes_cover_what_they_say(world, gain, systems, detected):
     """Two systems, or five strides, on the same examples;
     told: how often the better one is found, in per cent.
     """
     found = comparisons(world, gain, systems, 250, 200)
     assert found["covered"] >= 91
-    assert told[0] <= found["paired"] <= told[1]
+    assert detected[0] <= found["paired"] <= detected[1]
     assert found["apart"] <= found["paired"]
 
 

@@ -288,8 +288,8 @@ def test_infill_equals_one_word_at_a_time(masked_lm, monkeypatch):
                 (row, number, nth, text[:start] + filler + text[place:], -chance)
                 for nth, (chance, filler) in enumerate(best[:3])
             ]
-    told = found["row word place answer".split()].itertuples(index=False, name=None)
-    assert list(told) == [filler[:4] for filler in slow]
+    rows = found["row word place answer".split()].itertuples(index=False, name=None)
+    assert list(rows) == [filler[:4] for filler in slow]
     np.testing.assert_allclose(found["confidence"], [filler[4] for filler in slow], atol=2e-6)
     again = infilled(model, answers.iloc[::-1].reset_index(drop=True))
     assert sorted(again["answer"]) == sorted(found["answer"])

@@ -143,9 +143,9 @@ def test_every_numeral_of_a_dialog_with_more_than_three_expressions_is_masked_on
     rows, spans = proposed
     wanted = {}
     for name, turns in TALKS.items():
-        own = spans[spans["dialog_id"] == name]
-        if len(own) > 3 and name != "d4":
-            for span in own[own["has_numeral"]].itertuples():
+        here = spans[spans["dialog_id"] == name]
+        if len(here) > 3 and name != "d4":
+            for span in here[here["has_numeral"]].itertuples():
                 lines = [f"{'AB'[turn % 2]}: {text}" for turn, text in enumerate(turns)]
                 text = turns[span.turn]
                 lines[span.turn] = (
@@ -209,8 +209,8 @@ def test_what_means_the_same_is_not_proposed_and_places_keep_their_writing(propo
     """Two hours are 120 minutes; 1990 is a year and no hour; a sentence begins with a capital."""
     rows, _ = proposed
     options = {
-        name: {rule: part["candidate"].tolist() for rule, part in own.groupby("rule")}
-        for name, own in rows.groupby("instance_id")
+        name: {rule: part["candidate"].tolist() for rule, part in group.groupby("rule")}
+        for name, group in rows.groupby("instance_id")
     }
     assert options["d0:1:22"][""] == ["two hours"]
     assert "120 minutes" not in sum(options["d0:1:22"].values(), [])
@@ -478,7 +478,7 @@ ASKED = ("S.", "Q?", "1 day", "duration", "likely")
 )
 def test_a_wrong_sheet_is_refused(study, rows, said, program, tmp_path):
     columns = COLUMNS[study][: len(rows[0]) if rows else None]
-    told = labelled(
+    error = labelled(
         program,
         study,
         tmp_path / "made",
@@ -486,7 +486,7 @@ def test_a_wrong_sheet_is_refused(study, rows, said, program, tmp_path):
         sheet(tmp_path / "a.csv", rows, columns),
         ok=False,
     )
-    assert said in told and "a.csv" in told
+    assert said in error and "a.csv" in error
 
 
 def test_labelled_answers_are_data_that_the_cleaner_reads(program, tmp_path):
@@ -552,13 +552,13 @@ def answered(request, dialogs, program, tmp_path):
     ]
     rows, answers, files = read_sheet(folder / "labels.csv"), [], []
     for person, step in (("anna", 3), ("ben", 2)):
-        told = (
+        answers_given = (
             np.where(rows.index % step == 0, "likely", "unlikely")
             if study == "mctaco"
             else np.where(rows["rule"] == "original", "right", "wrong")
         )
         files.append(tmp_path / f"{person}.csv")
-        rows.assign(label=told).to_csv(files[-1], index=False)
+        rows.assign(label=answers_given).to_csv(files[-1], index=False)
         answers.append(
             pd.DataFrame(
                 {
@@ -568,7 +568,7 @@ def answered(request, dialogs, program, tmp_path):
                     "split": "test",
                     "item": items,
                     "person": person,
-                    "answer": told,
+                    "answer": answers_given,
                     "types": "",
                 }
             )
@@ -602,7 +602,7 @@ def test_answers_of_a_page_are_labels(answered, program, tmp_path):
 def test_wrong_answers_of_a_page_are_refused(answered, program, tmp_path):
     _, folder, answers, files = answered
 
-    def told(table, *made):
+    def refused(table, *made):
         table.to_csv(tmp_path / "answers.csv", index=False)
         return labelled(
             program,
@@ -614,7 +614,7 @@ def test_wrong_answers_of_a_page_are_refused(answered, program, tmp_path):
             ok=False,
         )
 
-    assert "--answers needs --made" in told(answers)
+    assert "--answers needs --made" in refused(answers)
     assert "neither --sheets nor --answers" in labelled(
         program, "mctaco", tmp_path / "of_page", ok=False
     )
@@ -623,8 +623,10 @@ def test_wrong_answers_of_a_page_are_refused(answered, program, tmp_path):
         ({"study": "timedial"}, "answers of the study timedial"),
         ({"dataset": "old"}, "answers for mine old, not for mine new"),
     ):
-        assert f"answers.csv: row 2: {said}" in told(answers[:1].assign(**change), "--made", folder)
-    assert "has no rows" in told(answers[:0], "--made", folder)
-    assert "column study is missing" in told(read_sheet(files[0]), "--made", folder)
+        assert f"answers.csv: row 2: {said}" in refused(
+            answers[:1].assign(**change), "--made", folder
+        )
+    assert "has no rows" in refused(answers[:0], "--made", folder)
+    assert "column study is missing" in refused(read_sheet(files[0]), "--made", folder)
     read_sheet(folder / "labels.csv")[1:].to_csv(folder / "labels.csv", index=False)
-    assert "labels.csv: has no row of" in told(answers, "--made", folder)
+    assert "labels.csv: has no row of" in refused(answers, "--made", folder)

@@ -55,8 +55,8 @@ def sheet(
 
 def coincidence_alpha(values: list[list[int | None]]) -> float:
     """Alpha of one row an observer, None where there is no answer."""
-    told = [(unit, value) for row in values for unit, value in enumerate(row) if value is not None]
-    at, chosen = (np.array(column) for column in zip(*told))
+    cells = [(unit, value) for row in values for unit, value in enumerate(row) if value is not None]
+    at, chosen = (np.array(column) for column in zip(*cells))
     _, pairs = coincidences_of(at, chosen, chosen.max() + 1)
     return float(alpha(pairs.sum(0), np.array(len(pairs))))
 
@@ -124,15 +124,15 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
     of_pair = np.array(
         [(1 + (pair >= 5)) / 2 if pair < 10 else float(pair < 16) for pair in range(20)]
     )
-    told = human.loc["human_accuracy"]
-    assert told.loc["all", "value"] == pytest.approx(of_pair.mean())
-    assert told.loc["all", "n"] == 20
-    assert told.loc["all", "seeds"] == 2
-    assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20]
-    assert told.loc["person=Bob", ["value", "n"]].tolist() == [0.5, 10]
-    assert told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
-    assert told.loc["all", "ci_low"] < told.loc["all", "value"]
-    assert told.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx(
+    rows = human.loc["human_accuracy"]
+    assert rows.loc["all", "value"] == pytest.approx(of_pair.mean())
+    assert rows.loc["all", "n"] == 20
+    assert rows.loc["all", "seeds"] == 2
+    assert rows.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20]
+    assert rows.loc["person=Bob", ["value", "n"]].tolist() == [0.5, 10]
+    assert rows.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
+    assert rows.loc["all", "ci_low"] < rows.loc["all", "value"]
+    assert rows.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx(
         [0.5, 5]
     ), "half of two is enough"
     both = [
@@ -270,7 +270,7 @@ def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):
 
 
 def answered(
-    study: str, examples: pd.DataFrame, labels: list[str], told: dict[str, list[int]], folder
+    study: str, examples: pd.DataFrame, labels: list[str], numbers_of: dict[str, list[int]], folder
 ) -> pd.DataFrame:
     """Answers of people on all examples of a split, by person the numbers of labels,
     as an evaluation reads them.
@@ -288,7 +288,7 @@ def answered(
                 "answer": [labels[number] if number >= 0 else None for number in numbers],
             }
         ).dropna()
-        for person, numbers in told.items()
+        for person, numbers in numbers_of.items()
     ]
     pd.concat(tables)[ANSWER_COLUMNS].to_csv(folder / "a.csv", index=False)
     answers = Answers(read_answers([folder / "a.csv"], study, {("s", "d"): None}, labels))

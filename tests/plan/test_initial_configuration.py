@@ -88,13 +88,17 @@ def test_a_run_begins_with_that_of_its_own_factors():
 
 
 def test_what_is_not_matched_is_told():
-    told = {"initial": {"experiment": "first", "stride": 3}}
-    [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
+    start_of = {"initial": {"experiment": "first", "stride": 3}}
+    [(one, start)] = starts(
+        plan(configured(["second"], first=SOP, second=MCTACO | start_of)), "second"
+    )
     assert one["study"] == "mctaco"
     assert start["data"]["stride"] == 3
     assert start["seed"] == one["seed"] == 1
-    told["initial"]["seed"] = 2
-    [(one, start)] = starts(plan(configured(["second"], first=SOP, second=MCTACO | told)), "second")
+    start_of["initial"]["seed"] = 2
+    [(one, start)] = starts(
+        plan(configured(["second"], first=SOP, second=MCTACO | start_of)), "second"
+    )
     assert (one["seed"], start["seed"]) == (1, 2)
 
 

@@ -229,7 +229,7 @@ def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
 
 
 def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
-    own = yaml.safe_load("""
+    added = yaml.safe_load("""
         strided_sop:
           likelihood:
             wordings:
@@ -238,10 +238,10 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
           likelihood_pmi:
             domain: {labels: 'So:'}
     """)
-    check_configured_prompts(own, STUDIES)
+    check_configured_prompts(added, STUDIES)
     plain, mine = (
         prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", configured=given)
-        for given in (None, own)
+        for given in (None, added)
     )
     assert list(mine) == [*plain, "later"]
     assert plain == {name: prompt for name, prompt in mine.items() if name != "later"}
@@ -250,14 +250,14 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
     domains = {
         name: prompt["domain"]
         for name, prompt in prompts_of(
-            "temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi", configured=own
+            "temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi", configured=added
         ).items()
     }
     assert domains["labels"] == "So:" and domains["yes_no"] == "Yes, no or maybe?"
 
 
 @each_row(
-    "own, said",
+    "added, said",
     [
         (
             "strided_sob: {}",
@@ -283,9 +283,9 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
         ),
     ],
 )
-def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
+def test_what_is_wrong_with_prompts_of_the_configuration_is_said(added, said):
     with pytest.raises(UserError) as error:
-        check_configured_prompts(read(own), STUDIES)
+        check_configured_prompts(read(added), STUDIES)
     assert said in str(error.value)
 
 

@@ -57,12 +57,12 @@ def test_the_commit_and_whether_the_tree_is_modified(project):
     git(project, "init")
     git(project, "add", ".")
     git(project, "commit", "-m", "first")
-    told = project_version.project_version()
-    assert re.fullmatch("[0-9a-f]{40}", told["commit"]) and told["modified"] is False
+    facts = project_version.project_version()
+    assert re.fullmatch("[0-9a-f]{40}", facts["commit"]) and facts["modified"] is False
     (project / "untracked").write_text("a log")
-    assert project_version.project_version() == told
+    assert project_version.project_version() == facts
     (project / "pyproject.toml").write_text((project / "pyproject.toml").read_text() + "\n")
-    assert project_version.project_version() == told | {"modified": True}
+    assert project_version.project_version() == facts | {"modified": True}
 
 
 def test_without_git_the_commit_is_what_the_image_says(project, monkeypatch):

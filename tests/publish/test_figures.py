@@ -172,9 +172,11 @@ def test_faults_are_found():
     axes.set_xlim(0, 100)
     axes.text(10, 1, "one text")
     axes.text(12, 1, "another")
-    told = faults_of(figure)
+    faults = faults_of(figure)
     plt.close(figure)
-    assert len(told) == 2 and told[0].startswith("o at") and "'one text' on 'another'" in told[1]
+    assert (
+        len(faults) == 2 and faults[0].startswith("o at") and "'one text' on 'another'" in faults[1]
+    )
     style.whole_marks(figure)
     assert not any(fault.startswith("o at") for fault in faults_of(figure))
 

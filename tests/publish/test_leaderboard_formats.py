@@ -59,14 +59,14 @@ def read_harness(file) -> tuple[str, dict[tuple[str, str], tuple]]:
     """The model, and by task and `metric,filter` the value, its standard error and its n-shot, as
     every_eval_ever's converter reads them: every number but a standard error is a metric.
     """
-    told, found = read_json(file), {}
-    for task, entry in told["results"].items():
+    written, found = read_json(file), {}
+    for task, entry in written["results"].items():
         for key, value in entry.items():
             metric, _, filtered = key.partition(",")
             if isinstance(value, (int, float)) and "_stderr," not in key:
                 error = entry[f"{metric}_stderr,{filtered}"]
-                found[task, key] = (value, error, told["n-shot"][task])
-    return told["model_name"], found
+                found[task, key] = (value, error, written["n-shot"][task])
+    return written["model_name"], found
 
 
 def test_the_harness_file_is_read_by_its_own_rules(program, tmp_path):
@@ -81,13 +81,13 @@ def test_the_harness_file_is_read_by_its_own_rules(program, tmp_path):
         (TASK, "f1_minus_exact_match,none"): (-0.1, error, 4),
         ("mctaco:two:mine:default:train:test", "exact_match,none"): (0.5, error, 0),
     }
-    told = read_json(tmp_path / "of/bert.json")
-    assert told["model_source"] == "hf" and told["config"]["model_sha"] == "abc"
-    assert told["date"] == int((tmp_path / "metrics.parquet").stat().st_mtime)
-    assert told["higher_is_better"][TASK] == {"exact_match": True}
-    assert told["n-samples"][TASK] == {"original": 20, "effective": 20}
-    (mine,) = told["results"].keys() - {TASK}
-    assert told["results"][mine]["alias"].endswith(" [sample data] [at most 20 items]")
+    written = read_json(tmp_path / "of/bert.json")
+    assert written["model_source"] == "hf" and written["config"]["model_sha"] == "abc"
+    assert written["date"] == int((tmp_path / "metrics.parquet").stat().st_mtime)
+    assert written["higher_is_better"][TASK] == {"exact_match": True}
+    assert written["n-samples"][TASK] == {"original": 20, "effective": 20}
+    (mine,) = written["results"].keys() - {TASK}
+    assert written["results"][mine]["alias"].endswith(" [sample data] [at most 20 items]")
 
 
 def test_the_every_eval_ever_file_fits_its_schema(program, tmp_path):
@@ -99,14 +99,14 @@ def test_the_every_eval_ever_file_fits_its_schema(program, tmp_path):
     for content in files:
         assert not list(check.iter_errors(content)) and content["schema_version"] == "0.3.0"
         assert not check.is_valid(content | {"retrieved_timestamp": 1})
-    told, other = files
-    assert told["model_info"]["id"] == "someone/bert" and other["evaluation_results"] == []
+    written, other = files
+    assert written["model_info"]["id"] == "someone/bert" and other["evaluation_results"] == []
     scores = {
         result["evaluation_result_id"].removeprefix(TASK): (
             result["score_details"]["score"],
             result["score_details"]["uncertainty"].get("confidence_interval", {}).get("lower"),
         )
-        for result in told["evaluation_results"]
+        for result in written["evaluation_results"]
     }
     assert scores == {
         ":exact_match,none": (0.5, 0.402),

@@ -40,11 +40,11 @@ def list_of(study: Study, findings: dict[str, str | None]):
 
 
 def test_it_says_what_the_first_screen_says(study):
-    told = study.page.with_name("findings.json").read_text()
-    done, listed = list_of(study, {"one": told, "older": None, f"<b>{'x'}": told})
+    text = study.page.with_name("findings.json").read_text()
+    done, listed = list_of(study, {"one": text, "older": None, f"<b>{'x'}": text})
     assert done.returncode == 0, done.stderr
     html, page = listed.read_text(), study.page.read_text()
-    [finding] = json.loads(told)["findings"]
+    [finding] = json.loads(text)["findings"]
     lines = [line for line in page.splitlines() if line.startswith('<p class="line">')]
     assert len(lines) == len(finding["clauses"]) == 2
     assert all(html.count(line) == 2 for line in lines)

@@ -86,9 +86,9 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
     cannot = set(zip(CLAIMS[no_run]["table"], CLAIMS[no_run]["row"]))
     empty = table[table["Here"] == ""]
     assert set(zip(empty["Table"], empty["Row"])) <= cannot and (empty["Caveat"] == NONE).all()
-    told = table[(table["Here"] != "") & table["Table"].str.match(r"Table|Figure 3")]
-    assert len(told) and not told["Caveat"].str.contains("other model").any()
-    outside = told[told["Row"].str.contains("out-of-domain")]["Caveat"]
+    rows = table[(table["Here"] != "") & table["Table"].str.match(r"Table|Figure 3")]
+    assert len(rows) and not rows["Caveat"].str.contains("other model").any()
+    outside = rows[rows["Row"].str.contains("out-of-domain")]["Caveat"]
     assert (len(outside) > 0) == (study == "timedial")
     assert outside.str.contains("other data: Schema-Guided Dialogue").all()
 
@@ -158,12 +158,12 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
         & (CLAIMS["table"] == "Table 5")
         & CLAIMS["row"].str.contains("direct")
     ]
-    told = tabulate(
+    rows = tabulate(
         both,
         Facts(planned_metrics("paper", "temporal_nli", ["all"]), [], NO_CLEANING, SOURCES, MODELS),
     )
-    assert set(told[told["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"}
-    assert not told["Caveat"].str.contains("other").any()
+    assert set(rows[rows["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"}
+    assert not rows["Caveat"].str.contains("other").any()
 
 
 def test_published_values_are_numbers_or_bounds():

@@ -389,10 +389,10 @@ def test_one_model_of_sample_data(tmp_path, program):
 def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program):
     card.call("wordings")
     points = points_of(card, "wordings")
-    told = points["study model method wording value".split()].fillna("mean").to_numpy().tolist()
-    assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in told
-    assert ["strided_sop", "gpt", "likelihood", "mean", 0.58] in told
-    assert ["mctaco", "gpt", "verbalizer", "b", 0.4] in told and set(points["model"]) == {"gpt"}
+    rows = points["study model method wording value".split()].fillna("mean").to_numpy().tolist()
+    assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in rows
+    assert ["strided_sop", "gpt", "likelihood", "mean", 0.58] in rows
+    assert ["mctaco", "gpt", "verbalizer", "b", 0.4] in rows and set(points["model"]) == {"gpt"}
     both = Card(
         tmp_path,
         program,

@@ -180,8 +180,8 @@ def test_a_cue_is_counted_in_training_and_in_evaluation_and_scored_alone(program
     assert row[NUMBERS].tolist() == wanted
     assert set(table["Split"]) == {"test"}
     assert set(table["Corpus"]) == {f"'{HOSTILE} [sample data]"}, "a spreadsheet shows it as text"
-    apart = (table["P in training (%)"].astype(float) - table["Average"].astype(float)).abs()
-    assert apart.is_monotonic_decreasing, "surest in training first"
+    gaps = (table["P in training (%)"].astype(float) - table["Average"].astype(float)).abs()
+    assert gaps.is_monotonic_decreasing, "surest in training first"
 
 
 def test_what_is_rare_is_not_told(program, tmp_path):

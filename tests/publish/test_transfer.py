@@ -92,9 +92,9 @@ def test_weights_of_a_second_objective_stand_side_by_side():
 def measured_rows(
     study: str, metric: str, experiment: str, value: float, draws: np.ndarray, **more
 ) -> dict:
-    told = {"experiment": experiment, "model": "tiny_bert", "method": "train", "metric": metric}
-    told |= {"sd": 0.01, "seeds": 2, "draws": draws.astype(np.float32), "sample": True} | more
-    return metric_row(study, value, **told)
+    facts = {"experiment": experiment, "model": "tiny_bert", "method": "train", "metric": metric}
+    facts |= {"sd": 0.01, "seeds": 2, "draws": draws.astype(np.float32), "sample": True} | more
+    return metric_row(study, value, **facts)
 
 
 def compared_inputs(folder, program, study, schema, rows: list[dict], compared: list) -> Inputs:
@@ -107,9 +107,9 @@ def compared_inputs(folder, program, study, schema, rows: list[dict], compared: 
 
 def test_a_transfer_is_a_paired_difference(program, tmp_path, monkeypatch):
     draws = np.random.default_rng(1).normal(0.5, 0.04, 500)
-    told = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
+    place = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
     rows = [
-        measured_rows("mctaco", "exact_match", name, value, draws + shift, **told)
+        measured_rows("mctaco", "exact_match", name, value, draws + shift, **place)
         for name, value, shift in rows_of("""
             plain | 0.5  | 0.0
             after | 0.56 | 0.06

@@ -27,18 +27,18 @@ def prepared(tmp_path_factory):
     return folder
 
 
-def told(prepared, output, name: str, **options) -> list[str]:
+def arguments_of(prepared, output, name: str, **options) -> list[str]:
     return arguments(output / name, prepared / "data", prepared / "model", run=name, **options)
 
 
 def runs(prepared, output) -> dict[str, list[str]]:
     """Two that learn, one of which fails, and two that ask in other wordings."""
     asked = {
-        name: told(prepared, output, name, method=ASKED | {"prompt": PROMPTS[name]})
+        name: arguments_of(prepared, output, name, method=ASKED | {"prompt": PROMPTS[name]})
         for name in list(PROMPTS)[:2]
     }
-    learnt = told(prepared, output, "learns", training={"epochs": 2})
-    failing = told(prepared, output, "fails", training={"max_length": 5000})
+    learnt = arguments_of(prepared, output, "learns", training={"epochs": 2})
+    failing = arguments_of(prepared, output, "fails", training={"max_length": 5000})
     first, second = asked.items()
     return dict([first, ("fails", failing), ("learns", learnt), second])
 

@@ -22,8 +22,8 @@ ALONE = {"corpus": "", "said": "17 %", "of": "", "control": "", "verdicts": []}
 def test_it_says_what_the_first_screen_of_the_page_says(tmp_path):
     page, findings = tmp_path / "index.html", tmp_path / "findings.json"
     page.touch()
-    told = [FINDING | {"clauses": [CLAUSE, CLAUSE]}, SAMPLE | {"clauses": [ALONE]}]
-    findings.write_text(json.dumps({"findings": told}))
+    found = [FINDING | {"clauses": [CLAUSE, CLAUSE]}, SAMPLE | {"clauses": [ALONE]}]
+    findings.write_text(json.dumps({"findings": found}))
     lines = summary(tmp_path / "metrics", page, tmp_path, 0, ["scorecard.svg"]).splitlines()
     line = (
         "Order, Captions: 61 → 50 % of pairs at stride 0 to 4; best control 58 → 52 (bag of words); "

@@ -243,8 +243,8 @@ pairs = st.builds("{}{}{}{}{}".format, before, phrases, glue, phrases, after)
 @given(st.lists(st.one_of(texts, pairs), min_size=1, max_size=30))
 @settings(max_examples=2 * settings.default.max_examples // 5)
 def test_normalising_twice_changes_nothing_more(answers):
-    once = normalize_units(pd.Series(answers, dtype=object))
-    assert normalize_units(once).to_list() == once.to_list()
+    normal = normalize_units(pd.Series(answers, dtype=object))
+    assert normalize_units(normal).to_list() == normal.to_list()
 
 
 def assert_the_same_quantities(first: pd.DataFrame, second: pd.DataFrame) -> None:

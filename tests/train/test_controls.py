@@ -211,9 +211,9 @@ def test_a_control_that_sees_nothing_does_not_stop_the_study(
 
 def test_random_depends_on_the_id_alone_and_prefers_no_label():
     table = pd.DataFrame({"example_id": [str(number) for number in range(3000)]})
-    told = at_random(3, False)(table).argmax(1)
-    assert np.bincount(told).min() > 900
-    np.testing.assert_array_equal(told[::-1], at_random(3, False)(table[::-1]).argmax(1))
+    predicted = at_random(3, False)(table).argmax(1)
+    assert np.bincount(predicted).min() > 900
+    np.testing.assert_array_equal(predicted[::-1], at_random(3, False)(table[::-1]).argmax(1))
 
 
 @pytest.mark.parametrize(
@@ -326,8 +326,8 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
     assert above["model"] == "model"
     assert above["value"] == pytest.approx(rights["model"].mean() - rights["strong"].mean())
     assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:3])
-    apart = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
-    assert above["ci_low"] < above["value"] < above["ci_high"] < above["value"] + 3 * apart
+    spread = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
+    assert above["ci_low"] < above["value"] < above["ci_high"] < above["value"] + 3 * spread
 
 
 def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():

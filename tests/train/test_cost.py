@@ -86,10 +86,10 @@ def test_what_is_not_known_is_said(tmp_path):
     (tmp_path / "unknown").mkdir()
     write_json(tmp_path / "unknown/config.json", SHAPE)
     assert shape_of("unknown", MODELS, tmp_path) == SHAPE
-    own, frozen = esim_reading(
+    learned, frozen = esim_reading(
         {"esim": {"hidden_size": 300}, "encoder": "small"}, MODELS, tmp_path, 20
     )
-    assert frozen == ONCE and own > 0
+    assert frozen == ONCE and learned > 0
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_what_was_measured_is_summed(program, tmp_path):
     (tmp_path / "tried.yaml").write_text(f"name: tried\nrun: [tried]\n{experiment}\n")
     run = next(iter(cost.planned([tmp_path / "tried.yaml"], {}).runs.values()))
     results = tmp_path / "results"
-    for place, told in {
+    for place, facts in {
         f"train/strided_sop/{run.name}/run.json": {
             "seconds": 600,
             "cost": {"cpu_seconds": 7200, "gpu_seconds": 360, "peak_bytes": 3e9},
@@ -132,7 +132,7 @@ def test_what_was_measured_is_summed(program, tmp_path):
         },
     }.items():
         (results / place).parent.mkdir(parents=True)
-        write_json(results / place, told)
+        write_json(results / place, facts)
     done = program(
         f"benchmarks.cost --configfile {tmp_path}/tried.yaml --results {results}"
     ).checked()

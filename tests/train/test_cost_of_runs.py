@@ -14,9 +14,11 @@ def test_the_cost_is_told_when_a_run_ends_and_goes_on_from_a_checkpoint(tmp_path
         write_json(tmp_path / "work/result" / name, fact())
     cost.take_up(1000.0)
     work.finish(tmp_path / "work", job, tmp_path / "out")
-    told = read_json(tmp_path / "out/run.json")["cost"]
-    assert told["cpu_seconds"] > 2000
-    assert told["at_least"]
-    assert told["gpu_seconds"] == 0, "of two processes"
-    assert cost.cost_of(fact())["cpu_seconds"] < 100, "the next run of the process counts from here"
+    spent = read_json(tmp_path / "out/run.json")["cost"]
+    assert spent["cpu_seconds"] > 2000
+    assert spent["at_least"]
+    assert spent["gpu_seconds"] == 0, "of two processes"
+    assert cost.cost_of(fact())["cpu_seconds"] < 100, (
+        "the next run of the process counts from here"
+    )
     assert work.finished(tmp_path / "work", job), "its hash is that of the file with the cost"

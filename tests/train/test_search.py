@@ -267,8 +267,8 @@ def test_many_examples_are_scored_in_parts_that_keep_groups_whole(monkeypatch):
         """How long an answer is beside those of its group."""
         parts.append(len(part))
         lengths = part["second"].str.len()
-        apart = lengths - lengths.groupby(part["group_id"]).transform("mean")
-        return np.stack([-apart, apart], axis=1)
+        from_mean = lengths - lengths.groupby(part["group_id"]).transform("mean")
+        return np.stack([-from_mean, from_mean], axis=1)
 
     found = control.in_parts(scores, table)
     assert len(parts) > 5 and max(parts) <= 56, "a part is not longer than it must be"

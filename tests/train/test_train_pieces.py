@@ -58,11 +58,11 @@ def test_finished_work_is_known_and_only_for_its_job(finished):
     assert work.finished(finished / "work", JOB)
     assert not work.finished(finished / "work", JOB | {"digest": "d2"})
     for name in work.outputs_of(JOB):
-        told = (finished / name).read_text()
+        text = (finished / name).read_text()
         assert (
-            json.loads(told)["cost"]["cpu_seconds"] > 0
+            json.loads(text)["cost"]["cpu_seconds"] > 0
             if name == "run.json"
-            else told == f"this is {name}"
+            else text == f"this is {name}"
         )
 
 

@@ -156,9 +156,9 @@ def test_after_running_out_of_memory_a_step_is_taken_in_halves_to_the_same_numbe
     with pytest.raises(UserError, match="one text of 30 tokens does not fit into the GPU's memory"):
         learner_of(Pairs(0.0, room=29)).step(EXAMPLES, ROWS, 0, 0, 0)
     # With dropout it is bit by bit the step that takes such parts from the start.
-    halved, told = learner_of(Pairs(0.3, room=100)), learner_of(Pairs(0.3), 90)
-    assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(told.step(EXAMPLES, ROWS, 0, 0, 0))
-    assert weights(halved).equal(weights(told))
+    halved, limited = learner_of(Pairs(0.3, room=100)), learner_of(Pairs(0.3), 90)
+    assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(limited.step(EXAMPLES, ROWS, 0, 0, 0))
+    assert weights(halved).equal(weights(limited))
 
 
 def test_what_fits_follows_from_the_gpu_and_not_from_what_is_free(monkeypatch):

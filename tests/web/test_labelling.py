@@ -88,14 +88,14 @@ class Person(Keyboard):
         self.await_storage()
 
     def message(self) -> dict:
-        told = super().message()
-        if told.get("method") in (
+        event = super().message()
+        if event.get("method") in (
             "Runtime.consoleAPICalled",
             "Runtime.exceptionThrown",
             "Log.entryAdded",
         ):
-            self.complaints.append(told["params"])
-        return told
+            self.complaints.append(event["params"])
+        return event
 
     def open(self) -> None:
         self.ask("Page.navigate", url=f"file://{self.page}")
@@ -270,11 +270,11 @@ def test_two_of_four_candidates_are_chosen_and_each_is_a_row(tmp_path, person):
         at_work.type("c")
         at_work.press("Enter")
     answers = at_work.download()
-    told = {
+    expected = {
         f"{item:016x}": "right" if row["label"] else "wrong"
         for item, row in zip(items_of(pd.Series([row["example_id"] for row in rows])), rows)
     }
-    assert answers.set_index("item")["answer"].to_dict() == told
+    assert answers.set_index("item")["answer"].to_dict() == expected
     assert set(answers["types"]) == {"comparison"}
     assert len(set(orders)) > 1, "the right ones do not stand first"
     assert at_work.complaints == []

@@ -148,8 +148,8 @@ def test_rows_are_filtered_by_words(page, tmp_path):
       found = [rows.length, type("validation BAG of words"), type("nowhere <b>"), type("")];
     """,
     )
-    count, (shown, told, heads), (none, told_none, no_heads), (every, _, _) = found
-    assert 0 < len(shown) < count and told == f"{len(shown)} of {count} rows" and heads >= 1
+    count, (shown, summary, heads), (none, told_none, no_heads), (every, _, _) = found
+    assert 0 < len(shown) < count and summary == f"{len(shown)} of {count} rows" and heads >= 1
     assert none == []
     assert told_none == f"0 of {count} rows"
     assert no_heads == 0

@@ -58,13 +58,13 @@ class Study:
     def trained(self, *arguments) -> int:
         """How many runs a dry run would train or ask, those in batches among them."""
         jobs = self.jobs(*arguments)
-        told = [
+        messages = [
             message
             for rule in ("train_run", "train_model", "train_start", "train_batch", "train_api")
             for message in jobs.get(rule, [])
             if not message.startswith("Already trained")
         ]
-        counts = [re.search(r", (\d+) runs? of \w+$", message) for message in told]
+        counts = [re.search(r", (\d+) runs? of \w+$", message) for message in messages]
         return sum(int(found[1]) if found else 1 for found in counts)
 
     def edit(self, path: str, old: str, new: str) -> None:

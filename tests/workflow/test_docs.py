@@ -203,9 +203,9 @@ def test_instances_of_ones_own(study, program):
         methods: [classify]
     """)
     preset = LABELLED | {"run": ["mine"], "experiments": {"mine": experiment}}
-    own = yaml.safe_load(yaml.safe_dump(preset))
-    own["sources"]["my_dialogs"]["measured_on"] = "sample_challenge"
-    write_yaml(study / "presets/mine.yaml", own)
+    mine = yaml.safe_load(yaml.safe_dump(preset))
+    mine["sources"]["my_dialogs"]["measured_on"] = "sample_challenge"
+    write_yaml(study / "presets/mine.yaml", mine)
     study.run("build", "--configfile", "presets/mine.yaml")
     labelled(
         program,

@@ -155,9 +155,9 @@ def test_the_harness_gives_the_scores_of_our_own_loop(asked, program, capsys):
         place = ["--dataset", built, "--split", row["split"], "--predictions", file]
         program(command, *place, cwd=study.folder).checked()
         kept = study / built.replace("build", "external") / row["split"] / name
-        told = read_json(kept / "run.json")["harness"]
-        assert told["method"] == called and told["wording"] == row["wording"]
-        assert told["lm_eval_version"] and told["model_name"].endswith("my/decoder")
+        facts = read_json(kept / "run.json")["harness"]
+        assert facts["method"] == called and facts["wording"] == row["wording"]
+        assert facts["lm_eval_version"] and facts["model_name"].endswith("my/decoder")
         (ours,) = study.folder.glob(f"results/train/{row['study']}/*-mine-{name}-*")
         pairs = pd.DataFrame(
             {

@@ -80,7 +80,7 @@ def test_one_command_for_each_kind(probe):
     )
     assert all("limit-20" in run and "seed-1-" in run for run in jobs["train_run"])
     assert any("-classify-seed-1-" in run for run in jobs["train_run"])
-    assert all(told.startswith("Asking tiny_bert-") for told in jobs["train_batch"])
+    assert all(message.startswith("Asking tiny_bert-") for message in jobs["train_batch"])
     asked = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=auto")
     assert "train_run" not in asked and asked["train_batch"]
     more = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=true")
@@ -93,16 +93,16 @@ def test_one_command_for_each_kind(probe):
 
 
 def test_several_by_a_preset_of_ones_own(probe):
-    own = """
+    preset = """
         model: [mine, ./my/tiny_bert]
         limit: 20
         models:
           mine: {folder: my/tiny_gpt, licence: MIT, title: My GPT}
     """
-    (probe / "presets/mine.yaml").write_text(own)
+    (probe / "presets/mine.yaml").write_text(preset)
     jobs = probe.jobs(*PRESET, "presets/mine.yaml")
     assert len(jobs["fetch_model"]) == 2
-    assert any(told.startswith("Asking mine, ") for told in jobs["train_batch"])
+    assert any(message.startswith("Asking mine, ") for message in jobs["train_batch"])
 
 
 @pytest.mark.parametrize(

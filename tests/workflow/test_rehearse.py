@@ -101,7 +101,7 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
     training = TRAINING | {"batch_size": 6_000, "max_length": 128, "compile": False}
     settings = SETTINGS | {"model": "tiny_bert", "training": training}
     entries = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
-    told = {
+    study = {
         "jobs": [
             {
                 "run": "a",
@@ -117,7 +117,7 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
         "scored": 8,
         "options": ["--device", "cpu"],
     }
-    write_json(tmp_path / "told.json", told)
+    write_json(tmp_path / "told.json", study)
     write_json(tmp_path / "files.json", {"missing": [], "configs": {}})
     command = (
         f"-m scripts.train.rehearse --study {tmp_path}/told.json --files {tmp_path}/files.json "

@@ -19,11 +19,11 @@ def families(jobs: dict[str, list[str]]) -> set[str]:
 def about(jobs: dict[str, list[str]], word: str) -> list[str]:
     """The jobs of fetch, clean and build that name a source."""
     return [
-        told
+        message
         for rule, messages in jobs.items()
         if rule.startswith(("fetch", "clean", "build"))
-        for told in messages
-        if word in told
+        for message in messages
+        if word in message
     ]
 
 
@@ -186,7 +186,7 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
     jobs = study.jobs()
     assert "fetch" not in families(jobs)
-    assert all(told.startswith("Already trained, if data") for told in jobs["train_batch"])
+    assert all(message.startswith("Already trained, if data") for message in jobs["train_batch"])
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="MIT"))
     assert study.jobs() == {}
     study.edit("scripts/clean/activitynet.py", MAIN, f"{MAIN}    added = 1\n")
@@ -279,8 +279,8 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study, pr
     """By their presence: no file of the project and no configuration changes."""
     dataset = "results/build/strided_sop/mini/stride-0"
     pairs = read_table(study / dataset / "val_1.parquet").to_pandas()
-    told = pairs["label"].map({0: "swapped", 1: "in_order"})
-    pd.DataFrame({"example_id": pairs["pair_id"], "label": told}).to_csv(
+    answers = pairs["label"].map({0: "swapped", 1: "in_order"})
+    pd.DataFrame({"example_id": pairs["pair_id"], "label": answers}).to_csv(
         study / "answers.csv", index=False
     )
     options = "--predictions answers.csv --split val_1 --name oracle --dataset"

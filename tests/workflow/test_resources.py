@@ -110,10 +110,10 @@ def put(entry, field: str, value) -> None:
 
 def files_of(study, study_name: str, name: str) -> list[str]:
     """The files that hold the entries of a kind: of resources/, or of the study's folder."""
-    own = f"scripts/studies/{study_name}"
+    folder = f"scripts/studies/{study_name}"
     return {
-        "studies": [f"{own}/study.yaml"],
-        "figures": [f"{own}/figures.yaml", "resources/figures.yaml"],
+        "studies": [f"{folder}/study.yaml"],
+        "figures": [f"{folder}/figures.yaml", "resources/figures.yaml"],
     }.get(name, [f"resources/{name}.yaml"])
 
 
@@ -133,9 +133,9 @@ def test_every_field_of_resources(touched, name):
     known = {}
     for file in before:
         known |= entries(read_yaml(study / file), study_name)
-    told = {field.split(".")[0] for one in FIELDS.values() for _, field, *_ in one[name]}
+    checked = {field.split(".")[0] for one in FIELDS.values() for _, field, *_ in one[name]}
     for entry in STUDIES[study_name]["used"][name]:
-        assert set(known[entry]) <= told, (
+        assert set(known[entry]) <= checked, (
             f"{name}: fields of {entry} that resource_fields.yaml does not tell"
         )
     wrong = []
@@ -154,11 +154,11 @@ def test_every_field_of_resources(touched, name):
                 study.change(file, mend)
             found, expected = study.rerun(), together[0][3]
             if found != expected:
-                told = ", ".join(
+                texts = ", ".join(
                     f"{entry}.{field} = {value}" for entry, field, value, _ in together
                 )
                 wrong.append(
-                    f"{told} reruns {found and sorted(found)}, not {expected and sorted(expected)}"
+                    f"{texts} reruns {found and sorted(found)}, not {expected and sorted(expected)}"
                 )
             for file, text in before.items():
                 (study / file).write_text(text)

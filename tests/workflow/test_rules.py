@@ -234,10 +234,10 @@ def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
         "    raise UserError('this went wrong, do that')\n",
     )
     done = study.snakemake("-s", broken / "Snakefile", "--cores", "2", "--configfile", "tiny.yaml")
-    told = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     assert done.returncode != 0
-    assert told.count("this went wrong, do that") == 1
-    assert len(told.encode()) < 2000, told
+    assert output.count("this went wrong, do that") == 1
+    assert len(output.encode()) < 2000, output
 
 
 @pytest.mark.parametrize("named", ["answers/*.csv", "answers/bob.csv"])

@@ -37,7 +37,7 @@ def prepared(tmp_path_factory):
     return folder
 
 
-def told(prepared, output, training=(), **options) -> list[str]:
+def arguments_of(prepared, output, training=(), **options) -> list[str]:
     """The arguments of a run on what is prepared."""
     given = {
         "data": prepared / "data",
@@ -53,7 +53,7 @@ def train(prepared, program):
     def call(output, training=(), ok=True, **options):
         environment = {name: options.pop(name) for name in list(options) if name.isupper()}
         return program(
-            "scripts.train.run", *told(prepared, output, training, **options), **environment
+            "scripts.train.run", *arguments_of(prepared, output, training, **options), **environment
         ).checked(ok)
 
     return call
@@ -69,7 +69,7 @@ def results(output) -> tuple:
 @pytest.fixture(scope="module")
 def undisturbed(prepared, program, tmp_path_factory):
     output = tmp_path_factory.mktemp("undisturbed")
-    program("scripts.train.run", *told(prepared, output)).checked()
+    program("scripts.train.run", *arguments_of(prepared, output)).checked()
     return output
 
 
@@ -79,7 +79,7 @@ def started(prepared, output, *flags, **options) -> subprocess.Popen:
         sys.executable,
         "-m",
         "scripts.train.run",
-        *told(prepared, output, checkpoint_seconds=0.05, **options),
+        *arguments_of(prepared, output, checkpoint_seconds=0.05, **options),
         *flags,
     ]
     process = subprocess.Popen(
@@ -179,7 +179,7 @@ def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared,
 
 
 def test_a_second_process_waits_for_the_first(prepared, tmp_path):
-    command = [sys.executable, "-m", "scripts.train.run", *told(prepared, tmp_path)]
+    command = [sys.executable, "-m", "scripts.train.run", *arguments_of(prepared, tmp_path)]
     both = [
         subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(2)
     ]
@@ -261,8 +261,8 @@ def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
         batch = tokenizer(
             list(rows["text_a"]), list(rows["text_b"]), padding=True, return_tensors="pt"
         )
-        own = torch.log_softmax(network.eval()(**batch).logits, -1).numpy()
-    np.testing.assert_allclose(np.stack(predictions["score"]), own[:, [1, 0]], atol=1e-4)
+        expected = torch.log_softmax(network.eval()(**batch).logits, -1).numpy()
+    np.testing.assert_allclose(np.stack(predictions["score"]), expected[:, [1, 0]], atol=1e-4)
     assert np.stack(predictions["score"]).std(0).min() > 0.005, (
         "the scores must differ between pairs"
     )
@@ -316,9 +316,9 @@ def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
     facts = read_json(tmp_path / "run/run.json")
     assert (facts["labels"], facts["label_columns"]) == (["swapped", "in_order"], [0, 1, 1])
     history, predictions = results(tmp_path / "run")
-    told = np.stack(predictions["score"]).argmax(1)
+    predicted = np.stack(predictions["score"]).argmax(1)
     assert history["accuracy"].item() == pytest.approx(
-        np.mean(told == np.minimum(predictions["label"], 1))
+        np.mean(predicted == np.minimum(predictions["label"], 1))
     )
 
 
@@ -344,7 +344,7 @@ def test_an_orphan_ends(prepared, tmp_path):
         sys.executable,
         "-m",
         "scripts.train.run",
-        *told(prepared, tmp_path, {"epochs": 500}, checkpoint_seconds=0.05),
+        *arguments_of(prepared, tmp_path, {"epochs": 500}, checkpoint_seconds=0.05),
         "--log",
         str(tmp_path / "log"),
     ]

@@ -198,14 +198,14 @@ def test_no_video_of_what_is_measured_is_learnt_from(clean, build, tmp_path, nam
         set(table.loc[table["domain"] == "wikihow", "group_id"]) for table in tables.values()
     ]
     assert not articles[0] & articles[1] and len(articles[0] | articles[1]) == 6
-    told = pd.read_csv(tmp_path / "built/leakage.csv")
+    leakage = pd.read_csv(tmp_path / "built/leakage.csv")
     named = name.endswith(".jsonl")  # a video that is named is believed
-    assert told.loc[told["split"] == "dropped", ["reason", "items"]].to_numpy().tolist() == (
+    assert leakage.loc[leakage["split"] == "dropped", ["reason", "items"]].to_numpy().tolist() == (
         [["no video has its captions", 1]]
         if named
         else [["no video has its captions", 1], ["several videos have its captions", 1]]
     )
-    assert told["items"].sum() == len(items())
+    assert leakage["items"].sum() == len(items())
     every = pd.concat(tables.values())
     right = every[every["label"] == 1].set_index("instance_id")
     assert (every.groupby("instance_id")["label"].agg(["sum", "size"]) == [1, 4]).all().all()
@@ -366,12 +366,12 @@ def test_items_to_read_and_what_the_paper_says(inputs, tmp_path):
     of_video, of_article = (
         cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow")
     )
-    told = next(column for column in cards if column.startswith("model: BERT"))
+    column = next(column for column in cards if column.startswith("model: BERT"))
     assert set(of_video["Model right"]) == {"yes"}
     assert set(of_article["Model right"]) == {"no"}
     assert cards.groupby("Item").size().eq(4).all()
-    assert not of_video[told].str.contains("×").any()
-    assert of_article.groupby("Item")[told].agg(lambda cells: cells.str.contains("×").any()).all()
+    assert not of_video[column].str.contains("×").any()
+    assert of_article.groupby("Item")[column].agg(lambda cells: cells.str.contains("×").any()).all()
     here = beside.set_index("Row")["Here"]
     assert here["BERT-Base"].startswith("57.1")
     assert here["ESIM + ELMo"] == ""

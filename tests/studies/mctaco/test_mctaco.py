@@ -36,12 +36,12 @@ def slow_scores(candidates: list[tuple[int, int]]) -> tuple[int, float]:
     candidates: (likely, accepted).
     """
     likely = sum(gold for gold, _ in candidates)
-    accepted = sum(told for _, told in candidates)
-    right = sum(gold and told for gold, told in candidates)
+    accepted = sum(judged for _, judged in candidates)
+    right = sum(gold and judged for gold, judged in candidates)
     precision = right / accepted if accepted else 1.0
     recall = right / likely if likely else 1.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
-    return int(all(gold == told for gold, told in candidates)), f1
+    return int(all(gold == judged for gold, judged in candidates)), f1
 
 
 QUESTIONS = st.lists(
@@ -76,7 +76,7 @@ def test_chance_is_the_mean_over_all_answers(questions):
             [(number >> bit) & 1 for bit in range(len(gold_labels))]
             for number in range(2 ** len(gold_labels))
         ]
-        scored = [slow_scores(list(zip(gold_labels, told))) for told in ways]
+        scored = [slow_scores(list(zip(gold_labels, judged))) for judged in ways]
         assert exact[place] == pytest.approx(np.mean([one for one, _ in scored]))
         assert f1[place] == pytest.approx(np.mean([one for _, one in scored]))
 
@@ -486,18 +486,18 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     assert "category=ordering" not in gold.index
     assert 0.5 < gold.loc["category=duration", "value"] <= 1
     assert gold.loc["category=duration", "n"] > 30
-    told = metrics[
+    rows = metrics[
         (metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")
     ].set_index("metric")
-    assert (told["value"][["exact_match", "f1", "exact_match_range"]] * 100).round(2).tolist() == [
+    assert (rows["value"][["exact_match", "f1", "exact_match_range"]] * 100).round(2).tolist() == [
         42.72,
         69.93,
         43.62,
     ]
-    assert set(told["method"]) == {"released"}
-    assert told["unit_normalization"].all()
-    assert told["seed"].isna().all()
-    assert told.loc["f1_minus_exact_match", "value"] == pytest.approx(0.2721, abs=1e-4)
+    assert set(rows["method"]) == {"released"}
+    assert rows["unit_normalization"].all()
+    assert rows["seed"].isna().all()
+    assert rows.loc["f1_minus_exact_match", "value"] == pytest.approx(0.2721, abs=1e-4)
     assert set(
         "random always_yes always_no gold m bert_unit_normalization_released".split()
     ) == set(metrics["model"])

@@ -92,8 +92,8 @@ def scored(mirror, program, tmp_path_factory):
     cut = "".join(zero.read_text().splitlines(keepends=True)[:1332])
     for name, text in (("cut", cut), ("few", few.read_text())):
         (folder / f"fetch/temporal_llms/{name}.txt").write_text(text)
-        told = {"name": name, "file": f"{name}.txt", "form": "letters", "joined": ""}
-        rows.append(rows[0] | told)
+        more = {"name": name, "file": f"{name}.txt", "form": "letters", "joined": ""}
+        rows.append(rows[0] | more)
     write_table_of(folder / "released.csv", rows)
     program(
         f"scripts.clean.mctaco --source mctaco --fetched {mirror}/{GOLD} --output {folder}/clean",

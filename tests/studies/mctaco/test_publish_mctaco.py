@@ -234,12 +234,12 @@ def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tm
     rows = metric_rows(curve=False)
     again = [row | {"experiment": "again"} for row in rows]
     other = [row | {"value": row["value"] + 0.01} for row in again if row["model"] == "bert_base"]
-    once, twice, both = (
+    first, second, both = (
         mctaco_metrics(Study(tmp_path / name, program, table).metrics, MODELS)
         for name, table in (("once", rows), ("twice", rows + again), ("both", rows + other))
     )
-    assert len(once) == len(twice) and set(once["system"]) == set(twice["system"])
-    assert (once[once["model"] == "random"].groupby(["slice", "metric"]).size() == 1).all()
+    assert len(first) == len(second) and set(first["system"]) == set(second["system"])
+    assert (first[first["model"] == "random"].groupby(["slice", "metric"]).size() == 1).all()
     assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= set(
         both["system"]
     )
@@ -320,7 +320,7 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
     """
     rows = released_rows(0.5)
     above = next(row for row in rows if row["metric"] == "exact_match")
-    told = [
+    differences = [
         above
         | {
             "experiment": experiment,
@@ -336,7 +336,7 @@ def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_
         )
     ]
     again = [row | {"experiment": "without_controls"} for row in rows]
-    inputs = Study(tmp_path, program, metric_rows(curve=False) + rows + again + told)
+    inputs = Study(tmp_path, program, metric_rows(curve=False) + rows + again + differences)
     inputs.call("mctaco_table")
     systems = table_of(inputs, "mctaco_table").set_index("System")
     assert systems.index.str.contains("released").sum() == 1

@@ -11,7 +11,7 @@ from scripts.data.tables import PREDICTIONS, read_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
-def told(pair: int) -> dict:
+def scored_pair(pair: int) -> dict:
     """A pair of the dataset, at the borders of the slices."""
     return {
         "pair_id": f"v{pair // 4}:0:{pair}",
@@ -60,7 +60,7 @@ category=Cars: category == 'Cars'
 @pytest.fixture
 def trained(tmp_path):
     """Two seeds of one dataset: 30 videos of 4 pairs; the right answers are known."""
-    pairs = [told(pair) for pair in range(120)]
+    pairs = [scored_pair(pair) for pair in range(120)]
     write_rows(pairs, tmp_path / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
     examples, right = (
         pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"}),
@@ -171,7 +171,7 @@ def test_every_slice_and_their_n_add_up_to_all(program, trained):
     assert set(metrics.loc[metrics["metric"] == "peak_accuracy", "slice"]) == {"all"}
     metrics = metrics[metrics["metric"] == "accuracy"]
     assert set(metrics["slice"]) == {"all", *SLICES}
-    pairs = pd.DataFrame(map(told, range(120))).join(
+    pairs = pd.DataFrame(map(scored_pair, range(120))).join(
         pd.DataFrame({seed: right[seed, "held_out"] for seed in (1, 2)})
     )
     for seed in (1, 2):
@@ -211,7 +211,7 @@ def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
 def test_a_dataset_that_does_not_fit_is_refused(program, trained, changed, said):
     folder, _ = trained
     place = folder / "build/sample_howto100m/stride-0/val.parquet"
-    pairs = changed([told(pair) for pair in range(120)])
+    pairs = changed([scored_pair(pair) for pair in range(120)])
     write_rows(pairs, place, STRIDED_PAIRS)
     error = evaluate(program, folder, ok=False)
     assert said in error

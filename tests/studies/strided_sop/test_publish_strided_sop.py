@@ -121,11 +121,11 @@ def test_pairs_that_people_answered_tell_who_was_right(study):
     table = read_csv(study.publish / "tables/strided_sop_examples.csv")
     study.human.unlink()
     (study.publish / "tables/strided_sop_examples.csv").write_bytes(before)
-    told = table[table["Human right"] != ""].set_index("Item")
-    assert told["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, (
+    judged = table[table["Human right"] != ""].set_index("Item")
+    assert judged["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, (
         "cells of few are drawn as well"
     )
-    assert told["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
+    assert judged["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
 
 
 def test_accuracy_by_stride_and_weight(program, tmp_path, monkeypatch):
@@ -133,10 +133,10 @@ def test_accuracy_by_stride_and_weight(program, tmp_path, monkeypatch):
     for experiment, weight in (("alone", 0.0), ("both", 0.5)):
         for stride in (0, 3):
             place = {"source": "sample_activitynet", "dataset": f"stride-{stride}"}
-            value, told = 0.5 + weight / 10 + stride / 100, {"split": "val_1", "stride": stride}
+            value, of_place = 0.5 + weight / 10 + stride / 100, {"split": "val_1", "stride": stride}
             rows += [
                 measured_rows(
-                    "strided_sop", metric, experiment, value, np.full(50, 0.5), **place | told
+                    "strided_sop", metric, experiment, value, np.full(50, 0.5), **place | of_place
                 )
                 for metric in ("accuracy", "peak_accuracy")
             ]

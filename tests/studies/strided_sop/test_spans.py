@@ -57,7 +57,7 @@ def test_all_pairs_of_every_span_are_there(program, cleaned, length, stride):  #
         plain = read_table(cleaned / "pairs/val.parquet")
         assert plain.equals(read_table(cleaned / "out/val.parquet"))
     learnt = read_table(cleaned / "out/train.parquet").to_pandas()["stride"].value_counts()
-    assert sorted(learnt.index) == [apart * step - 1 for apart in range(1, length)]
+    assert sorted(learnt.index) == [distance * step - 1 for distance in range(1, length)]
     assert learnt.nunique() == 1
 
 
@@ -82,7 +82,7 @@ def test_the_order_told_equals_brute_force(length, seed):
     pairs = list(combinations(range(length), 2))
     odds = random.integers(-2, 3, (6, len(pairs))).astype(float)  # whole numbers: many tie
     found = order_outcomes_by_pairs(odds, length)
-    for one, told in zip(odds, found):
+    for one, values in zip(odds, found):
         sums = {}
         for order in permutations(range(length)):
             sums[order] = sum(
@@ -90,13 +90,15 @@ def test_the_order_told_equals_brute_force(length, seed):
                 for (first, last), log in zip(pairs, one)
             )
         best = [order for order, total in sums.items() if total == max(sums.values())]
-        assert told[0] == pytest.approx(np.mean([order == tuple(range(length)) for order in best]))
+        assert values[0] == pytest.approx(
+            np.mean([order == tuple(range(length)) for order in best])
+        )
         taus = [
             kendalltau(range(length), [order.index(unit) for unit in range(length)]).statistic
             for order in best
         ]
-        assert 2 * told[1:].mean() - 1 == pytest.approx(np.mean(taus))
-        for (first, last), share in zip(pairs, told[1:]):
+        assert 2 * values[1:].mean() - 1 == pytest.approx(np.mean(taus))
+        for (first, last), share in zip(pairs, values[1:]):
             assert share == pytest.approx(
                 np.mean([order.index(first) < order.index(last) for order in best])
             )

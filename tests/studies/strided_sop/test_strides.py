@@ -209,19 +209,20 @@ def test_numbers_equal_a_slow_reference(predict):
         by_stride = (
             share if predict == "stride" else [share[2 * at] + share[2 * at + 1] for at in range(3)]
         )
-        told = int(np.argmax(by_stride))
-        right.append(told == stride)
-        errors.append(abs(told - stride) / 2)
-        confusion[stride, told] += 1
+        predicted = int(np.argmax(by_stride))
+        right.append(predicted == stride)
+        errors.append(abs(predicted - stride) / 2)
+        confusion[stride, predicted] += 1
         orders.append((share[1::2].sum() > share[::2].sum()) == true % 2)
         both.append(np.argmax(share) == true)
     assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right))
     assert found["all", "stride_error"] == pytest.approx(np.mean(errors))
     shares = confusion / confusion.sum(1, keepdims=True)
     assert all(
-        found[f"stride={true}; predicted={told}", "confusion"] == pytest.approx(shares[true, told])
+        found[f"stride={true}; predicted={predicted}", "confusion"]
+        == pytest.approx(shares[true, predicted])
         for true in range(3)
-        for told in range(3)
+        for predicted in range(3)
     )
     if predict == "order_and_stride":
         assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders))
@@ -230,7 +231,7 @@ def test_numbers_equal_a_slow_reference(predict):
         assert ("all", "order_accuracy") not in found
 
 
-def row(context: str | None, stride: int, seconds: float, value: float, **told) -> dict:
+def row(context: str | None, stride: int, seconds: float, value: float, **more) -> dict:
     return (
         dict.fromkeys(SCHEMA.names)
         | {
@@ -258,7 +259,7 @@ def row(context: str | None, stride: int, seconds: float, value: float, **told) 
             "draws": np.full(50, value, np.float32),
             "sample": False,
         }
-        | told
+        | more
     )
 
 

@@ -130,14 +130,15 @@ def metric_rows() -> list[dict]:
             rows += [
                 same
                 | {
-                    "slice": f"label={label}; predicted={told}",
+                    "slice": f"label={label}; predicted={predicted}",
                     "metric": "confusion",
                     "seed": None,
                     "n": 6140,
-                    "value": share[label] * (0.6 if label == told else 0.4 / (len(labels) - 1)),
+                    "value": share[label]
+                    * (0.6 if label == predicted else 0.4 / (len(labels) - 1)),
                 }
                 for label in labels
-                for told in labels
+                for predicted in labels
             ]
     rows = with_draws(rows + held_out_rows())
     return rows + above_controls(rows)
@@ -241,11 +242,11 @@ def make_run(
     scores = []
     for number, pair in enumerate(pairs):
         right = min(pair["label"], len(labels) - 1)
-        told = (right + 1) % len(labels) if number < 8 and seed in (0, SEEDS[0]) else right
+        predicted = (right + 1) % len(labels) if number < 8 and seed in (0, SEEDS[0]) else right
         score = np.full(
             len(labels), np.log((0.4 - 0.04 * number) / (len(labels) - 1)) if number < 8 else -3.0
         )
-        score[told] = np.log(0.6 + 0.04 * number) if number < 8 else -0.1
+        score[predicted] = np.log(0.6 + 0.04 * number) if number < 8 else -0.1
         scores.append(score)
     selection = "direct" if method == "direct" else "held_out"
     training = {"max_length": 128, "precision": "auto"} | (LEARNT if method != "direct" else {})

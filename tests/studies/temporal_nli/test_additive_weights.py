@@ -83,5 +83,5 @@ def test_two_weights_are_all_that_the_model_says_of_a_pair(name):
     _, _, _, preposition = LISTS[name]
     first = pairs["first"].str.extract(rf" {preposition} (.*)\.")[0]
     second = pairs["second"].str.extract(r" before (.*)\.")[0]
-    told = weights["hypothesis"][second].to_numpy() - weights["premise"][first].to_numpy()
-    assert odds(pairs) == pytest.approx(told)
+    expected = weights["hypothesis"][second].to_numpy() - weights["premise"][first].to_numpy()
+    assert odds(pairs) == pytest.approx(expected)

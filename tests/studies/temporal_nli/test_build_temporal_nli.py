@@ -219,9 +219,9 @@ def test_bins_of_difference_and_size_hold_what_they_say(generated):
     bins = size.groupby(cross["hypothesis_size"]).agg(["min", "max"])
     assert bins["max"]["to_3"] <= 3 < bins["min"]["to_6"]
     assert bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
-    apart = (size - first).abs().groupby(cross["distance"]).agg(["min", "max"])
-    assert apart["max"]["to_1"] <= 1 < apart["min"]["to_2"]
-    assert apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
+    distances = (size - first).abs().groupby(cross["distance"]).agg(["min", "max"])
+    assert distances["max"]["to_1"] <= 1 < distances["min"]["to_2"]
+    assert distances["max"]["to_3"] <= 3 < distances["min"]["over_3"]
     for challenge_set in ("temp_order", "temp_duration"):
         table = pd.concat(generated[challenge_set].values())
         shares = table["difference"].groupby(table["distance"]).agg(["min", "max"])
@@ -345,8 +345,8 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
     ],
 )
 def test_a_set_that_cannot_be_made_is_refused(generate, challenge_set, mend, options, said):
-    told = generate(challenge_set, mend, ok=False, **options)
-    assert said in told and "Traceback" not in told
+    error = generate(challenge_set, mend, ok=False, **options)
+    assert said in error and "Traceback" not in error
 
 
 def clean(program, folder, templates, expect: dict):

@@ -19,14 +19,14 @@ from tests.rows import rows_of
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
 
 
-def slow_weighted_f1(gold: list[int], told: list[int]) -> float:
+def slow_weighted_f1(gold: list[int], predicted: list[int]) -> float:
     """As it is defined: for each label its F1 from precision and recall,
     weighted by how often the label occurs.
     """
     total = 0.0
     for label in set(gold):
-        right = sum(g == t == label for g, t in zip(gold, told))
-        precision = right / told.count(label) if label in told else 0.0
+        right = sum(g == t == label for g, t in zip(gold, predicted))
+        precision = right / predicted.count(label) if label in predicted else 0.0
         recall = right / gold.count(label)
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         total += f1 * gold.count(label) / len(gold)
@@ -39,13 +39,13 @@ def slow_weighted_f1(gold: list[int], told: list[int]) -> float:
     )
 )
 def test_metrics_equal_a_slow_reference(rows):
-    gold, told, group = (np.array(column) for column in zip(*rows))
-    counts = counts_of(gold, told, group, 3, 5)
+    gold, predicted, group = (np.array(column) for column in zip(*rows))
+    counts = counts_of(gold, predicted, group, 3, 5)
     many = counts[:, 0].sum()
     assert many == counts[:, 1].sum() == len(rows)
-    assert accuracy(counts.sum(0), many) == pytest.approx(np.mean(gold == told))
+    assert accuracy(counts.sum(0), many) == pytest.approx(np.mean(gold == predicted))
     assert weighted_f1(counts.sum(0), many) == pytest.approx(
-        slow_weighted_f1(list(gold), list(told))
+        slow_weighted_f1(list(gold), list(predicted))
     )
 
 
@@ -156,10 +156,10 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     build, pairs = released[0], released[1]["temp_duration"]
     gold = pairs["label"].to_numpy()
     draw = np.random.default_rng(3)
-    told = {seed: np.where(draw.random(len(gold)) < 0.9, gold, 1) for seed in (3, 5)}
+    by_seed = {seed: np.where(draw.random(len(gold)) < 0.9, gold, 1) for seed in (3, 5)}
     runs = [
         write_nli_run(tmp_path, "temp_duration", pairs, predicted, "train", seed)
-        for seed, predicted in told.items()
+        for seed, predicted in by_seed.items()
     ]
     runs.append(
         write_nli_run(
@@ -181,8 +181,10 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
         ("hypothesis_type=less_than_gold", pairs["hypothesis_type"] == "less_than_gold"),
     ]:
         found = train[(train["slice"] == part) & (train["metric"] == "accuracy")].set_index("seed")
-        exact = {seed: np.mean(predicted[rows] == gold[rows]) for seed, predicted in told.items()}
-        assert {seed: found.loc[seed, "value"] for seed in told} == pytest.approx(exact)
+        exact = {
+            seed: np.mean(predicted[rows] == gold[rows]) for seed, predicted in by_seed.items()
+        }
+        assert {seed: found.loc[seed, "value"] for seed in by_seed} == pytest.approx(exact)
         mean = found[found.index.isna()].iloc[0]
         assert mean["value"] == pytest.approx(np.mean(list(exact.values())))
         assert mean["sd"] == pytest.approx(np.std(list(exact.values()), ddof=1))
@@ -190,11 +192,11 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     f1 = train[
         (train["slice"] == "all") & (train["metric"] == "weighted_f1") & (train["seed"] == 3)
     ]["value"].iloc[0]
-    assert f1 == pytest.approx(slow_weighted_f1(list(gold), list(told[3])))
+    assert f1 == pytest.approx(slow_weighted_f1(list(gold), list(by_seed[3])))
     shares = train[train["metric"] == "confusion"].set_index("slice")["value"]
     assert shares.sum() == pytest.approx(1) and len(shares) == 9
     assert shares["label=entailment; predicted=neutral"] == pytest.approx(
-        np.mean([np.mean((gold == 0) & (predicted == 1)) for predicted in told.values()])
+        np.mean([np.mean((gold == 0) & (predicted == 1)) for predicted in by_seed.values()])
     )
     direct = metrics[metrics["method"] == "direct"]
     assert set(direct["scoring"]) == {"binary"} and direct["seed"].isna().all()
@@ -238,12 +240,12 @@ def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path
         }[challenge_set]
     )
     assert all(0 < count < len(pairs) for count in withheld.values())
-    told = metrics[
+    rows = metrics[
         (metrics["metric"] == "says_entailment")
         & (metrics["slice"] == "all")
         & (metrics["model"] == "m")
     ]
-    assert told["value"].tolist() == pytest.approx([(gold == 0).mean()] * 2)
+    assert rows["value"].tolist() == pytest.approx([(gold == 0).mean()] * 2)
 
 
 def test_what_is_held_out_is_measured_apart(released, program, tmp_path):

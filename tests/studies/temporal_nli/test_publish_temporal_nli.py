@@ -231,14 +231,14 @@ def test_pairs_to_read_tell_who_was_wrong(study):
     systems = [name for name in table if name.startswith("model: ")]
     number = table["Item"].str.rpartition(":")[2].astype(int)
     for name in systems:
-        told = table.loc[table[name] != "", name].str.extract(
+        cells = table.loc[table[name] != "", name].str.extract(
             r"^(entailment|neutral|contradiction|not entailment) (\d\.\d\d)( ×)?$"
         )
-        assert (told[2].notna() == (number[told.index] < 8)).all(), (
+        assert (cells[2].notna() == (number[cells.index] < 8)).all(), (
             "first seeds are wrong on pairs 0 to 7"
         )
-        surely = np.where(number < 8, 0.6 + 0.04 * number, np.exp(-0.1))[told.index]
-        assert told[1].tolist() == [f"{value:.2f}" for value in surely]
+        surely = np.where(number < 8, 0.6 + 0.04 * number, np.exp(-0.1))[cells.index]
+        assert cells[1].tolist() == [f"{value:.2f}" for value in surely]
     assert (table["Model right"] == np.where(number < 8, "no", "yes")).all()
     assert (table["Premise"] == HOSTILE).all()
     cells = table.groupby(["Corpus", "Dataset", "Model right"]).size()
@@ -284,7 +284,7 @@ def test_differences_sums_and_slices_beside_rows(facts):
     assert several == [("58.0", "−2.0")], "the mean over all examples of the slices"
     share = beside(fixed, metric="weighted_f1", unit="", value="0.5")
     assert share == [("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")]
-    told = beside(f"{same}slice=label=neutral; predicted=*", metric="confusion.sum")
-    assert {here for here, _ in told} == {"25.0"}
+    values = beside(f"{same}slice=label=neutral; predicted=*", metric="confusion.sum")
+    assert {here for here, _ in values} == {"25.0"}
     setting, metric = "source~temporal_nli_release; split=train", "cleaning.temp_order pairs"
     assert beside(setting, metric=metric, value="16980") == [("16,980", "0")]

@@ -253,8 +253,8 @@ def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(build):
     assert len(rows) == 60 and len(contrast_pairs(rows["example_id"])) == 30
     assert set(rows["example_id"]) < set(split_of(whole)["example_id"])
     assert provenance_of(cut / "test.parquet")["options"]["contrast"] == "times"
-    told = provenance_of(build("temp_order") / "test.parquet")["options"]
-    assert not {"balanced", "contrast"} & set(told)
+    options = provenance_of(build("temp_order") / "test.parquet")["options"]
+    assert not {"balanced", "contrast"} & set(options)
 
 
 def test_pairs_that_belong_together_are_measured_together(build, program, tmp_path):
@@ -262,7 +262,7 @@ def test_pairs_that_belong_together_are_measured_together(build, program, tmp_pa
     folder = build("temp_duration", contrast="preposition")
     rows = split_of(folder)
     gold, draw = rows["label"].to_numpy(), np.random.default_rng(2)
-    told = {seed: np.where(draw.random(len(gold)) < 0.8, gold, 1) for seed in (1, 2)}
+    by_seed = {seed: np.where(draw.random(len(gold)) < 0.8, gold, 1) for seed in (1, 2)}
     runs = [
         write_run(
             tmp_path,
@@ -278,7 +278,7 @@ def test_pairs_that_belong_together_are_measured_together(build, program, tmp_pa
             train_examples=9,
             data_options={"held_out": "template", "contrast": "preposition"},
         )
-        for seed, predicted in told.items()
+        for seed, predicted in by_seed.items()
     ]
     program(
         f"scripts.studies.temporal_nli.evaluate --experiment e --trained {tmp_path} --build "
@@ -290,7 +290,7 @@ def test_pairs_that_belong_together_are_measured_together(build, program, tmp_pa
     metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
     assert set(metrics["contrast"]) == {"preposition"} and metrics["balanced"].isna().all()
     found = metrics[metrics["scoring"] == "ternary"].set_index(["model", "metric", "slice", "seed"])
-    for seed, predicted in told.items():
+    for seed, predicted in by_seed.items():
         right = dict(zip(rows["example_id"], predicted == gold))
         both = [
             right[name] and right[name + COUNTERPART]

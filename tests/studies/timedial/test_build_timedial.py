@@ -486,11 +486,11 @@ def test_negatives_from_the_dialog(corpus, where, most):
     for (instance, dialog), options in built.groupby(["instance_id", "dialog_id"]):
         values = options["candidate"].str.lower().map(value)
         assert len(options) == 4 and values.is_unique, instance
-        own = said[dialog] - {values[options["label"] == 1].iloc[0]}
+        of_dialog = said[dialog] - {values[options["label"] == 1].iloc[0]}
         wrong = set(values[options["label"] == 0])
-        assert len(wrong & own) >= min(most, len(own)), instance
+        assert len(wrong & of_dialog) >= min(most, len(of_dialog)), instance
         if where == "dialog":
-            assert len(wrong - own) == 3 - min(3, len(own)), instance
+            assert len(wrong - of_dialog) == 3 - min(3, len(of_dialog)), instance
 
 
 def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
@@ -637,7 +637,7 @@ def test_the_kind_behind_a_mask(corpus):
     the mask stands for characters 19 to 28. The closest span of those there counts.
     """
     template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
-    for spans, told in rows_of("""
+    for spans, expected in rows_of("""
         []                                                                     | [other, true]
         [[19, 28, duration, false]]                                            | [duration, false]
         [[11, 31, set, false], [19, 28, duration, true], [19, 30, age, false]] | [duration, true]
@@ -653,7 +653,7 @@ def test_the_kind_behind_a_mask(corpus):
         )
         test = corpus.build()["test"].set_index("instance_id")
         assert set(test.loc["1", ["kind", "has_numeral"]].itertuples(index=False, name=None)) == {
-            tuple(told)
+            tuple(expected)
         }
 
 
@@ -692,7 +692,9 @@ def test_draws_are_as_frequent_as_texts_are_wide(widths, wanted, most):
     )
     pool = pd.DataFrame({"meaning": np.arange(len(widths)), "end": widths.cumsum()})
     rows = drawn(ids, places, pool, wanted, 0)
-    assert all(len({*row, own}) == wanted + 1 for row, own in zip(rows.tolist(), places["meaning"]))
+    assert all(
+        len({*row, meaning}) == wanted + 1 for row, meaning in zip(rows.tolist(), places["meaning"])
+    )
     expected = 4000 * wanted * widths / widths.sum()
     assert ((np.bincount(rows.ravel()) - expected) ** 2 / expected).sum() < most
     # A draw depends on its instance alone.

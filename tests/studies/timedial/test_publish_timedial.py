@@ -467,7 +467,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
 
     call("timedial").checked()
     real = read_texts(tmp_path / "table.csv").set_index("Number").drop(columns="Corpus")
-    told = {
+    expected = {
         "instances": "3 2 1 1,104",
         "turns of a dialog": "2.3 2.0 3.0 11.7",
         "words of a turn": "3.7 5.0 2.0 16.5",
@@ -476,7 +476,7 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
         "wrong options by phrase matching (%)": "33.3 50.0 0.0 16.3",
     }
     assert list(real) == ["All", "test", "extras", "In the paper"]
-    assert {name: " ".join(real.loc[name]) for name in told} == told
+    assert {name: " ".join(real.loc[name]) for name in expected} == expected
     call("other").refused("no source other", lines=1)
 
 
@@ -548,8 +548,8 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
     )
     assert len(wide) == 12
     assert (wide["local"] - wide["full"] > -0.01).sum() == 5, "equal or higher in 5 of the 12 cases"
-    apart = (wide["full"] - table_5.reindex(wide.index)).round(1)
-    assert apart[apart.abs() > 0.1].to_dict() == {
+    differences = (wide["full"] - table_5.reindex(wide.index)).round(1)
+    assert differences[differences.abs() > 0.1].to_dict() == {
         ("classify", "bert_base", "in"): -1.2,
         ("classify", "bert_base", "out"): -3.2,
     }, "the paper's own tables differ"

@@ -85,12 +85,12 @@ def test_both_metrics_equal_a_slow_reference(instances, draw):
 def test_chance_is_the_mean_over_all_orders_of_what_ties(instances, draw):
     wanted, all_errors = [], []
     for labels, scores in instances:
-        told = []
+        results = []
         for order in itertools.permutations(range(len(labels))):
             pairs = list(zip(scores, order))
-            told.append(slow(labels, [sorted(pairs).index(pair) for pair in pairs]))
-        wanted.append(np.mean([right for right, _ in told]))
-        all_errors += np.mean([errors for _, errors in told], axis=0).tolist()
+            results.append(slow(labels, [sorted(pairs).index(pair) for pair in pairs]))
+        wanted.append(np.mean([right for right, _ in results]))
+        all_errors += np.mean([errors for _, errors in results], axis=0).tolist()
     accurate, above = in_any_order(outranked_by_chance, instances, draw)
     assert accurate == pytest.approx(wanted) and above == pytest.approx(all_errors)
 
@@ -418,17 +418,19 @@ def scored(tmp_path, program):
 
 def test_a_file_of_scores(scored):
     done = scored(f"{SECOND}\n{FIRST}\n").checked()
-    lines, told = done.stdout.splitlines(), {}
+    lines, numbers = done.stdout.splitlines(), {}
     for line in lines:
         if line.endswith((": test", ": extras")):
             split = line.rpartition(" ")[2]
-        told[f"{split}: {line[:52].strip()}"] = line[52:].split()
-    assert told["test: two best accuracy"][0] == "0.00"
-    assert told["extras: one best accuracy"][0] == "100.00", "a tie is wrong"
-    assert told["test: wrong above right, rule=phrase"][0] == "100.00"
-    assert told["test: wrong above right, rule=numeral"][0] == "0.00"
-    assert told["test: wrong above right"] == "50.00 none of 1 2".split(), "of one, nothing is told"
-    assert "test: wrong above right, rule=open_ended" not in told, "there is none"
+        numbers[f"{split}: {line[:52].strip()}"] = line[52:].split()
+    assert numbers["test: two best accuracy"][0] == "0.00"
+    assert numbers["extras: one best accuracy"][0] == "100.00", "a tie is wrong"
+    assert numbers["test: wrong above right, rule=phrase"][0] == "100.00"
+    assert numbers["test: wrong above right, rule=numeral"][0] == "0.00"
+    assert numbers["test: wrong above right"] == "50.00 none of 1 2".split(), (
+        "of one, nothing is told"
+    )
+    assert "test: wrong above right, rule=open_ended" not in numbers, "there is none"
 
 
 @each_row(
