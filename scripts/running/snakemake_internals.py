@@ -126,6 +126,16 @@ def start_jobs_when_one_ends(workflow) -> None:
         workflow.scheduler.job_rate_limiter = None
 
 
+def put_first(workflow, file: str) -> None:
+    """Let the jobs that a file needs go before all others, as --prioritize does; unless that is
+    given.
+    """
+    dag = workflow.dag
+    if is_known() and not dag.priorityfiles and not dag.priorityrules:
+        dag.priorityfiles = {file}
+        dag.update_priority()
+
+
 def keep_records_with_results() -> None:
     """Let Snakemake's records stand in results/, so that results taken elsewhere are known there.
     .snakemake/metadata becomes a link: when jobs start, and wherever there are records.

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
@@ -158,6 +159,12 @@ class Start:
             internals.keep_records_with_results()
             if self.is_main:
                 internals.start_jobs_when_one_ends(self.workflow)
+                internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
+
+    def shortest_study(self) -> str:
+        """The study of the fewest runs, whose figures are there first."""
+        runs = Counter(run.study for run in self.work.runs.values())
+        return min(runs, key=runs.__getitem__, default=ALL)
 
     def parameters(self, rule: str, **fixed: str) -> dict[str, Callable]:
         """The parameters of a rule, by its function in Jobs; fixed: what no wildcard says.
