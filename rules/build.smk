@@ -39,9 +39,7 @@ rule build_dataset:
     message:
         "Building {wildcards.study}: {wildcards.source}, {wildcards.dataset}"
     shell:
-        "rm -rf {params.folder:q}"
-        " && python -m {params.program} {params.arguments} --log {log:q}"
-        " && python -m {params.manifest}"
+        'rm -rf "$(dirname {output.manifest:q})"' " && python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule build_temporal_spans:
@@ -65,6 +63,5 @@ rule build_temporal_spans:
     message:
         "Finding temporal expressions in {wildcards.source}"
     shell:
-        "rm -rf {params.folder:q}"
+        'rm -rf "$(dirname {output.manifest:q})"'
         " && python -m {params.program} {params.arguments} --processes {threads} --log {log:q}"
-        " && python -m {params.manifest}"

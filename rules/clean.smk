@@ -37,6 +37,5 @@ rule clean_corpus:
     message:
         "Cleaning {wildcards.source}"
     shell:
-        "rm -rf {params.folder:q}"
+        'rm -rf "$(dirname {output.manifest:q})"'
         " && python -m {params.program} {params.arguments} --processes {threads} --log {log:q}"
-        " && python -m {params.manifest}"

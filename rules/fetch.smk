@@ -34,7 +34,7 @@ rule fetch_source:
     message:
         "Fetching the corpus {wildcards.source}"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}" " && python -m {params.manifest}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule fetch_sample:
@@ -56,7 +56,7 @@ rule fetch_sample:
     message:
         "Writing the sample corpus {wildcards.source}"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}" " && python -m {params.manifest}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 # An ESIM over the vectors of an encoder waits for that encoder.

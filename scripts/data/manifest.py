@@ -1,25 +1,18 @@
-"""Write down which files a folder of results holds:
-manifest.json, with the bytes and the sha256 of each.
+"""Which files a folder of results holds: manifest.json, with the bytes and the sha256 of each.
 
 How many files a source, a dataset or a model has differs from one to the next, but a rule of
 Snakemake has fixed outputs. So a rule's output is the manifest, written last, when every file is
 there; whoever reads the files depends on it.
 
-Reads  FOLDER/<file> for each FILE
-Writes OUTPUT: {"files": {"train.parquet": {"bytes": 12, "sha256": "…"}}}
-
-    python -m scripts.data.manifest \\
-        --folder results/clean/hirest train.parquet val.parquet cleaning.csv \\
-        --output results/clean/hirest/manifest.json
+    {"files": {"train.parquet": {"bytes": 12, "sha256": "…"}}}
 """
 
-import argparse
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.data.files import sha256_of, whole
-from scripts.running.program import UserError, execute, parser
+from scripts.running.program import UserError
 
 
 def describe(folder: Path, names: list[str]) -> dict:
@@ -126,19 +119,3 @@ def describe_beside(*files: Path) -> None:
         for file in files:
             file.unlink(missing_ok=True)
         raise
-
-
-def main(given: argparse.Namespace) -> None:
-    write_manifest(given.folder, given.files, given.output)
-
-
-def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("files", nargs="+", metavar="FILE", help="a file's path inside the folder")
-    options.add_argument("--folder", type=Path, required=True, help="the folder that holds them")
-    options.add_argument("--output", type=Path, required=True, help="the manifest to write")
-    return options
-
-
-if __name__ == "__main__":
-    execute(main, arguments().parse_args())

@@ -258,14 +258,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    program = fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
-    program.add_argument(
-        "--manifest",
-        type=Path,
-        metavar="FILE",
-        help="also write there which files came, as scripts.data.manifest does",
-    )
-    return program
+    return fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
 
 
 if __name__ == "__main__":

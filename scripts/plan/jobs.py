@@ -80,14 +80,10 @@ class Job:
             for key, value in (self.options | self.places).items()
             for argument in as_arguments(key, value)
         ]
-        made = sorted({file for file in inputs if file.startswith("results/")})
-        return argument_file([*given, *(f"--verify={file}" for file in made)])
-
-    def manifest_arguments(self, folder: Path) -> str:
-        """The arguments of the program that writes the manifest, as a file."""
-        return argument_file(
-            [*self.files, f"--folder={folder}", f"--output={folder / 'manifest.json'}"]
-        )
+        if self.files:
+            given += [f"--manifest={self.places['output']}/manifest.json", "--listed", *self.files]
+        read = sorted({file for file in inputs if file.startswith("results/")})
+        return argument_file([*given, *(f"--verify={file}" for file in read)])
 
 
 def as_arguments(key: str, value) -> list[str]:

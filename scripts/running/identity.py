@@ -221,10 +221,7 @@ def _scope_of(node: ast.AST) -> set[str]:
     if isinstance(node, (ast.Lambda, ast.ClassDef)):
         return bound
     return bound - {
-        name
-        for inner in _statements(node)
-        if isinstance(inner, ast.Global)
-        for name in inner.names
+        name for inner in _statements(node) if isinstance(inner, ast.Global) for name in inner.names
     }
 
 

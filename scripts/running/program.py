@@ -111,8 +111,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log, --verify, and
-    @FILE.
+    """An argument parser whose --help opens with the module's docstring; knows --log, --verify,
+    --manifest, --listed, and @FILE.
     """
     shared = _Parser(
         description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@"
@@ -125,6 +125,12 @@ def parser(doc: str) -> argparse.ArgumentParser:
         default=[],
         metavar="FILE",
         help="a file of an earlier stage, or its manifest: refuse it unless it is as it was left",
+    )
+    shared.add_argument(
+        "--manifest", type=Path, metavar="FILE", help="list there, at the end, the files that came"
+    )
+    shared.add_argument(
+        "--listed", nargs="+", metavar="NAME", help="the files for --manifest, in its folder"
     )
     return shared
 
@@ -271,7 +277,7 @@ def execute(
     """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1,
     Ctrl-C as exit 130. opens_log: main itself calls log_to, and check_made.
     """
-    from scripts.data.manifest import check_made  # late: it imports this module
+    from scripts.data.manifest import check_made, write_manifest  # late: it imports this module
 
     end_with_owner()
     terminal = logging.StreamHandler(sys.stderr)
@@ -285,6 +291,8 @@ def execute(
         if not opens_log:
             check_made(arguments.verify)
         main(arguments)
+        if arguments.listed:
+            write_manifest(arguments.manifest.parent, arguments.listed, arguments.manifest)
         sys.stdout.flush()
     except KeyboardInterrupt:
         log.error(

@@ -186,13 +186,6 @@ class Start:
             "arguments": lambda wildcards, input, output: ask(
                 wildcards, lambda job: f"@{job.arguments(input)}"
             ),
-            "folder": lambda wildcards, output: Path(output[0]).parent,
-            "manifest": lambda wildcards, output: ask(
-                wildcards,
-                lambda job: (
-                    f"scripts.data.manifest @{job.manifest_arguments(Path(output[0]).parent)}"
-                ),
-            ),
         }
 
     def batch_parameters(self) -> dict[str, Callable]:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from scripts.studies.mctaco.tables import ANSWERS
+from scripts.data.manifest import write_manifest
 from scripts.data.tables import write_table
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.hellaswag.tables import CHOICES
@@ -56,13 +57,8 @@ def built(tmp_path, program):
         for split, rows in ROWS.items():
             write_table(pairs(rows), folder / f"{split}.parquet", STRIDED_PAIRS, terms)
         (folder / "leakage.csv").write_text("a\n")
-        program(
-            f"scripts.data.manifest --output {folder}/manifest.json",
-            "--folder",
-            folder,
-            *(f"{split}.parquet" for split in ROWS),
-            "leakage.csv",
-        )
+        files = [*(f"{split}.parquet" for split in ROWS), "leakage.csv"]
+        write_manifest(folder, files, folder / "manifest.json")
     card(program, tmp_path).checked()
     return tmp_path
 

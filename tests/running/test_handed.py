@@ -18,7 +18,7 @@ from scripts.running.job_files import (
     rows_of,
     write_waiting,
 )
-from scripts.data.manifest import lost_files
+from scripts.data.manifest import lost_files, write_manifest
 from scripts.running.program import UserError, parser
 from tests.files import read_json
 from tests.rows import each_row
@@ -133,26 +133,20 @@ def test_a_key_that_stands_twice_is_refused(text, said, tmp_path):
         read_yaml(tmp_path / "my.yaml")
 
 
-def test_a_manifest_knows_what_is_lost(tmp_path, program):
+def test_a_manifest_knows_what_is_lost(tmp_path):
     for name in ("a.txt", "folder/b.txt"):
         (tmp_path / "results" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "results" / name).write_text(name)
     manifest = tmp_path / "results/manifest.json"
-    call = [
-        "scripts.data.manifest",
-        "--folder",
-        tmp_path / "results",
-        "a.txt",
-        "folder/b.txt",
-        "--output",
-        manifest,
-    ]
-    assert program(*call).returncode == 0 and lost_files(manifest) == []
+    call = tmp_path / "results", ["a.txt", "folder/b.txt"], manifest
+    write_manifest(*call)
+    assert lost_files(manifest) == []
     assert read_json(manifest)["files"]["a.txt"]["bytes"] == 5
     (tmp_path / "results/a.txt").write_text("a.tx")
     (tmp_path / "results/folder/b.txt").unlink()
     assert lost_files(manifest) == ["a.txt", "folder/b.txt"]
-    program(*call).refused("folder/b.txt was not written")
+    with pytest.raises(UserError, match="folder/b.txt was not written"):
+        write_manifest(*call)
     for broken in ("", "[]", "{}", '{"files": {"a.txt": 1}}'):
         manifest.write_text(broken)
         assert lost_files(manifest) == ["manifest.json"]
