@@ -176,8 +176,8 @@ class EchoServer(Completions):
                 raise UserError(
                     f"{self.address}: {shown(token)} has the log-probability {value:.2f} when the "
                     f"model writes it and {far[0]:.2f} when the prompt holds it, so its "
-                    "log-probabilities belong to other tokens (llama-cpp-python: see docs/ask.md); "
-                    f"{LEAVE_OUT}"
+                    "log-probabilities belong to other tokens; give llama-cpp-python the model's "
+                    f"BOS as `start_token`, or {LEAVE_OUT}"
                 )
 
     def body(self, question: str) -> dict:
