@@ -15,8 +15,10 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.textpath import TextPath
 from matplotlib.transforms import ScaledTranslation
 
 from scripts.measure.experiment import CONTROL_METHODS
@@ -32,6 +34,7 @@ LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
 NAME = 50  # letters of a line of it
 MOST = 12  # models that a figure has a colour or panels for
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
+HEADING = 8  # points
 # text beside marks
 SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
 SMALL["annotation_clip"] = False
@@ -429,6 +432,11 @@ def arrange(
         text.set_text(heading)
 
 
+def inches_of(heading: str) -> float:
+    bold = FontProperties(weight="bold")
+    return TextPath((0, 0), heading, HEADING, prop=bold).get_extents().width / 72
+
+
 def write_titles(
     placed: list[tuple[Axes, Panel, int]], width: float, size: float
 ) -> list[tuple[Text, str]]:
@@ -436,7 +444,7 @@ def write_titles(
     Returns the headings. Only their first letters are written: whole ones would widen their panels.
     """
 
-    def wrapped(text: str, letter: float, width: float = width, size: float = size) -> list[str]:
+    def wrapped(text: str, letter: float) -> list[str]:
         most = max(8, int(width / letter / size))
         return [part for line in text.split("\n") for part in textwrap.wrap(line, most)]
 
@@ -446,11 +454,15 @@ def write_titles(
     deepest = deep.groupby([number for *_, number in placed]).transform("max")
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
         bold, room = {"fontweight": "bold"}, (1 - axes.get_position().x0) * style.WIDTH
-        heading = wrapped(panel.heading, BOLD, room, 8)
+        heading = [
+            part
+            for line in filter(None, panel.heading.split("\n"))
+            for part in textwrap.wrap(line, int(len(line) * room / inches_of(line)))
+        ]
         parts = [
             ("right", detail, 0, {"color": style.GREY, "fontsize": size}),
             ("center", title, len(detail), bold | {"fontsize": size}),
-            ("left", [line[:1] for line in heading], under + 0.4, bold | {"fontsize": 8}),
+            ("left", [line[:1] for line in heading], under + 0.4, bold | {"fontsize": HEADING}),
         ]
         written = [
             axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
