@@ -325,10 +325,10 @@ def test_limit_is_an_option_of_every_dataset_but_of_a_stage():
         dataset.name.endswith("limit-200")
         for dataset in probe(["decoder"], limit="200").datasets.values()
     )
-    planned = probe(
+    of_mctaco = probe(
         ["decoder"], ("mctaco",), limit=200, experiments={"mctaco": {"data": {"limit": 7}}}
     )
-    assert [dataset.name for dataset in planned.datasets.values()] == ["limit-7"]
+    assert [dataset.name for dataset in of_mctaco.datasets.values()] == ["limit-7"]
     made = planned(overlaid(default(), {"run": ["sample_dialogs_fill"], "limit": 20}))
     [stage] = [made.runs[run] for run in made.maker_of.values()]
     assert "limit" not in stage.dataset.name

@@ -18,7 +18,5 @@ def test_the_cost_is_told_when_a_run_ends_and_goes_on_from_a_checkpoint(tmp_path
     assert spent["cpu_seconds"] > 2000
     assert spent["at_least"]
     assert spent["gpu_seconds"] == 0, "of two processes"
-    assert cost.cost_of(fact())["cpu_seconds"] < 100, (
-        "the next run of the process counts from here"
-    )
+    assert cost.cost_of(fact())["cpu_seconds"] < 100, "the next run of the process counts from here"
     assert work.finished(tmp_path / "work", job), "its hash is that of the file with the cost"
