@@ -1,4 +1,4 @@
-"""What is set in Snakemake when jobs start, tried with a Snakefile of three jobs."""
+"""What is set in Snakemake when jobs start, tried with a Snakefile of ten jobs."""
 
 from tests.conftest import ROOT
 from tests.forking import snakemake
@@ -13,10 +13,10 @@ onstart:
 onsuccess:
     print("limit:", workflow.scheduler.job_rate_limiter)
 rule all:
-    input: "a", "b", "c"
+    input: list("abcefghij")
 rule one:
     output: "{{name}}"
-    wildcard_constraints: name="[a-d]"
+    wildcard_constraints: name="[a-j]"
     shell: "echo {{wildcards.name}} >> order; touch {{output}}"
 use rule one as other with:
     input: "d"
