@@ -305,7 +305,7 @@ def test_intervals_by_two_ways_cover_what_intervals_by_one_do_not():
 
 @pytest.mark.slow
 @each_row(
-    "world, gain, systems, told",
+    "world, gain, systems, detected",
     [
         (World(300, 0.7, 1, 1, 0, 0, alone_share=0.4), 0.0, 2, (0, 6)),
         (World(300, 0.88, 1, 1, 0, 0, alone_share=1), 0.05, 2, (45, 65)),
@@ -316,7 +316,7 @@ def test_intervals_by_two_ways_cover_what_intervals_by_one_do_not():
 )
 def test_differences_and_slopes_cover_what_they_say(world, gain, systems, detected):
     """Two systems, or five strides, on the same examples;
-    told: how often the better one is found, in per cent.
+    detected: how often the better one is found, in per cent.
     """
     found = comparisons(world, gain, systems, 250, 200)
     assert found["covered"] >= 91

@@ -104,7 +104,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         points = points[points["metric"] == "concordance"]
         points = points.assign(places=points["slice"].str.removeprefix("distance=").astype(int))
         name = f"pairs in order (%), k = {int(largest)}"
-        draw_lines(axes, points, "apart", "places apart", name)
+        draw_lines(axes, points, "places", "places apart", name)
 
     for (source, split, stride), of_place in points.groupby(PLACE, sort=False):
         whole = of_place[of_place["slice"] == "all"]
