@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from scripts.plan.models import ECHO
+from scripts.plan.probe import ANSWER
 from scripts.running.program import UserError
 from scripts.train import work
 from scripts.train.epochs import held_out_losses, is_last
@@ -80,6 +82,13 @@ def test_finished_work_is_known_and_only_for_its_job(finished):
 def test_a_damaged_result_is_not_handed_out(finished, file, content):
     (finished / "work" / file).write_bytes(content)
     assert not work.finished(finished / "work", JOB)
+
+
+def test_earlier_identities_stand_for_code_of_today():
+    """resources/earlier_identities.json; one that does not makes runs on record stale in silence."""
+    paradigms = [file.stem for file in (work.ROOT / "scripts/train/paradigms").glob("*.py")]
+    today = {work.code_of(name) for name in [*paradigms, "control", ANSWER, ECHO]}
+    assert set(work.earlier_codes().values()) <= today
 
 
 def test_leftovers_of_killed_processes_are_swept_and_nothing_else(tmp_path):
