@@ -328,8 +328,9 @@ def draw_matrix(
 
 class Panel(NamedTuple):
     """points: what it shows; what marks these numbers stands on its face. draw: called with its
-    axes and points. title (bold) and detail (grey) stand over it, heading over its whole line.
-    height: of its axes, in inches. bands: the y of places without data, for what marks the numbers.
+    axes and points. title (bold) and detail (grey) stand over it, heading (without its empty
+    lines) over its whole line. height: of its axes, in inches. bands: the y of places without data,
+    for what marks the numbers.
     """
 
     points: pd.DataFrame

@@ -121,8 +121,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                 gains, draw_gain = gains_of(table, metric), partial(draw_gains, rows=rows)
                 says = most_gained(gains)
                 panels.append(Panel(gains, draw_gain, detail=detail, height=rows.height))
-        heading = "\n".join(filter(None, [says, ", ".join(titles)]))
-        lines += in_lines(panels, len(PANELS) + 1, heading)
+        lines += in_lines(panels, len(PANELS) + 1, f"{says}\n{', '.join(titles)}")
     handles = [
         SINGLE.handle("each candidate for itself"),
         RANGED.handle("one range a question, and what it adds, with 95 % intervals"),

@@ -110,8 +110,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         whole = of_place[of_place["slice"] == "all"]
         shown = (whole, draw_whole), (whole, draw_tau), (of_place, draw_pairs)
         place = place_title(source, split, sources)
-        heading = f"{place}, {stride:.0f} skipped between neighbours"
-        heading = "\n".join(filter(None, [of_longest(whole), heading]))
+        heading = f"{of_longest(whole)}\n{place}, {stride:.0f} skipped between neighbours"
         lines += in_lines([Panel(*panel) for panel in shown], 3, heading)
     others = BEST_CONTROL.handle(style.BEST_CONTROL), CHANCE.handle("chance")
     return figure_of(lines, legend_of(known, *others))

@@ -65,11 +65,15 @@ def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
     return points.sort_values([*PLACE, "place", "stride"], kind="stable", ignore_index=True)
 
 
-def best_window(points: pd.DataFrame) -> str:
-    """`Highest with windows of 30 s: 64.1 % at stride 2`."""
+def best_window(points: pd.DataFrame, controls: pd.DataFrame) -> str:
+    """`Highest with windows of 30 s: 64.1 % at stride 2 (best control: 63.0)`."""
     best = points.loc[points["value"].idxmax()]
+    beside = same_place(controls, points.loc[[best.name]], ["source", "split", "window", "stride"])
+    control = f" (best control: {percent(beside['value'].max())})" * bool(len(beside))
     window = best["window"] if best["window"] == ONE else f"windows of {best['window']}"
-    return f"Highest with {window}: {percent(best['value'])} % at stride {best['stride']:.0f}"
+    return (
+        f"Highest with {window}: {percent(best['value'])} % at stride {best['stride']:.0f}{control}"
+    )
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -105,7 +109,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
     shown = points[~is_control] if not is_control.all() else points.assign(system="controls")
     panels = panels_of(shown, draw_panel, sources, "system")
-    panels = [titled(panel, best_window(panel.points)) for panel in panels]
+    panels = [titled(panel, best_window(panel.points, controls)) for panel in panels]
     names = {window: f"windows of {window}" for window in known} | {ONE: ONE}
     handles = [look.handle(names[window]) for window, look in known.items()]
     line = BEST_CONTROL._replace(line="-", marker="", width=0.8)

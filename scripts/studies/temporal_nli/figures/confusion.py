@@ -84,8 +84,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
                 panels.append(Panel(matrix, draw_one, "", detail, height=TALL))
             groups.append([panels[0]._replace(title=SETS[name]), *panels[1:]])
         (first, *others), *more = style.lines_of(groups, ACROSS)
-        heading = "\n".join(filter(None, [most_confused(block), title]))
-        lines += [[first._replace(heading=heading), *others], *more]
+        lines += [[first._replace(heading=f"{most_confused(block)}\n{title}"), *others], *more]
     return figure_of(lines, widest=WIDE, size=6.5, note=" ".join(filter(None, [NOTE, note])))
 
 

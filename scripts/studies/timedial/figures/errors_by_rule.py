@@ -88,7 +88,7 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
             for rule, title in SLICES.items()
             if rule in by_rule
         ]
-        heading = "\n".join(filter(None, [hardest_rule(table), source_title(name, sources)]))
+        heading = f"{hardest_rule(table)}\n{source_title(name, sources)}"
         lines += in_lines(panels, len(panels), heading)
         tables.append(table)
     note = f"wrong options that score as high as a right one (%), {context_in_words(points)}"
