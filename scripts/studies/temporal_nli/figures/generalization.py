@@ -105,16 +105,15 @@ def most_lost(cells: pd.DataFrame) -> str:
     loss is clear where the intervals of seen and unseen pairs do not overlap.
     """
     models = cells[(cells["method"] != "control") & (cells["held_out"] != TEMPLATE)]
-    place = ["series", "held_out"]
-    seen, unseen = (models[models["part"] == part].set_index(place) for part in PARTS[:2])
-    both = seen.join(unseen, lsuffix="_seen", rsuffix="_unseen", how="inner")
+    seen, unseen = (models[models["part"] == part] for part in PARTS[:2])
+    both = seen.merge(unseen, on=["series", "held_out"], suffixes=("_seen", "_unseen"))
     if both.empty:
         return ""
     lost = both["value_seen"] - both["value_unseen"]
     lost = lost[both["ci_low_seen"] > both["ci_high_unseen"]]
     if lost.empty:
         return "No loss on unseen pairs is clear: the intervals overlap"
-    series, kind = lost.idxmax()
+    series, kind = both.loc[lost.idxmax(), ["series", "held_out"]]
     where = OF_SET.get((cells["challenge_set"].iloc[0], kind), NAMES[kind])
     return (
         f"The largest clear loss on unseen pairs: {percent(lost.max())} points ({series}, {where})"
