@@ -39,7 +39,6 @@ the pool is not cut.
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +52,7 @@ from scripts.data.limit import limited
 from scripts.data.options import builder_arguments, source_beside
 from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
 from scripts.running.program import UserError, execute, log
-from scripts.studies.timedial.choices import READ_CUES, Cue, chosen, cues_of
+from scripts.studies.timedial.choices import chosen
 from scripts.studies.timedial.contrast import with_counterparts
 from scripts.studies.timedial.instances import (
     challenge_cloze,
@@ -219,18 +218,19 @@ def measured_options(
     spans: pd.DataFrame,
     options: dict,
     near: set[str],
-    cues: Mapping[str, Cue],
+    turns: pd.Series,
     file: str,
     where: str,
 ) -> pd.DataFrame:
     """The instances of a challenge split (schema cloze) that `choices` and `contrast` ask for.
 
-    near: those that share words with a dialog to learn from. file: of the challenge. where: the
-    dataset and its split. Raises UserError where no instance of the split is left.
+    near: those that share words with a dialog to learn from. turns: the texts of the dialogs to
+    learn from. file: of the challenge. where: the dataset and its split. Raises UserError where no
+    instance of the split is left.
     """
     scope = options["context_scope"]
     full = challenge_cloze(challenge, spans, "full", near, file)
-    built = chosen(full, options["choices"], cues, where)
+    built = chosen(full, options["choices"], turns, where)
     if scope != "full":
         shown = challenge_cloze(challenge, spans, scope, near, file)
         shown = shown.drop_duplicates("instance_id").set_index("instance_id")["context"]
@@ -270,7 +270,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
     instance_turns = challenge_turns(challenges, str(asks.cleaned))
     filled = filled_in(challenges, instance_turns)
     most, rows, learnt, near = options["max_dialogs"], [], None, set()
-    cues: Mapping[str, Cue] = {}
+    turns = pd.Series(dtype=object)
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(file)
@@ -280,9 +280,8 @@ def build(given: argparse.Namespace, output: Path) -> None:
             dialogs, spans, reasons, options, most, str(spans_file), learnt
         )
         near |= still_near(shares, learnt["dialog"].unique())
-        if options["choices"] in READ_CUES and not cues:  # of the first split, all that stay
-            stay = dialogs["dialog"].isin(learnt["dialog"])
-            cues = cues_of(dialogs.loc[stay, "text"], learnt["text"])
+        if turns.empty:  # of the first split, all that stay
+            turns = dialogs.loc[dialogs["dialog"].isin(learnt["dialog"]), "text"]
         most = None if most is None else -(-most // HELD_OUT)
         write(built, name, file, {})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
@@ -302,7 +301,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
         file, spans_file = (folder / f"{split}.parquet" for folder in (asks.cleaned, asks.spans))
         spans = read_complete(spans_file, SPANS).to_pandas()
         place = f"{given.output} {split}"
-        built = measured_options(challenge, spans, options, near, cues, str(file), place)
+        built = measured_options(challenge, spans, options, near, turns, str(file), place)
         # Only here: what is learnt from leaves for every instance, measured on or not.
         items = built["instance_id"].str.removesuffix(COUNTERPART)
         built, limit = limited(

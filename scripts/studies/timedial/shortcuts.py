@@ -12,8 +12,12 @@ import pandas as pd
 from scripts.publish.arguments import run_program
 from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
 from scripts.text.text_features import frequency, in_context, normal_words, shared_numbers
-from scripts.studies.timedial.choices import ROUND
 from scripts.studies.timedial.controls import nearest_two, sizes
+
+# Fives, tens, a half or a dozen.
+ROUND = (
+    r"(?i)(?<![\d:])\d*[05]\b(?!:)|\b(?:five|ten|fifteen|twenty|thirty|forty|fifty|half|dozen)\b"
+)
 
 
 def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:

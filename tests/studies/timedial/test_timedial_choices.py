@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.data.tables import provenance_of, read_table
+from scripts.data.tables import read_table
 from scripts.measure.ranking import outranked_by_chance
-from scripts.studies.timedial.choices import chosen, cues_of, table_of
+from scripts.studies.timedial.choices import chosen, table_of
 from scripts.studies.timedial.contrast import in_other_units
 from scripts.studies.timedial.controls import distance, letters, nearest_two, sizes
 from scripts.studies.timedial.tables import CLOZE
-from scripts.text.span_values import values_of
-from scripts.text.temporal_words import rules_of
-from scripts.text.text_features import shared_numbers
+from scripts.text.trigrams import learn, trigram
 from scripts.text.unit_normalization import quantities
 from tests.files import read_json, write_rows
 from tests.studies.timedial.test_build_timedial import TEST, Corpus, challenge_rows
@@ -51,6 +49,7 @@ def real(mirror):
                 {
                     "example_id": f"{one['id']}:{place}",
                     "instance_id": str(one["id"]),
+                    "dialog_id": str(one["id"]),
                     "context": "\n".join(one["conversation"]),
                     "candidate": option,
                     "label": int(place < 2),
@@ -68,39 +67,12 @@ def rights(options: pd.DataFrame, score: np.ndarray) -> np.ndarray:
     return outranked_by_chance(score, label, instance)[0]
 
 
-def test_a_pair_is_one_right_and_one_wrong_option_whatever_is_seen_of_the_dialog(corpus):
-    whole, built = corpus.build("all"), corpus.build("pair", choices="pair")
-    pair = built["test"]
-    assert pair.groupby("instance_id")["label"].agg(list).tolist() == [[1, 0], [1, 0]]
-    offered = whole["test"].groupby("instance_id")["candidate"].agg(set)
-    assert all(row.candidate in offered[row.instance_id] for row in pair.itertuples())
-    assert built["train"].equals(whole["train"])
-    target = corpus.build("target", choices="pair", context_scope="target")["test"]
-    assert target["candidate"].equals(pair["candidate"]) and "\n" not in target["context"][0]
-    one = corpus.build("one", choices="pair", limit=1)["test"]
-    assert one.equals(pair[pair["instance_id"].isin(one["instance_id"])].reset_index(drop=True))
-    assert len(one) == 2
-    options = [
-        provenance_of(corpus.folder / name / "test.parquet")["options"] for name in ("all", "pair")
-    ]
-    assert "choices" not in options[0] and options[1]["choices"] == "pair"
-
-
 def test_a_choice_that_leaves_nothing_is_refused(corpus):
     said = corpus.build(ok=False, choices="missed")
     assert "choices: missed keeps no instance of 2; use choices: all" in said
     corpus.challenge = challenge_rows({"9": ["<MASK> !"]}, ["May", "June", "noon", "5 pm"])
     corpus.challenge_spans = corpus.challenge_spans.iloc[:0]
     assert "use contrast: none" in corpus.build(ok=False, contrast="unit")
-
-
-def test_cues_tell_right_from_wrong_in_half_of_the_real_pairs(real):
-    """The fewest shared numbers are right in two thirds of all pairs."""
-    cues = cues_of(pd.Series(["Well ."]), pd.Series(["two weeks"]))
-    pairs = chosen(real, "pair", cues, "here")
-    assert pairs.groupby("instance_id").size().eq(2).all() and len(pairs) == 2 * 1104
-    for score in (-shared_numbers(table_of(pairs)), pairs["candidate"].str.len().to_numpy()):
-        assert rights(pairs, score).mean() == pytest.approx(0.5, abs=0.025)
 
 
 def slow_nearest_two(texts: list[str]) -> float:
@@ -128,34 +100,56 @@ def test_missed_are_the_instances_that_a_slow_nearest_two_misses(real):
         for name, texts in real.groupby("instance_id")["candidate"].agg(list).items()
         if slow_nearest_two(texts) == 0
     }
-    missed = chosen(real, "missed", {}, "here")
+    missed = chosen(real, "missed", pd.Series(dtype=object), "here")
     assert set(missed["instance_id"]) == wanted and 50 < len(wanted) < 80
     assert len(missed) == 4 * len(wanted)
     assert rights(missed, nearest_two(table_of(missed))).max() == 0
 
 
-@pytest.mark.slow
-def test_a_repaired_option_copies_a_wrong_one_and_stays_away_from_the_right_ones(real):
-    """Values and seconds are read by others than the reader of sizes that made the options."""
-    repaired = chosen(real, "repaired", {}, "here")
-    assert 1000 < repaired["instance_id"].nunique() <= 1104
-    assert rights(repaired, nearest_two(table_of(repaired))).mean() == pytest.approx(0.5, abs=0.03)
+def test_exchanged_options_are_right_in_one_dialog_and_surely_wrong_in_the_other(real):
+    """Seconds are read by another reader than that of the sizes which made the exchanges."""
+    exchanged = chosen(real, "exchanged", pd.Series(["Well ."]), "here")
+    right, wrong = (
+        exchanged[exchanged["label"] == label].groupby("instance_id")["candidate"].agg(frozenset)
+        for label in (1, 0)
+    )
+    assert len(right) > 900 and len(exchanged) == 4 * len(right)
     before = real.groupby("instance_id")["candidate"].agg(list)
-    texts = pd.Series(pd.concat([real, repaired])["candidate"].unique(), dtype=object)
+    assert all(right[name] == set(before[name][:2]) for name in right.index)
+    assert sorted(map(sorted, right)) == sorted(map(sorted, wrong))
+    sets = [one | other for one, other in zip(right, wrong)]
+    assert all(sets.count(one) % 2 == 0 for one in sets), "each set of four stands in two dialogs"
+    texts = sorted(set(exchanged["candidate"]))
+    score = dict(zip(texts, np.random.default_rng(1).random(len(texts))))
+    alone = exchanged["candidate"].map(score).to_numpy()
+    assert rights(exchanged, alone).mean() <= 0.5, "whatever reads no dialog"
+    assert rights(exchanged, nearest_two(table_of(exchanged))).mean() == pytest.approx(0.5, abs=0.02)
+
+    texts = pd.Series(real["candidate"].unique(), dtype=object)
     seconds = dict(zip(texts, np.log(quantities(texts)["seconds_low"].astype(float))))
-    value = dict(zip(texts, values_of(texts, pd.Series("duration", texts.index), rules_of())))
     compared = 0
-    for name, rows in repaired.groupby("instance_id"):
-        first, second, copied, new = rows["candidate"]
-        assert rows["label"].tolist() == [1, 1, 0, 0] and rows["rule"].tolist()[3] == "neighbour"
-        assert before[name][:2] == [first, second] and copied in before[name][2:]
-        assert value[new] not in {value[text] for text in before[name]}, (name, new)
-        if not np.isnan([seconds[text] for text in (first, second, copied, new)]).any():
-            compared += 1
-            for right in (first, second):
-                gap, far = (abs(seconds[text] - seconds[right]) for text in (new, copied))
-                assert gap >= far - 0.02, (name, new)  # months have thirty days or are a twelfth
-    assert compared > 300
+    for name in right.index:
+        first, second, *written = [seconds[text] for text in before[name]]
+        for new in (seconds[text] for text in wrong[name]):
+            if not np.isnan([first, second, *written, new]).any():
+                compared += 1
+                beyond = [
+                    min(new - first, new - second) >= max(known - first, known - second) - 0.02
+                    if new > max(first, second)
+                    else max(new - first, new - second) <= min(known - first, known - second) + 0.02
+                    for known in written
+                    if (known > max(first, second)) == (new > max(first, second))
+                ]
+                assert any(beyond), name
+    assert compared > 800
+
+
+def test_the_exchange_takes_the_partner_that_the_words_around_the_gap_cannot_tell(real):
+    turns = real.drop_duplicates("instance_id")["context"].str.replace("<MASK>", "two weeks")
+    exchanged = table_of(chosen(real, "exchanged", turns, "here"))
+    score = trigram(exchanged, learn(pd.DataFrame({"first": turns, "second": ""})))
+    of_right, borrowed = score.reshape(-1, 2, 2).mean(2).T
+    assert (of_right > borrowed).mean() == pytest.approx(0.5, abs=0.04)
 
 
 def amount(text: str) -> tuple[str, float]:

@@ -70,9 +70,8 @@ SETTINGS = {
 }
 # which options the instances had (data options choices and contrast), in words
 VARIANTS = {
-    "pair": ", one right and one wrong option",
     "missed": ", missed by nearest two",
-    "repaired": ", repaired options",
+    "exchanged": ", exchanged options",
     "unit": ", units exchanged",
 }
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
