@@ -69,9 +69,10 @@ def are_wrong(right: np.ndarray, wrong: np.ndarray, circle: float) -> np.ndarray
 
 
 def possible(options: pd.DataFrame) -> np.ndarray:
-    """(m, 2) places of instances that can exchange: the sizes of their right options are of the same
-    kinds, and the first kind in CIRCLES compares them. options: (schema cloze) four of each instance
-    in a row, the right ones first.
+    """(m, 2) places of instances that can exchange. The sizes of their right options are of the same
+    kinds, and the first kind in CIRCLES compares them.
+
+    options: (schema cloze) four of each instance in a row, the right ones first.
     """
     size = np.array(
         [[sizes(text).get(kind, np.nan) for kind in CIRCLES] for text in options["candidate"]]
