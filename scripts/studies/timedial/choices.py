@@ -69,7 +69,7 @@ def are_wrong(right: np.ndarray, wrong: np.ndarray, circle: float) -> np.ndarray
 
 
 def possible(options: pd.DataFrame) -> np.ndarray:
-    """(m, 2) places of instances that can exchange. The sizes of their right options are of the same
+    """(m, 2) places of instances that can exchange. Their right options have sizes of the same
     kinds, and the first kind in CIRCLES compares them.
 
     options: (schema cloze) four of each instance in a row, the right ones first.
