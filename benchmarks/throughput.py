@@ -6,16 +6,14 @@ deterministic mode. It scores in the order of the file. Ours is
 scripts/train/{step,scoring}.py as the stage uses them; it always scores in fp32.
 
 Models are built from configuration, untrained. Texts are random tokens, as many as the words of
-ActivityNet's pairs. The loops take steps in turn. CPU seconds of this process count.
-
-    python -m benchmarks.throughput --models minilm bert-base
+ActivityNet's pairs. The loops take steps in turn. On a CPU, CPU seconds of this process count.
+Not a program: benchmarks/gpu.py uses it.
 """
 
-import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain, product, repeat
+from itertools import chain, repeat
 
 import numpy as np
 import torch
@@ -24,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 from transformers import BertConfig, BertForSequenceClassification
 
-from benchmarks.measure import in_turn, options_of, ratios
+from benchmarks.measure import in_turn
 from scripts.train.paradigms import classify
 from scripts.train.batches import Examples, Ragged, epoch_batches
 from scripts.train.hardware import Hardware
@@ -231,25 +229,3 @@ def seconds_of(
         f"learning, {precision}": learnt,
         f"scoring, ours in fp32, plain in {precision}": in_turn(readers, 1, 1, clock),
     }
-
-
-def main(given: argparse.Namespace) -> None:
-    torch.set_num_threads(given.threads)
-    torch.set_float32_matmul_precision("highest")
-    accelerator = Accelerator(cpu=True)
-    print(f"{given.threads} thread(s), {given.examples} examples, torch {torch.__version__}")
-    for name, precision in product(given.models, given.precisions):
-        found = seconds_of(MODELS[name], given.examples, precision, accelerator)
-        for what, seconds in found.items():
-            print(f"{name}: {what}: {ratios(seconds, given.examples)}", flush=True)
-
-
-if __name__ == "__main__":
-    options = options_of(__doc__)
-    options.add_argument("--models", nargs="+", default=["minilm", "bert-base"], choices=MODELS)
-    options.add_argument("--examples", type=int, default=1600, help="default: %(default)s")
-    options.add_argument("--threads", type=int, default=1, help="default: %(default)s")
-    options.add_argument(
-        "--precisions", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16"]
-    )
-    main(options.parse_args())

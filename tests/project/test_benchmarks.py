@@ -16,21 +16,8 @@ pytestmark = [pytest.mark.models, pytest.mark.slow]
 # By name the smallest size, and a line that is printed.
 BENCHMARKS = {
     "faults": ("--only servers --share 0.01", r"\| all \| 1 \|.*"),
-    "gpu": ("--tiny", r"    twice the same: equal, every byte"),
+    "gpu": ("--tiny", r"    tiny, learning, \w+: ours \S+/s, plain \S+/s; ratio \d+.\d+"),
     "intervals": ("--times 1 --resamples 10 --groups 3", r"\| 3 \| 0.95 \| 1 \|.*"),
-    "likelihood": (
-        "--smallest --turns 1",
-        r"texts, packed \S+, plain \S+; ratio \S+; sums differ by .*",
-    ),
-    "many_runs": ("--models 1 --strides 0", r"\| numbers \| \d+, 0.\d MB \|"),
-    "scale": (
-        "--videos 40 --captions 20 --dialogs 120",
-        r"\| build/timedial/\S+ \| 120 dialogs \| 1,613 \| .* [\d.]+ \|",
-    ),
-    "throughput": (
-        "--models tiny --examples 16 --precisions fp32",
-        r"tiny: learning, fp32: ours \S+/s, plain \S+/s; ratio \d+.\d+",
-    ),
 }
 
 
