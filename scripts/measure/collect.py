@@ -11,21 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from scripts.data.manifest import describe_beside
-from scripts.running.program import UserError, cut, execute, log, parser
+from scripts.running.program import execute, log, parser
 from scripts.data.tables import read_metrics, write_table
 
 
 def main(given: argparse.Namespace) -> None:
     tables = [read_metrics(file, draws=True, others=True) for file in given.files]
-    schema = pa.schema([])
-    for file, table in zip(given.files, tables):
-        try:
-            schema = pa.unify_schemas([schema, table.schema.remove_metadata()])
-        except pa.ArrowException as error:
-            raise UserError(
-                f"{file}: a column is of another type than in the metrics before it "
-                f"({cut(str(error), 200)}); remove it and run again"
-            ) from None
+    schema = pa.unify_schemas([table.schema.remove_metadata() for table in tables])
     table = pa.concat_tables(tables, promote_options="default")
     write_table(table, given.output, schema, {"files": [str(file) for file in given.files]})
     describe_beside(given.output)

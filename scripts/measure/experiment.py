@@ -16,9 +16,8 @@ from scripts.data.manifest import describe_beside
 from scripts.measure.intervals import difference
 from scripts.plan.probe import method_of_blind
 from scripts.running.program import UserError, cut, log
-from scripts.data.runs import Facts, facts_of, is_name, read_predictions
+from scripts.data.runs import Facts, facts_of, read_predictions
 from scripts.data.tables import read_complete, write_table
-from scripts.data.yaml_files import entries_of
 from scripts.measure.tally import Replicate
 
 HEADLINES = {
@@ -77,32 +76,6 @@ def runs_by_dataset(
     return systems_of
 
 
-def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
-    """The entries of sources.yaml. Raises UserError where one of these sources, or what it is
-    measured on, is not in order.
-    """
-    sources = entries_of(file)
-    for name in names:
-        measured_on = sources[name].get("measured_on", name) if name in sources else name
-        if not isinstance(measured_on, str) or measured_on not in sources:
-            raise UserError(
-                f"{file}: no source {cut(str(measured_on))}, which the runs need; name the file "
-                "that they were made with"
-            )
-        splits = sources[measured_on].get("evaluate")
-        if (
-            not isinstance(splits, list)
-            or not splits
-            or not all(map(is_name, splits))
-            or len(set(splits)) < len(splits)
-        ):
-            raise UserError(
-                f"{file}: {measured_on}: evaluate must be a list of its splits, each once; correct "
-                "it there"
-            )
-    return sources
-
-
 def read_examples(
     file: Path, schema: pa.Schema, labels: int, missing: Iterable[str] = (), empty: bool = False
 ) -> pd.DataFrame:
@@ -125,15 +98,8 @@ def read_examples(
 
 
 def label_scores(run: Run, table: pa.Table) -> np.ndarray:
-    """The (n, labels) scores of a table of predictions. Raises UserError where the run has another
-    number of labels.
-    """
+    """The (n, labels) scores of a table of a run's predictions."""
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
-    if "labels" in run.facts and scores.shape[1] != len(run.facts["labels"]):
-        raise UserError(
-            f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json "
-            f"names {len(run.facts['labels'])} labels; run it again"
-        )
     is_asked = "unread" in run.facts
     return without_unread(scores, table["label"].to_numpy()) if is_asked else scores
 
@@ -273,15 +239,8 @@ def write_metrics(
     found = above_controls(rows, seeing_all)
     # The draws of single wordings have served: what compares later compares means.
     rows = [row | {"draws": None} if row["seed"] is not None else row for row in rows] + found
-    try:
-        table = pa.Table.from_pylist(
-            [{"experiment": given.experiment} | row for row in rows], schema=schema
-        )
-    except (pa.ArrowException, OverflowError) as error:
-        raise UserError(
-            f"{given.trained}: data_options of a run.json hold what no column of metrics takes "
-            f"({cut(str(error))}); run the experiment again"
-        ) from None
+    rows = [{"experiment": given.experiment} | row for row in rows]
+    table = pa.Table.from_pylist(rows, schema=schema)
     write_table(
         table,
         given.output,

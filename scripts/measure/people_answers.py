@@ -6,7 +6,7 @@ import pandas as pd
 
 from scripts.people.label_sheets import places_of, read_answers, refuse
 from scripts.running.program import log
-from scripts.measure.experiment import read_sources
+from scripts.data.yaml_files import entries_of
 
 
 def limit_of(facts: dict) -> int | None:
@@ -81,7 +81,7 @@ def answers_given(
     """
     if not given.people:
         return None
-    sources = read_sources(given.sources, {source for source, _ in datasets})
+    sources = entries_of(given.sources)
     known: dict[tuple[str, str], list[str] | None] = {
         tuple(name.split("/", 1)): None for name in given.others
     }

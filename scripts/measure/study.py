@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 
-from scripts.measure.experiment import Run, read_sources, runs_by_dataset, write_metrics
+from scripts.data.yaml_files import entries_of
+from scripts.measure.experiment import Run, runs_by_dataset, write_metrics
 from scripts.measure.external import Answered, external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
@@ -142,7 +143,7 @@ def evaluate(
         score_predictions(given, study.answered, study.measure_file, study.printed)
         return
     datasets = runs_by_dataset(given.trained, given.runs)
-    sources = read_sources(given.sources, {source for source, _ in datasets})
+    sources = entries_of(given.sources)
     external = external_systems(given.external, given.build, study.answered)
     people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])
     parts = list(parts_of(datasets, external, given.build, sources))

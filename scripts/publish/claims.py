@@ -39,7 +39,7 @@ from scripts.publish.selection import (
     with_interval,
 )
 from scripts.publish.table import caption_of, percent, signed, write
-from scripts.running.program import UserError, log
+from scripts.running.program import log
 
 COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
@@ -277,11 +277,6 @@ def as_settings(part: object) -> object:
 
 def read_claims(file: Path) -> tuple[dict, list[dict]]:
     """The classes of models, and the claims, their rows as settings."""
-    if not file.exists():
-        raise UserError(
-            f"{file}: no such file; the workflow hands it beside sources.yaml, in "
-            ".snakemake/timestride/"
-        )
     whole = read_yaml(file)
     claims = check(whole["claims"], schema("claims"), str(file))
     settings = ("where", "than", "control")

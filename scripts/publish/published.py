@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.running.program import UserError
 from scripts.publish.comparison import published_claims, settings_of
 from scripts.publish.table import with_commas
 
@@ -14,14 +13,7 @@ STATISTICS = "statistics."  # how the metric of what a corpus holds begins
 
 def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFrame:
     """The rows of a study, all text, with these parts of their settings as columns."""
-    file = sources.with_name("published.csv")
-    try:
-        claims = published_claims(file)
-    except FileNotFoundError:
-        raise UserError(
-            f"{file}: no such file; the workflow hands it beside sources.yaml, in "
-            ".snakemake/timestride/"
-        ) from None
+    claims = published_claims(sources.with_name("published.csv"))
     claims = claims[claims["study"] == study]
     settings = pd.DataFrame(
         [settings_of(setting) for setting in claims["setting"]], index=claims.index
@@ -30,11 +22,7 @@ def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFra
 
 
 def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
-    value = pd.to_numeric(claims["value"], errors="coerce")
-    if value.isna().any():
-        place = f"{sources.with_name('published.csv')}: row {value.index[value.isna()][0] + 2}"
-        raise UserError(f"{place}: value is not a number; write 66.1 for 66.1 %")
-    return claims.assign(value=value / 100)
+    return claims.assign(value=pd.to_numeric(claims["value"]) / 100)
 
 
 def statistics_table(

@@ -22,7 +22,6 @@ Writes the page, and findings.json beside it: what its first screen says, for th
 import argparse
 import json
 import os
-import re
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +32,7 @@ from scripts.data.csv_files import read_csv
 from scripts.data.files import sha256_of, whole
 from scripts.data.manifest import describe_beside
 from scripts.plan.models import STAGES, stage_of
-from scripts.running.program import UserError, execute, log, parser
+from scripts.running.program import execute, log, parser
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
@@ -151,14 +150,7 @@ def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
 
 
 def source_facts(name: str, entry: dict, root: Path) -> dict:
-    """Title, licence, citation and file hashes of a corpus. Raises UserError for a homepage that is
-    no web address: a link may run what it names.
-    """
-    if "homepage" in entry and not re.match(r"https?://[^/\s]", str(entry["homepage"])):
-        raise UserError(
-            f"resources/sources.yaml: {name}: homepage {str(entry['homepage'])[:60]!r} is no web "
-            "address; write https://…"
-        )
+    """Title, licence, citation and file hashes of a corpus."""
     files = {}
     if "local" in entry:
         files[Path(entry["local"]).name] = sha256_of(root / entry["local"])

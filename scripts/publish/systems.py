@@ -4,24 +4,14 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from scripts.running.program import UserError
 from scripts.data.tables import provenance_of
 from scripts.measure.experiment import Run, runs_by_dataset
 from scripts.publish.names import differences_in_words, method_title, model_title
 
 
-def settings_of(history: Path) -> dict:
-    settings = provenance_of(history).get("settings")
-    if settings is None:
-        raise UserError(
-            f"{history}: does not tell its run's settings; make it again with `snakemake {history}`"
-        )
-    return settings
-
-
 def training_of(run: Run) -> str:
     """How a run's model was trained: its settings, and the run that it begins with."""
-    settings = settings_of(run.folder / "history.parquet")
+    settings = provenance_of(run.folder / "history.parquet")["settings"]
     return json.dumps(
         settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True
     )

@@ -94,6 +94,8 @@ def test_options_of_the_data_are_schemas():
         sources | event_templates | 'local: "{x}.csv"' | 'event_templates.local: ''{x}.csv'' does not match'
         sources | event_templates | 'local: "@file"' | without braces, and its name does not begin with @
         sources | event_templates | 'local: "a/@file"' | event_templates.local
+        sources | hirest | 'homepage: "javascript:alert(1)"' | an address, http:// or https://
+        sources | hirest | 'homepage: //elsewhere.org' | an address, http:// or https://
         sources | hirest | 'cleaner: nowhere' | hirest needs scripts/clean/nowhere.py, which is missing; write it
         models | esim_glove | 'esim: {hidden_size: 300.0}' | hidden_size is 300.0, not an integer
         studies | mctaco | 'reads: []' | 'study.yaml: reads: [] should be non-empty'

@@ -129,19 +129,6 @@ def test_no_cell_of_a_csv_is_a_formula_and_each_comes_back(tmp_path_factory, cel
     assert read_csv(file)["text"].tolist() == cells
 
 
-@pytest.mark.parametrize(
-    "homepage", ["javascript:alert(1)", "data:text/html,x", "//elsewhere.org", " https://a.org", 5]
-)
-def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
-    kept = (study.folder / "resources/sources.yaml").read_text()
-    study.change("sources", lambda sources: sources["activitynet"].update(homepage=homepage))
-    try:
-        done = study.page_alone()
-    finally:
-        (study.folder / "resources/sources.yaml").write_text(kept)
-    done.refused("sources.yaml: activitynet: homepage", "write https://", lines=1)
-
-
 def test_hostile_text_stays_text(html):
     found = Page(html)
     assert found.tags.count("script") == 1

@@ -211,7 +211,7 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
         "--output",
         tmp_path / "strided_sop_verdicts",
     )
-    program(*given).refused("claims.yaml: no such file", lines=1)
+    program(*given).refused("claims.yaml: cannot be read", lines=1)
     write_yaml(
         tmp_path / "claims.yaml", {"classes": {}, "claims": [{"name": "a", "shape": "guess"}]}
     )

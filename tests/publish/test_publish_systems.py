@@ -1,13 +1,11 @@
 """Runs that are one system for a table, and how systems of one model are told apart."""
 
-import pytest
 import yaml
 
-from scripts.running.program import UserError
 from scripts.data.runs import Facts
 from scripts.data.tables import HISTORY, write_table
 from scripts.measure.experiment import Run
-from scripts.publish.systems import runs_by_title, settings_of
+from scripts.publish.systems import runs_by_title
 
 MODELS = {"m": {"title": "M"}}
 
@@ -50,9 +48,3 @@ def test_seeds_are_one_system_and_ways_of_training_are_told_apart(tmp_path):
     assert list(runs_by_title(runs[:2], ["train"], MODELS)) == ["M"], (
         "trained in one way, it is named by itself"
     )
-
-
-def test_a_history_that_tells_no_settings_is_named(tmp_path):
-    write_table(HISTORY.empty_table(), tmp_path / "history.parquet", HISTORY, {})
-    with pytest.raises(UserError, match="does not tell its run's settings; make it again"):
-        settings_of(tmp_path / "history.parquet")

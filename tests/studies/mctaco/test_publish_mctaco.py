@@ -217,19 +217,6 @@ def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
     assert not list(empty.publish.glob("*/*"))
 
 
-def test_published_numbers_that_are_missing_or_none_are_one_clear_sentence(tmp_path, program):
-    inputs = Study(tmp_path, program, metric_rows(curve=False))
-    file = inputs.resources / "published.csv"
-    text = file.read_text().replace("f1,69.9", "f1,about 70")
-    file.write_text(text)
-    row = text[: text.index("about 70")].count("\n") + 1
-    done = inputs.call("mctaco_table", ok=False)
-    done.refused(f"published.csv: row {row}", "not a number", lines=1)
-    file.unlink()
-    for name in ("mctaco_table", "mctaco_training_size"):
-        inputs.call(name, ok=False).refused("published.csv: no such file", lines=1)
-
-
 def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tmp_path, program):
     rows = metric_rows(curve=False)
     again = [row | {"experiment": "again"} for row in rows]
