@@ -75,25 +75,3 @@ def altered(plan: "Plan", experiments: dict) -> dict[str, list[str]]:
         ):
             found.setdefault(experiments[name]["study"], []).append(name)
     return found
-
-
-def objectives(plan: "Plan") -> list[dict]:
-    """The systems that differ by the weight of a second objective alone: ROW, experiment, and
-    weight (of it, by that of their own).
-    """
-    weighed: dict[str, list[dict]] = {}
-    for experiment, system, runs in _systems(plan):
-        settings = json.loads(runs[0].settings)
-        weights = settings["training"].get("objectives") or {}
-        method_weights = [weight for name, weight in weights.items() if name != "mlm"]
-        system_row = dict(zip(ROW, system)) | {
-            "experiment": experiment,
-            "weight": weights["mlm"] / method_weights[0] if weights else 0.0,
-        }
-        weighed.setdefault(_without(settings, "objectives"), []).append(system_row)
-    return [
-        system_row
-        for same in weighed.values()
-        if any(one["weight"] for one in same)
-        for system_row in same
-    ]

@@ -47,9 +47,7 @@ class Published:
         if "others" in item["reads"] and not work.released_rows(self.experiments_of(item["study"])):
             return False
         if "compares" in item:
-            return any(
-                item["study"] in (one["study"], "all") for one in work.compared[item["compares"]]
-            )
+            return bool(work.transfers)
         if item.get("needs_people"):
             answered = {
                 run
@@ -261,13 +259,13 @@ class Published:
             shown["claims.yaml"] = json.dumps(read_claims(study, work.root))
         if study == "all":
             # which need not be measured
-            begun = {one["begun_with"]["study"] for one in work.compared["transfers"]}
+            begun = {one["begun_with"]["study"] for one in work.transfers}
             facts = self.studies_shown(
                 studies | begun, "headline_methods", "extensions", "learnt", "altered"
             )
             shown |= {"studies.yaml": json.dumps(facts), "left_out.yaml": self.left_out}
-        if compared := item.get("compares"):
-            shown["compared.yaml"] = json.dumps(work.compared[compared])
+        if "compares" in item:
+            shown["compared.yaml"] = json.dumps(work.transfers)
         return shown
 
     # ---- The page

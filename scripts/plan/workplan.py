@@ -274,12 +274,8 @@ class Workplan:
         return comparable.altered(self.plan, self.config["experiments"])
 
     @cached_property
-    def compared(self) -> dict[str, list[dict]]:
-        """What figures compare, by the word `compares` of figures.yaml."""
-        return {
-            "transfers": comparable.transfers(self.plan),
-            "objectives": comparable.objectives(self.plan),
-        }
+    def transfers(self) -> list[dict]:
+        return comparable.transfers(self.plan)
 
     def measured_runs(self, study: str) -> list[Run]:
         """The measured runs of a study, or of all."""

@@ -1,12 +1,10 @@
-"""What can be compared in a plan, and the figures of it:
-transfers, and a second objective by its weight.
-"""
+"""Transfers: which runs of a plan stand beside one another, and their figure."""
 
 import numpy as np
 import pytest
 import yaml
 
-from scripts.plan.comparable import objectives, transfers
+from scripts.plan.comparable import transfers
 from scripts.studies.mctaco.evaluate import SCHEMA as MCTACO_METRICS
 from tests.publish.publish_inputs import Inputs, metric_row
 from tests.plan.test_configuration import plan
@@ -75,34 +73,12 @@ def test_another_seed_or_setting_is_no_twin(changed):
     )
 
 
-def test_weights_of_a_second_objective_stand_side_by_side():
-    weights = {"alone": None, "little": {"sop": 1, "mlm": 0.1}, "twice": {"sop": 0.5, "mlm": 1}}
-    experiments = {
-        name: SOP | {"training": {"objectives": value}} for name, value in weights.items()
-    }
-    found = objectives(plan(configured([*weights], **experiments)))
-    assert {(one["experiment"], one["dataset"], one["weight"]) for one in found} == {
-        (name, dataset, weight)
-        for name, weight in (("alone", 0.0), ("little", 0.1), ("twice", 2.0))
-        for dataset in ("stride-0", "stride-3")
-    }
-    assert objectives(plan(configured(["alone"], alone=SOP))) == []
-
-
 def measured_rows(
     study: str, metric: str, experiment: str, value: float, draws: np.ndarray, **more
 ) -> dict:
     facts = {"experiment": experiment, "model": "tiny_bert", "method": "train", "metric": metric}
     facts |= {"sd": 0.01, "seeds": 2, "draws": draws.astype(np.float32), "sample": True} | more
     return metric_row(study, value, **facts)
-
-
-def compared_inputs(folder, program, study, schema, rows: list[dict], compared: list) -> Inputs:
-    """What rules/publish.smk hands to the programs of figures that compare runs."""
-    inputs = Inputs(folder, program, study, schema, rows)
-    models = {"tiny_bert": {"title": "Tiny"}}
-    inputs.write_resources(sources=SOURCES, models=models, studies=STUDIES, compared=compared)
-    return inputs
 
 
 def test_a_transfer_is_a_paired_difference(program, tmp_path, monkeypatch):
@@ -133,7 +109,9 @@ def test_a_transfer_is_a_paired_difference(program, tmp_path, monkeypatch):
     """)
     begun = compared[0]["begun_with"] | {"data": {"stride": 3, "train_labels": "coin"}}
     compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
-    inputs = compared_inputs(tmp_path, program, "all", MCTACO_METRICS, rows, compared)
+    inputs = Inputs(tmp_path, program, "all", MCTACO_METRICS, rows)
+    models = {"tiny_bert": {"title": "Tiny"}}
+    inputs.write_resources(sources=SOURCES, models=models, studies=STUDIES, compared=compared)
     point, control = inputs.draw_and_check("transfer", monkeypatch).to_dict("records")
     assert control["is_control"]
     assert control["value"] == pytest.approx(0.02)
@@ -146,7 +124,3 @@ def test_a_transfer_is_a_paired_difference(program, tmp_path, monkeypatch):
     assert 2 * error < point["value"] - point["ci_low"] < 15 * error
     assert point["ci_low"] + point["ci_high"] == pytest.approx(0.12)
     assert point["with_value"] == 0.56 and point["without_value"] == 0.5
-    inputs.write_metrics(rows[:1])
-    none = inputs.call("transfer", ok=False, output=tmp_path / "none")
-    none.refused("no run beside one that begins with")
-    assert not (tmp_path / "none.csv").exists()

@@ -12,10 +12,8 @@ import yaml
 from scripts.data.csv_files import read_csv
 from scripts.data.items import items_of
 from scripts.publish.table import ABOVE
-from scripts.studies.strided_sop.evaluate import SCHEMA as SOP_METRICS
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
 from tests.publish.publish_inputs import HOSTILE, Study, metric_rows, table_of
-from tests.publish.test_transfer import compared_inputs, measured_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -126,26 +124,3 @@ def test_pairs_that_people_answered_tell_who_was_right(study):
         "cells of few are drawn as well"
     )
     assert judged["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
-
-
-def test_accuracy_by_stride_and_weight(program, tmp_path, monkeypatch):
-    rows, compared = [], []
-    for experiment, weight in (("alone", 0.0), ("both", 0.5)):
-        for stride in (0, 3):
-            place = {"source": "sample_activitynet", "dataset": f"stride-{stride}"}
-            value, of_place = 0.5 + weight / 10 + stride / 100, {"split": "val_1", "stride": stride}
-            rows += [
-                measured_rows(
-                    "strided_sop", metric, experiment, value, np.full(50, 0.5), **place | of_place
-                )
-                for metric in ("accuracy", "peak_accuracy")
-            ]
-            system = {"study": "strided_sop", "model": "tiny_bert", "method": "train"}
-            compared.append(place | system | {"experiment": experiment, "weight": weight})
-    rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
-    inputs = compared_inputs(tmp_path, program, "strided_sop", SOP_METRICS, rows, compared)
-    points = inputs.draw_and_check("strided_sop_objectives", monkeypatch)
-    points = points.set_index(["weight", "stride"])["value"]
-    assert points.to_dict() == pytest.approx(
-        {(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58}
-    )
