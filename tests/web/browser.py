@@ -1,7 +1,10 @@
 """Chromium, without a network."""
 
+import json
+import re
 import shutil
 import subprocess
+from urllib.parse import unquote
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -23,3 +26,21 @@ def browse(page, folder, width: int, *options: str) -> subprocess.CompletedProce
         f"file://{page}",
     ]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def found_on(page, folder, script: str, width: int = 1280, *options: str):
+    """The value of `found` after a script, which runs when the page has loaded: in a copy, since
+    the page's policy lets no other script run.
+    """
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
+    copy = page.with_name("found.html")
+    copy.write_text(
+        html.replace(
+            "</body>",
+            f"""<script>addEventListener("load", () => {{ let found = null; {script}
+      document.title = "FOUND" + encodeURIComponent(JSON.stringify(found)) + "END"; }});</script></body>""",
+        )
+    )
+    done = browse(copy, folder, width, "--dump-dom", *options)
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+    return json.loads(unquote(re.search(r"FOUND(.*?)END", done.stdout)[1]))

@@ -2,13 +2,11 @@
 figures are drawn.
 """
 
-import base64
-import json
 import re
 
 import pytest
 
-from tests.web.browser import browse
+from tests.web.browser import browse, found_on
 
 DARK = ["--blink-settings=preferredColorScheme=0"]
 CONTRAST = """
@@ -25,32 +23,15 @@ CONTRAST = """
     faint: faint.map((one) => one.className + " " + one.textContent.slice(0, 40))};"""
 
 
-def measured(page, folder, script: str, width: int, *options: str):
-    """What a script returns of the page, in a copy that lets it run;
-    the page itself allows no script but its own.
-    """
-    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
-    copy = page.with_name("measured.html")
-    copy.write_text(
-        html.replace(
-            "</body>",
-            f"""<script>addEventListener("load", () => {{ const found = (() => {{ {script} }})();
-      document.title = "MEASURED" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "END"; }});</script></body>""",
-        )
-    )
-    done = browse(copy, folder, width, "--dump-dom", *options)
-    return json.loads(base64.b64decode(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
-
-
 @pytest.mark.parametrize("width", [1280, 820, 500])
 def test_nothing_is_wider_than_the_window(page, tmp_path, width):
-    found = measured(
+    found = found_on(
         page,
         tmp_path,
         """
       const outside = [...document.querySelectorAll("body *")].filter((one) => !one.closest(".scroll, pre, nav"));
       const wide = outside.filter((one) => one.getBoundingClientRect().right > innerWidth + 0.5);
-      return { width: innerWidth, scroll: document.documentElement.scrollWidth,
+      found = { width: innerWidth, scroll: document.documentElement.scrollWidth,
         pictures: [...document.images].map((one) => [one.complete, one.naturalWidth]),
         wide: wide.map((one) => one.tagName + " " + one.textContent.slice(0, 60)) };""",
         width,
@@ -106,7 +87,7 @@ def seen(request, page, tmp_path_factory) -> dict:
     """What LOOKS find on light or on dark paper."""
     script = ", ".join(f"{name}: (() => {{ {look} }})()" for name, look in LOOKS.items())
     folder = tmp_path_factory.mktemp("seen")
-    found = measured(page, folder, f"return {{ {script} }}", 1280, *request.param)
+    found = found_on(page, folder, f"found = {{ {script} }}", 1280, *request.param)
     assert found["contrast"]["dark"] == bool(request.param)
     return found
 

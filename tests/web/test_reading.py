@@ -9,34 +9,10 @@ from urllib.parse import unquote
 import pytest
 
 from tests.publish.publish_inputs import HOSTILE
-from tests.web.browser import browse
+from tests.web.browser import browse, found_on
 from tests.web.keyboard import Keyboard
 
 CARDS, MAIN = 40, '<main id="main">'
-
-
-def measured(page, folder, script: str, *options: str):
-    """What a script that runs after the page's own finds: the value of `found`.
-
-    The copy's policy lets it run beside ours.
-    """
-    html = page.read_text()
-    html = re.sub(r"script-src [^;]*;", "script-src 'unsafe-inline';", html, count=1)
-    copy = page.with_name("reading.html")
-    copy.write_text(
-        html.replace(
-            "</body>",
-            f"""<script>
-      let found = null;
-      {script}
-      document.documentElement.replaceChildren(document.createElement("body"));
-      document.body.textContent = "MEASURED" + encodeURIComponent(JSON.stringify(found)) + "END";
-      </script></body>""",
-        )
-    )
-    done = browse(copy, folder, 1280, "--dump-dom", *options)
-    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-    return json.loads(unquote(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
 
 
 def in_order(values: list[str]) -> bool:
@@ -49,7 +25,7 @@ def in_order(values: list[str]) -> bool:
 
 
 def test_a_table_sorts_by_click_and_back(page, tmp_path):
-    found = measured(
+    found = found_on(
         page,
         tmp_path,
         """
@@ -117,7 +93,7 @@ def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):
     )
     copy = page.with_name("numbers.html")
     copy.write_text(html.replace(MAIN, f"{MAIN}{table}"))
-    found = measured(
+    found = found_on(
         copy,
         tmp_path,
         """
@@ -136,7 +112,7 @@ def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):
 
 
 def test_rows_are_filtered_by_words(page, tmp_path):
-    found = measured(
+    found = found_on(
         page,
         tmp_path,
         """
@@ -157,7 +133,7 @@ def test_rows_are_filtered_by_words(page, tmp_path):
 
 
 def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):
-    found = measured(
+    found = found_on(
         page,
         tmp_path,
         """
