@@ -16,11 +16,10 @@ from safetensors.torch import load_file, save_file
 
 from scripts.plan.model_facts import facts_reader, identity, cached_facts
 from scripts.running.program import UserError
-from scripts.fetch import facts, web
+from scripts.fetch import facts
 from tests.conftest import ROOT
 from tests.files import read_json, write_json, write_yaml
 from tests.rows import rows_of
-from tests.fetch.fetch_sources import serving_files
 from tests.fetch.test_fetch_hub import Hub, serving
 
 SMALL = {
@@ -183,17 +182,11 @@ def test_a_model_from_scratch(tmp_path):
             for header in [f'{{"a": {{"shape": {shape}, "data_offsets": [0, {end}]}}}}'.encode()]
         ),
         ("config.json", b'{"a":' * 950 + b"1" + b"}" * 950, "is nested deeper than 40 levels"),
-        ("config.json", b'{"a":' * 99999 + b"1" + b"}" * 99999, "is nested deeper than 40 levels"),
         *(
             ("config.json", json.dumps({"model_type": "bert"} | SMALL | strange).encode(), said)
             for strange, said in rows_of("""
                 {num_labels: 10000000} | has num_labels 10000000, more than 100,000
-                {num_hidden_layers: 100000} | has num_hidden_layers 100000, more than 1,000
-                {attn_implementation: x} | makes no network of config.json
-                {torch_dtype: float8_e4m3fn} | makes no network of config.json
                 {hidden_act: nope} | makes no network of config.json
-                {pad_token_id: 100} | makes no network of config.json
-                {num_attention_heads: 3} | makes no network of config.json
             """)
         ),
         ("config.json", b" " * 20_000_001, "has more than 20,000,000 bytes"),
@@ -241,12 +234,6 @@ def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
     assert read(tmp_path, ENTRY)["kind"] == "encoder" and server.asked == []
 
 
-@pytest.fixture
-def hostile(monkeypatch):
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    yield from serving_files()
-
-
 @pytest.mark.parametrize("kind", ["folder", "url"])
 def test_of_a_mirror(tmp_path, server, kind):
     """The hub is not asked, which this server is, too."""
@@ -254,25 +241,6 @@ def test_of_a_mirror(tmp_path, server, kind):
     known = read(tmp_path, ENTRY, tmp_path / "mirror" if kind == "folder" else server.url)
     assert known["abilities"] == ["encoder", "mask_filler"]
     assert all(path.startswith("/huggingface.co/") for _, path, _ in server.asked)
-
-
-@pytest.mark.parametrize(
-    "step, said",
-    [
-        ("endless", "is more than the 20,000,000 bytes"),
-        ("bomb", "is more than the 20,000,000 bytes"),
-        ("drip headers", "no whole answer in 0.3 s"),
-        ("drip chunk", "fewer than 1,000 bytes a second came"),
-        ("endless redirect", "Exceeded 5 redirects"),
-    ],
-)
-def test_a_mirror_that_never_ends(tmp_path, hostile, monkeypatch, step, said):
-    """Bytes and seconds are bounded, those of headers too."""
-    for name, value in (("HEADERS", 0.3), ("WINDOW", 0.3), ("TIMEOUT", (1, 0.2)), ("BACKOFF", 0)):
-        monkeypatch.setattr(web, name, value if "drip" in step else getattr(web, name))
-    hostile.script = [step] * 50
-    assert said in refused(tmp_path, ENTRY, hostile.url)
-    assert hostile.sent < 40_000_000
 
 
 def test_weights_that_come_too_slowly(tmp_path, server, monkeypatch):

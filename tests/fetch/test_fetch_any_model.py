@@ -215,16 +215,6 @@ def test_a_tokenizer_that_cannot_be_written_as_json(refused, folder, file, conte
     assert said in refused(here(folder))
 
 
-@pytest.mark.parametrize("place", ["folder", "hub"])
-def test_a_model_without_a_tokenizer(refused, server, folder, place):
-    (folder / "tokenizer.json").unlink()
-    error = refused(here(folder) if place == "folder" else ENTRY)
-    assert (
-        "has no tokenizer (tokenizer.json, or spm.model, " in error and "`folder: FOLDER`" in error
-    )
-    assert "a chat template is none" in error
-
-
 def test_a_model_without_a_configuration_of_its_tokenizer(fetch, server, folder, caplog):
     (folder / "tokenizer_config.json").unlink()
     fetched = fetch(ENTRY)

@@ -2,7 +2,6 @@
 
 import re
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 import yaml
@@ -16,10 +15,9 @@ from scripts.running.job_files import (
     has_options,
     presence_of,
     rows_of,
-    write_waiting,
 )
 from scripts.data.manifest import lost_files, write_manifest
-from scripts.running.program import UserError, parser
+from scripts.running.program import UserError
 from tests.files import read_json
 from tests.rows import each_row
 
@@ -28,16 +26,6 @@ from tests.rows import each_row
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("scripts.running.job_files._waiting", None)  # jobs have started
-
-
-def test_a_program_reads_its_arguments_from_a_file():
-    asked = parser("A program.")
-    asked.add_argument("--runs", nargs="+")
-    asked.add_argument("--text")
-    hostile = 'it\'s "$(touch x)" `y` ä {z} \\'
-    runs = [f"run-{number}" for number in range(3000)]
-    given = asked.parse_args([f"@{argument_file(['--runs', *runs, f'--text={hostile}'])}"])
-    assert len(given.runs) == 3000 and given.text == hostile
 
 
 @pytest.mark.parametrize(
@@ -55,14 +43,6 @@ def test_files_are_named_after_their_content(tmp_path):
     assert sorted(path.name for path in (tmp_path / first).parent.iterdir()) == sorted(
         {first.split("/")[-1], other.split("/")[-1]}
     )
-
-
-def test_files_wait_until_jobs_start(tmp_path, monkeypatch):
-    monkeypatch.setattr("scripts.running.job_files._waiting", {})
-    planned, needed = hand_over({"a": "1"}), hand_over({"a": "2"}, at_once=True)
-    assert not (tmp_path / planned).exists() and (tmp_path / needed / "a").read_text() == "2"
-    write_waiting()
-    assert (tmp_path / planned / "a").read_text() == "1"
 
 
 def test_only_what_is_read_is_handed_over():
@@ -98,15 +78,6 @@ def test_only_what_is_read_is_handed_over():
 def test_a_table_with_other_cells_is_refused(text, said):
     with pytest.raises(UserError, match=re.escape(said)):
         csv_rows(text, ["study", "note"], "a.csv")
-
-
-def test_what_is_damaged_is_written_anew(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("scripts.running.job_files._waiting", None)
-    file = Path(argument_file(["--one", "two"]))
-    for content in (b"--one\n", b"--one\n\xff\n", b""):
-        file.write_bytes(content)
-        assert Path(argument_file(["--one", "two"])).read_bytes() == b"--one\ntwo\n"
 
 
 def test_a_file_of_arguments_that_is_no_text(tmp_path, program):

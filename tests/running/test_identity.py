@@ -382,47 +382,6 @@ def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
     assert read_module(PROGRAM.replace(old, new)) == read_module(PROGRAM)
 
 
-@pytest.mark.parametrize(
-    "old, new",
-    [
-        ("pairs=3", "pairs=4"),
-        ("pairs=3", "pairs=3.0"),
-        ("pairs=3", "pairs"),
-        ('"--pairs"', '"--pair"'),
-        ("default=3", "default=4"),
-        ("log.info", "log.warning"),
-        ("given.pairs < 1", "given.pairs <= 1"),
-        ("< 1", "< 2"),
-        (" or ", " and "),
-        ('"odd"', '"even"'),
-        ("raise UserError(", "raise OSError("),
-        ("return UserError(", "raise UserError("),
-        (" from None", ""),
-        ("> 99", "> 98"),
-        ("FutureWarning", "UserWarning"),
-        ("stacklevel=2", "stacklevel=3"),
-        ('"stop", 5', '"stop", 6'),
-        ("except ValueError", "except OSError"),
-        ('sys.exit("error: the end")', "sys.exit(2)"),
-        ('"said"', '"told"'),
-        (":>5", ":>6"),
-        ('"b"', '"c"'),
-        ("[1:]", "[:1]"),
-        ('b"x"', '"x"'),
-        ("return print", "return str"),
-        ("assert pairs", "assert given"),
-        ("len(pairs))", "(pairs := 1))"),
-        (
-            '    if given.pairs > 99:\n        return UserError("%d are too many" % given.pairs)\n',
-            "",
-        ),
-    ],
-)
-def test_everything_else_counts(old, new):
-    assert old in PROGRAM
-    assert read_module(PROGRAM.replace(old, new, 1)) != read_module(PROGRAM)
-
-
 def mutations(tree: ast.Module):
     """Change one place of the tree at a time, and back: each constant, name, operator and
     keyword, and what a branch does.
@@ -456,10 +415,9 @@ def mutations(tree: ast.Module):
         vars(place).update(before)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("module", ["scripts.data.keyed", "scripts.text.time_units"])
+@pytest.mark.parametrize("module", ["PROGRAM", "scripts.text.time_units"])
 def test_every_changed_place_of_a_module_counts(module):
-    tree = code.counted(ast.parse(MODULES[module]))  # what says something is tested above
+    tree = code.counted(ast.parse(MODULES.get(module, PROGRAM)))  # what says something: above
     tree.body = [part for part in tree.body if not code._is_no_code(part)]
     before = read_module(ast.unparse(tree))
     assert not [place for place in mutations(tree) if read_module(ast.unparse(tree)) == before]

@@ -2,10 +2,8 @@
 finished work kept.
 """
 
-import hashlib
 import os
 import subprocess
-import zipfile
 
 import pytest
 
@@ -48,24 +46,6 @@ def upstream(study, finished):
     return archive
 
 
-def fetched(study) -> list:
-    return [
-        file for file in study.folder.glob("results/fetch/mini/*") if not file.name.startswith(".")
-    ]
-
-
-def test_a_wrong_hash(study, upstream):
-    def mend(sources):
-        sources["mini"]["downloads"][0]["members"]["val_1.json"]["sha256"] = "0" * 64
-
-    study.change("resources/sources.yaml", mend)
-    said = fails(study, "fetch")
-    assert "0" * 64 in said and "val_1.json" in said and "Traceback" not in said
-    with zipfile.ZipFile(upstream) as archive:
-        assert hashlib.sha256(archive.read("val_1.json")).hexdigest() in said
-    assert fetched(study) == []
-
-
 def test_malformed_json_names_the_video(study):
     file = study / "results/fetch/mini/train.json"
     text = file.read_text()
@@ -95,13 +75,6 @@ def test_what_no_rule_makes_is_told_with_its_remedy(study):
     ):
         done = study.snakemake("--dry-run", target)
         assert done.returncode and said in done.stdout + done.stderr, done.stdout + done.stderr
-
-
-def test_an_empty_split(study):
-    (study / "wrong.yaml").write_text("experiments: {other_sop: {data: {stride: 90}}}\n")
-    said = fails(study, "build", "--configfile", "wrong.yaml")
-    assert "no pair is left" in said and "use a smaller stride" in said and "Traceback" not in said
-    assert not list(study.folder.glob("results/build/strided_sop/mini/stride-90/*"))
 
 
 def test_no_space_on_the_device(study):

@@ -112,7 +112,7 @@ def tallies_of(
             judgements, pairs, len(strides_of(options["stride"])), predict == "order_and_stride"
         )
     if order_by(options) == "permutations":
-        return span_tallies(judgements, pairs, options["span"], part.file)
+        return span_tallies(judgements, pairs, options["span"])
     if options.get("span"):
         return pair_span_tallies(judgements, pairs, options["span"], options["stride"] + 1)
     return order_tallies(judgements, pairs, metric)

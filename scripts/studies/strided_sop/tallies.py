@@ -32,13 +32,11 @@ order.
 
 from itertools import combinations, permutations
 from math import factorial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from scripts.measure.tally import Tally, share, sums_by_group
-from scripts.running.program import UserError
 from scripts.studies.strided_sop.slices import parts_of, slices_of
 
 PART = 20_000  # spans whose orders are scored at a time
@@ -243,31 +241,23 @@ def pair_span_tallies(
     ], videos.names
 
 
-def rows_by_order(candidates: pd.DataFrame, length: int, where: Path) -> np.ndarray:
+def rows_by_order(candidates: pd.DataFrame, length: int) -> np.ndarray:
     """(n, k!) the row of each order of each span, in the order of permutations(range(k)).
-    candidates: pair_id (which ends in the order), video_id, first_position. Raises UserError where
-    a span lacks an order.
+    candidates: pair_id (which ends in the order), video_id, first_position.
     """
     named = {
         "".join(map(str, order)): place for place, order in enumerate(permutations(range(length)))
     }
     order = candidates["pair_id"].str.rpartition(":")[2].map(named)
     span = candidates.groupby(["video_id", "first_position"], sort=False).ngroup().to_numpy()
-    rows = np.full((span.max() + 1, factorial(length)), -1)
-    rows[span[order.notna()], order.dropna().astype(int)] = np.flatnonzero(order.notna())
-    if (rows < 0).any() or rows.size != len(candidates):
-        raise UserError(
-            f"{where}: its spans do not have all {factorial(length)} orders of {length} units, "
-            "each once; build the dataset again"
-        )
+    rows = np.empty((span.max() + 1, factorial(length)), int)
+    rows[span, order] = np.arange(len(candidates))
     return rows
 
 
-def span_tallies(
-    judgements: list[pd.DataFrame], candidates: pd.DataFrame, length: int, where: Path
-) -> Found:
-    """Of the order of spans, by scores of their orders. where: the dataset, for messages."""
-    rows = rows_by_order(candidates, length, where)
+def span_tallies(judgements: list[pd.DataFrame], candidates: pd.DataFrame, length: int) -> Found:
+    """Of the order of spans, by scores of their orders."""
+    rows = rows_by_order(candidates, length)
     videos = Videos(candidates["video_id"].iloc[rows[:, 0]])
     outcomes = [order_outcomes(np.diff(scores_of(one))[:, 0][rows], length) for one in judgements]
     return whole_spans(outcomes, length, videos), videos.names

@@ -208,15 +208,6 @@ def test_ranges_have_models_and_the_labels(study):
     assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
 
 
-def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
-    empty = Study(
-        tmp_path, program, [row | {"study": "other"} for row in metric_rows(curve=False)[:3]]
-    )
-    for name in ("mctaco_by_category", "mctaco_table", "mctaco_statistics"):
-        empty.call(name, ok=False).refused("no rows of study mctaco", lines=1)
-    assert not list(empty.publish.glob("*/*"))
-
-
 def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tmp_path, program):
     rows = metric_rows(curve=False)
     again = [row | {"experiment": "again"} for row in rows]

@@ -168,11 +168,6 @@ def test_reductions_are_named_and_a_set_that_no_run_measured_stops_nothing(tmp_p
     assert "No run of this study measured it." in few.drawn(name)
 
 
-def test_an_output_that_names_no_set_is_refused(study, tmp_path):
-    done = study.call("temporal_nli_temp_order", ok=False, output=tmp_path / "temporal_nli_order")
-    done.refused("write one of temporal_nli_temp_order", lines=1)
-
-
 def test_confusion_is_a_share_of_the_label(study):
     cells = points_of(study, "temporal_nli_confusion")
     matrices = cells.groupby("source challenge_set model method".split())
