@@ -123,7 +123,9 @@ def test_exchanged_options_are_right_in_one_dialog_and_surely_wrong_in_the_other
     score = dict(zip(texts, np.random.default_rng(1).random(len(texts))))
     alone = exchanged["candidate"].map(score).to_numpy()
     assert rights(exchanged, alone).mean() <= 0.5, "whatever reads no dialog"
-    assert rights(exchanged, nearest_two(table_of(exchanged))).mean() == pytest.approx(0.5, abs=0.02)
+    assert rights(exchanged, nearest_two(table_of(exchanged))).mean() == pytest.approx(
+        0.5, abs=0.02
+    )
 
     texts = pd.Series(real["candidate"].unique(), dtype=object)
     seconds = dict(zip(texts, np.log(quantities(texts)["seconds_low"].astype(float))))
