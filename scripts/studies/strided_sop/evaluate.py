@@ -124,7 +124,9 @@ def system_rows(
     """The rows of one model, by metric; judgements: of judged()."""
     by_metric, rows = [dict(list(one.groupby("metric"))) for one in judgements], []
     plain = not part.options.get("predict") and not part.options.get("span")
-    for metric in [name for name in by_metric[0] if plain or name == "accuracy"]:
+    # A run that was scored by kept weights has no peak.
+    shared = [name for name in by_metric[0] if all(name in one for one in by_metric)]
+    for metric in [name for name in shared if plain or name == "accuracy"]:
         ordered = []
         for run, of_run in zip(runs, by_metric):
             of_metric = of_run[metric].set_index("example_id")

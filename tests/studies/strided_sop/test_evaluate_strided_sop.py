@@ -2,12 +2,13 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 import pytest
 import yaml
 
 from tests.files import read_json, write_json, write_rows
 from tests.runs import write_run
-from scripts.data.tables import PREDICTIONS, read_table
+from scripts.data.tables import PREDICTIONS, read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
@@ -129,6 +130,20 @@ def test_every_number(program, trained):
         assert row["value"] == pytest.approx(np.mean(values))
         assert row["sd"] == pytest.approx(np.std(values, ddof=1))
         assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
+
+
+def test_a_seed_without_a_peak_leaves_the_peak_out(program, trained):
+    """A run that was scored by kept weights has one epoch."""
+    folder, right = trained
+    file = folder / "run-2/predictions.parquet"
+    table = read_table(file)
+    kept = table.filter(pc.not_equal(table["selection"], "peak"))
+    write_table(kept, file, PREDICTIONS, {})
+    metrics = evaluate(program, folder)
+    assert "peak_accuracy" not in set(metrics["metric"])
+    mean = metrics.query("metric == 'accuracy' and slice == 'all'").iloc[-1]
+    assert mean["seeds"] == 2
+    assert mean["value"] == pytest.approx(np.mean([right[seed, "held_out"] for seed in (1, 2)]))
 
 
 def change_facts(folder, run: str, **changed) -> None:

@@ -35,7 +35,9 @@ def test_rows_of_other_studies_and_settings(tmp_path, program):
         Study(tmp_path / "other", program),
         [row for row in metric_rows() if row["size_matched"] is None],
     )
-    other.write_metrics(plain + [row | {"experiment": "again"} for row in plain])
+    other.write_metrics(
+        plain + [row | {"experiment": "again", "value": row["value"] + 1e-14} for row in plain]
+    )
     assert len(strided_metrics(other.metrics, {})) == len(plain)
     ways = yaml.safe_load("""
         ', same videos': {same_videos: 3}

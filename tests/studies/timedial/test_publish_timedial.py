@@ -251,18 +251,18 @@ def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
 
 def test_a_variant_of_the_options_has_its_own_row_and_panel_beside_no_published_number(small):
     rows = read_table(small.metrics).to_pylist()
-    repaired = [row | {"choices": "repaired", "dataset": "repaired"} for row in rows]
-    small.write_metrics(rows + repaired)
+    exchanged = [row | {"choices": "exchanged", "dataset": "exchanged"} for row in rows]
+    small.write_metrics(rows + exchanged)
     small.call("timedial_table")
     small.call("timedial_accuracy")
     small.write_metrics(rows)
     table = table_of(small, "timedial_table").set_index("Model")["2-best in the paper"]
-    name = "BERT-base, repaired options"
+    name = "BERT-base, exchanged options"
     assert [table["BERT-base"], table[name]] == ["67.4", ""]
     drawn = points_of(small, "timedial_accuracy").query("origin == 'here'")
     assert {"BERT-base", name} <= set(drawn["title"])
     figure = (small.publish / "figures/timedial_accuracy.svg").read_text()
-    assert "TimeDial, repaired options" in figure and name not in figure
+    assert "TimeDial, exchanged options" in figure and name not in figure
     best, other = "does not stand in the dialog", "most frequent"
     assert [figure.count(f">{control}") for control in (best, other)] == [2, 1], (
         "of the controls of a variant, the best of its view is drawn"

@@ -128,22 +128,25 @@ def test_exchanged_options_are_right_in_one_dialog_and_surely_wrong_in_the_other
     )
 
     texts = pd.Series(real["candidate"].unique(), dtype=object)
-    seconds = dict(zip(texts, np.log(quantities(texts)["seconds_low"].astype(float))))
+    seconds = quantities(texts)[["seconds_low", "seconds_high"]].astype(float)
+    size = dict(zip(texts, np.log(seconds).mean(axis=1, skipna=False)))
     compared = 0
     for name in right.index:
-        first, second, *written = [seconds[text] for text in before[name]]
-        for new in (seconds[text] for text in wrong[name]):
-            if not np.isnan([first, second, *written, new]).any():
-                compared += 1
-                beyond = [
-                    min(new - first, new - second) >= max(known - first, known - second) - 0.02
-                    if new > max(first, second)
-                    else max(new - first, new - second) <= min(known - first, known - second) + 0.02
-                    for known in written
-                    if (known > max(first, second)) == (new > max(first, second))
-                ]
-                assert any(beyond), name
-    assert compared > 800
+        first, second, *written = [size[text] for text in before[name]]
+        for new in (size[text] for text in wrong[name]):
+            if np.isnan([first, second, *written, new]).any():
+                continue
+            compared += 1
+            longer, shorter = new > max(first, second), new < min(first, second)
+            beyond = [
+                longer
+                and new + 0.02 >= known > max(first, second)
+                or shorter
+                and new - 0.02 <= known < min(first, second)
+                for known in written
+            ]
+            assert any(beyond), (name, before[name], new)
+    assert compared > 1500
 
 
 def test_the_exchange_takes_the_partner_that_the_words_around_the_gap_cannot_tell(real):
@@ -151,7 +154,7 @@ def test_the_exchange_takes_the_partner_that_the_words_around_the_gap_cannot_tel
     exchanged = table_of(chosen(real, "exchanged", turns, "here"))
     score = trigram(exchanged, learn(pd.DataFrame({"first": turns, "second": ""})))
     of_right, borrowed = score.reshape(-1, 2, 2).mean(2).T
-    assert (of_right > borrowed).mean() == pytest.approx(0.5, abs=0.04)
+    assert (of_right > borrowed).mean() < 0.6, "partners in any order have 0.71"
 
 
 def amount(text: str) -> tuple[str, float]:

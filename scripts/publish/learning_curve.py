@@ -1,0 +1,150 @@
+"""Draw accuracy against the number of training pairs, of models and of the best control that learnt
+from the same pairs, and the number of pairs from which a model is above it.
+
+A panel for each corpus, test set and evaluation split whose data were built with several
+`train_pairs`. Where a dataset holds out more than whole templates, its unseen part is drawn. The
+crossing point lies where the paired difference of model and best control, straight between two
+sizes on a logarithmic axis, stays above zero. Its 95 % interval is that of the draws.
+"""
+
+import argparse
+import re
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from scripts.data.tables import read_metrics
+from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
+from scripts.publish import style
+from scripts.publish.arguments import run_program
+from scripts.publish.message import titled
+from scripts.publish.names import load, source_title, split_title, titles_of
+from scripts.publish.panels import (
+    Look,
+    Panel,
+    dodges,
+    draw_marks,
+    figure_of,
+    in_lines,
+    looks,
+    publish,
+)
+
+PLACE = ["source", "test_set", "split"]
+COLUMNS = [*PLACE, *"series model method dataset train_pairs slice value sd ci_low ci_high".split()]
+COLUMNS += ["n", "groups", "sample", "limit"]
+SIZE = r"-?train_pairs-(\d+)"
+CONTROL = Look(style.CONTROL, "x", (0, (6, 2, 1, 2)), size=4, width=1)
+ONE_SIZE = "Every model learnt from one number of pairs. presets/curves.yaml compares several."
+
+
+def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
+    """The accuracies of models at several sizes, and of the best control at each of these; with
+    `train_pairs`, `test_set` (the dataset's name without it) and `series`.
+    """
+    rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna()]
+    pairs = rows["dataset"].str.extract(SIZE, expand=False).astype(float)
+    test_set = rows["dataset"].str.replace(SIZE, "", regex=True).str.strip("-")
+    rows = rows.assign(train_pairs=pairs, test_set=test_set)[pairs.notna()]
+    has_unseen = rows.groupby([*PLACE, "train_pairs"])["slice"].transform(
+        lambda slices: (slices == "part=unseen").any()
+    )
+    rows = rows[rows["slice"] == np.where(has_unseen, "part=unseen", "all")]
+    rows = rows[~rows["model"].isin([*CEILINGS, "human"])]
+    is_control, place = rows["method"].isin(CONTROL_METHODS), [*PLACE, "train_pairs"]
+    best = rows[is_control].sort_values("value", ascending=False).drop_duplicates(place)
+    trained = rows[~is_control]
+    several = trained.groupby([*PLACE, "model", "method"])["train_pairs"].transform("nunique") > 1
+    trained, best = trained[several], best.assign(series=style.BEST_CONTROL)
+    trained = trained.assign(series=titles_of(trained, models, {}))
+    best = best.merge(trained[place].drop_duplicates(), on=place)
+    order = [*PLACE, "series", "train_pairs"]
+    return pd.concat([trained, best]).sort_values(order, ignore_index=True)
+
+
+def crossing(sizes: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """(draws,) the size from which each difference stays above zero: 0 if it is above everywhere,
+    infinite if it ends below. sizes: (sizes,) ascending. above: (draws, sizes).
+    """
+    below = above <= 0
+    last = len(sizes) - 1 - below[:, ::-1].argmax(1)  # the last size that is not above
+    first, found = np.minimum(last, len(sizes) - 2), np.arange(len(above))
+    low, high = above[found, first], above[found, first + 1]
+    share = np.divide(low, low - high, out=np.zeros(len(above)), where=(low <= 0) & (high > 0))
+    place = sizes[first] * (sizes[first + 1] / sizes[first]) ** share
+    place = np.where(last == len(sizes) - 1, np.inf, place)
+    return np.where(below.any(1), place, 0.0)
+
+
+def crosses(panel: pd.DataFrame) -> list[str]:
+    """`MPNet passes the best control at 410 pairs (300 to 700)`, of each model."""
+    control = panel[panel["method"].isin(CONTROL_METHODS)].set_index("train_pairs")
+    found = []
+    for series, rows in panel.drop(control.index, errors="ignore").groupby("series", sort=False):
+        rows = rows[rows["train_pairs"].isin(control.index)]
+        if series == style.BEST_CONTROL or len(rows) < 2 or rows["draws"].isna().any():
+            continue
+        beside = control.loc[rows["train_pairs"]]
+        sizes = rows["train_pairs"].to_numpy()
+        value = (rows["value"].to_numpy() - beside["value"].to_numpy())[None]
+        draws = (np.stack(rows["draws"]) - np.stack(beside["draws"])).T
+        [at], of_draws = crossing(sizes, value), crossing(sizes, draws)
+        low, high = (
+            f"under {sizes[0]:,.0f}"
+            if end == 0
+            else f"over {sizes[-1]:,.0f}"
+            if np.isinf(end)
+            else f"{end:,.0f}"
+            for end in np.quantile(of_draws, [0.025, 0.975], method="nearest")
+        )
+        model = re.split(r" \(|, ", series)[0]
+        found.append(
+            f"{model} is not above the best control at {sizes[-1]:,.0f} pairs"
+            if np.isinf(at)
+            else f"{model} is above the best control at every size"
+            if at == 0
+            else f"{model} passes the best control at {at:,.0f} pairs ({low} to {high})"
+        )
+    return found
+
+
+def draw_panel(axes: Axes, panel: pd.DataFrame, known: dict[str, Look]) -> None:
+    shifts = dodges(known)
+    for series, look in known.items():
+        rows = panel[panel["series"] == series]
+        rows = rows.assign(train_pairs=rows["train_pairs"] * np.exp(shifts[series] / 2))
+        draw_marks(axes, rows, look, "train_pairs")
+    sizes = sorted(panel["train_pairs"].unique())
+    axes.set_xscale("log")
+    axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("training pairs")
+    axes.set_ylabel("accuracy (%)")
+
+
+def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    models = points[points["series"] != style.BEST_CONTROL]
+    known = looks(models) | {style.BEST_CONTROL: CONTROL}
+    panels = []
+    for (source, test_set, split), panel in points.groupby(PLACE, sort=False):
+        held_out = "unseen part" if (panel["slice"] != "all").any() else ""
+        names = [source_title(source, sources), re.sub("[-_]", " ", test_set), split_title(split)]
+        names += [held_out, f"{panel['n'].max():,} pairs measured"]
+        draw_one, detail = partial(draw_panel, known=known), ", ".join(filter(None, names))
+        panels.append(titled(Panel(panel, draw_one, "", detail), ". ".join(crosses(panel))))
+    handles = [look.handle(series) for series, look in known.items()]
+    return figure_of(in_lines(panels, 2), [("", handles)])
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = read_metrics(given.metrics, draws=True).to_pandas()
+    points, sources = sized(metrics, load(given.models)), load(given.sources)
+    publish(given, points[COLUMNS], lambda: draw(points, sources), ONE_SIZE)
+
+
+if __name__ == "__main__":
+    run_program(main, __doc__)
