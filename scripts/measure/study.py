@@ -16,6 +16,7 @@ from scripts.measure.external import Answered, external_systems, score_predictio
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
 
+SEE_ALL = ("all_options", "everything")  # views of search that compare the candidates of a choice
 Systems = dict[tuple[str, str], list[Run]]  # by model and method its runs, one a replicate
 
 
@@ -153,6 +154,6 @@ def evaluate(
         for systems in datasets.values()
         for runs in systems.values()
         for run in runs
-        if run.facts.get("control", {}).get("search") == "all_options"
+        if run.facts.get("control", {}).get("search") in SEE_ALL
     )
     write_metrics(rows + released(parts), study.schema, given, seeing_all)

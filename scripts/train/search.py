@@ -61,6 +61,7 @@ class View:
             gives (n,) numbers
     rules   by name: (n,) scores, the higher the more likely right
     each    true: the features are of the second text, and those of the first one are read besides
+    shared  what the scores of a choice's candidates become beside each other; after learning
     whole   true: a group counts where all of its examples are right, and the threshold is chosen
             for that (MC-TACO's exact match)
 
@@ -75,6 +76,7 @@ class View:
     numbers: Numbers | None = None
     learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
     rules: dict[str, Numbers] = field(default_factory=dict)
+    shared: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
     each: bool = False
     whole: bool = False
 
@@ -456,6 +458,7 @@ def search(view: View, train: pd.DataFrame, labels: int, exchangeable: bool) -> 
     name = max(values, key=lambda name: values[name])
 
     def scores(table: pd.DataFrame) -> np.ndarray:
-        return fitted.scores[name](searched.read(table), fitted.learnt(table))
+        found = fitted.scores[name](searched.read(table), fitted.learnt(table))
+        return view.shared(table, found) if view.shared else found
 
     return Found(name, values, with_even_odds(view, train, left_out[name], scores))

@@ -373,3 +373,38 @@ def test_numbers_that_do_not_vary_say_nothing():
     found = search(View(sees="nothing", numbers=nothing), train, 2, False)
     assert list(found.values.values()) == pytest.approx([2 / 3] * len(found.values))
     assert (found.scores(examples(2)).argmax(1) == 0).all()
+
+
+def dialogs(seed: int, rows: int, options: list[list[str]]) -> pd.DataFrame:
+    """Dialogs of flights, which take hours, and of meals, which take minutes. The right options of
+    one kind of dialog are the wrong ones of the other.
+    """
+    draw = np.random.default_rng(seed)
+    kinds = draw.integers(2, size=rows)
+    return pd.DataFrame(
+        [
+            {
+                "example_id": f"{seed}:{row}:{number}",
+                "group_id": f"{seed}:{row}",
+                "choice_id": f"{seed}:{row}",
+                "first": f"A: The {['flight', 'meal'][kind]} number {row} takes <MASK> .",
+                "second": text,
+                "label": int(side == kind),
+            }
+            for row, kind in enumerate(kinds)
+            for number, (side, text) in enumerate(
+                (side, text) for side in (0, 1) for text in options[side]
+            )
+        ]
+    )
+
+
+def test_words_of_the_dialog_choose_between_two_pairs_of_neighbours():
+    """`two hours` was never learnt, but stands beside `three hours`."""
+    train = dialogs(1, 200, [["three hours"], ["ten minutes"]])
+    test = dialogs(2, 100, [["three hours", "two hours"], ["ten minutes", "90 seconds"]])
+    found = search(view_of("timedial", "everything"), train, 2, False).scores(test)
+    margin = pd.Series(found[:, -1] - found[:, 0])
+    order = margin.groupby(test["choice_id"]).rank(ascending=False)
+    assert ((order <= 2) == (test["label"] == 1)).all()
+    assert order.notna().all() and margin.groupby(test["choice_id"]).nunique().eq(4).all()

@@ -36,7 +36,7 @@ def test_rows_of_other_studies_and_settings(tmp_path, program):
         [row for row in metric_rows() if row["size_matched"] is None],
     )
     other.write_metrics(
-        plain + [row | {"experiment": "again", "value": row["value"] + 1e-14} for row in plain]
+        plain + [row | {"experiment": "again", "ci_low": row["ci_low"] - 1e-9} for row in plain]
     )
     assert len(strided_metrics(other.metrics, {})) == len(plain)
     ways = yaml.safe_load("""

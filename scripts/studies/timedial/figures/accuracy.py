@@ -40,7 +40,7 @@ from scripts.studies.timedial.figures.metrics import (
     widest,
 )
 
-SEES_ALL = "search_all_options"  # the control; all others see one option
+SEE_ALL = ["search_all_options", "search_everything"]  # all other controls see one option
 PEOPLE = Look(line=DASHED, width=0.9)
 
 
@@ -51,7 +51,7 @@ def of_each_view(points: pd.DataFrame) -> pd.DataFrame:
     controls = points[(points["paradigm"] == "control") & (points["model"] != "random")]
     has_read = controls["domain"] == "contaminated"
     many = controls[has_read | (controls["variant"] != "")]
-    sees_all = many["model"] == SEES_ALL
+    sees_all = many["model"].isin(SEE_ALL)
     view = [many["measured_on"], many["variant"], has_read[many.index], sees_all]
     return points.drop(many.index.difference(many.groupby(view)["value"].idxmax()))
 
