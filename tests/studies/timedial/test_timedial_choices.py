@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.data.tables import read_table
+from scripts.data.tables import provenance_of, read_table
 from scripts.measure.ranking import outranked_by_chance
 from scripts.studies.timedial.choices import chosen, table_of
 from scripts.studies.timedial.contrast import in_other_units
@@ -65,6 +65,39 @@ def rights(options: pd.DataFrame, score: np.ndarray) -> np.ndarray:
     """(instances,) how likely a control's score is right, ties broken at random."""
     label, instance = options["label"].to_numpy(), pd.factorize(options["instance_id"])[0]
     return outranked_by_chance(score, label, instance)[0]
+
+
+def test_two_dialogs_exchange_their_right_options_whatever_is_seen_of_them(corpus):
+    flight = ["The flight takes <MASK> .", "That is long for an old man like me ."]
+    visit = ["She will stay for <MASK> .", "I shall be glad when they are over ."]
+    corpus.challenge = pd.concat(
+        [
+            challenge_rows({"1": flight}, ["two hours", "3 hours", "2 days", "10 seconds"]),
+            challenge_rows({"2": visit}, ["two weeks", "three weeks", "a day", "two years"]),
+            challenge_rows({"3": ["Not now , <MASK> !"]}, ["May", "June", "noon", "5 pm"]),
+        ],
+        ignore_index=True,
+    )
+    corpus.challenge_spans = corpus.challenge_spans.iloc[:0]
+    whole, built = corpus.build("all"), corpus.build("exchanged", choices="exchanged")
+    test = built["test"].groupby("instance_id")["candidate"].agg(list)
+    assert test.to_dict() == {
+        "1": ["two hours", "3 hours", "two weeks", "three weeks"],
+        "2": ["two weeks", "three weeks", "two hours", "3 hours"],
+    }
+    assert built["test"]["label"].tolist() == [1, 1, 0, 0] * 2
+    assert built["test"]["rule"].tolist() == ["", "", "exchanged", "exchanged"] * 2
+    assert built["train"].equals(whole["train"])
+    target = corpus.build("target", choices="exchanged", context_scope="target")["test"]
+    assert target["candidate"].equals(built["test"]["candidate"])
+    assert "\n" not in target["context"][0]
+    one = corpus.build("one", choices="exchanged", limit=1)["test"]
+    assert len(one) == 4 and set(one["example_id"]) < set(built["test"]["example_id"])
+    options = [
+        provenance_of(corpus.folder / name / "test.parquet")["options"]
+        for name in ("all", "exchanged")
+    ]
+    assert "choices" not in options[0] and options[1]["choices"] == "exchanged"
 
 
 def test_a_choice_that_leaves_nothing_is_refused(corpus):
