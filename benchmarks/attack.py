@@ -28,6 +28,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import options_of, table
@@ -169,14 +171,34 @@ def attacked(
 
     def scores(data: pd.DataFrame) -> dict[str, np.ndarray]:
         inputs, learnt = searched.read(data), fitted.learnt(data)
-        return {
+        found = {
             name: with_even_odds(
                 view, train, of_train, lambda _, name=name: fitted.scores[name](inputs, learnt)
             )(data)
             for name, of_train in left_out.items()
         }
+        return shared(view, data, found)
 
     return scores
+
+
+def shared(view: View, data: pd.DataFrame, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What the view makes of the scores of each learner, beside those of the other candidates."""
+    share = view.shared or (lambda _, scores: scores)
+    return {name: share(data, scores) for name, scores in found.items()}
+
+
+def together(data: pd.DataFrame) -> np.ndarray:
+    """(n,) the group of each example, joined with those of choices of the same candidates: who
+    knows the answer of one of two dialogs that exchanged their options knows the other.
+    """
+    if "choice_id" not in data:
+        return data["group_id"].to_numpy()
+    names = data.groupby("choice_id")["second"].transform(lambda texts: "\n".join(sorted(texts)))
+    group, options = pd.factorize(data["group_id"])[0], pd.factorize(names)[0]
+    both = np.stack([group, options + group.max() + 1])
+    graph = coo_array((np.ones(len(data)), both), shape=(both.max() + 1,) * 2)
+    return connected_components(graph, directed=False)[1][group].astype(str)
 
 
 def by_folds(
@@ -185,11 +207,13 @@ def by_folds(
     """The scores of every learner of a view, each fold of a measured split by what the others
     say.
     """
+    measured = measured.assign(group_id=together(measured))
     left_out = Search(view, measured, labels, exchangeable).left_out()
-    return {
+    found = {
         name: with_even_odds(view, measured, scores, lambda _, scores=scores: scores)(measured)
         for name, scores in left_out.items()
     }
+    return shared(view, measured, found)
 
 
 def leads(
