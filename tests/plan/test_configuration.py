@@ -65,14 +65,6 @@ def refused(config: dict, **resources) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("preset", [None, "small", "paper"])
-def test_default_and_presets_are_valid(preset):
-    over = read_yaml(ROOT / f"presets/{preset}.yaml") if preset else {}
-    resolved = plan(overlaid(default(), over))
-    assert set(resolved.experiments) == set((over or default())["run"])
-    assert all(name in resolved.runs for names in resolved.experiments.values() for name in names)
-
-
 def read(text) -> dict:
     """A piece of a configuration from its YAML, or as it is where YAML has no words for it."""
     return yaml.safe_load(text) if isinstance(text, str) else text
@@ -151,17 +143,6 @@ def read(text) -> dict:
 )
 def test_a_wrong_configuration_is_refused(change, said):
     assert said in refused(overlaid(default(), read(change)))
-
-
-def test_a_message_is_short_whatever_the_value():
-    for change in (
-        {"mirror": ["x" * 10**6]},
-        {"run": ["y" * 10**6]},
-        {"z" * 10**6: 1},
-        {"device": "long " * 10**5},
-        {"seeds": [f"{number}" for number in range(10**4)]},
-    ):
-        assert len(refused(overlaid(default(), change))) < 700
 
 
 def test_a_value_that_holds_itself_and_a_missing_key():

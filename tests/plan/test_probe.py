@@ -10,7 +10,6 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.program import UserError
@@ -473,33 +472,6 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
 )
 def test_a_broken_entry_of_the_configuration_is_refused_though_nothing_uses_it(change, said):
     assert said in refused(planned, overlaid(default(), read(change)))
-
-
-def test_presets_probe_is_a_plan_for_every_kind():
-    config = overlaid(default(), read_yaml(ROOT / "presets/probe.yaml")) | {
-        "model": "org/name",
-        "limit": 200,
-    }
-    for abilities in (ENCODER, MASKED, ["decoder"], ["encoder_decoder", "span_writer"]):
-        plan = planned(
-            config,
-            lambda name, entry, needed, abilities=abilities: {
-                "kind": abilities[0],
-                "abilities": abilities,
-                "weights": ["x"],
-            },
-        )
-        assert {run.study for run in plan.runs.values() if run.model == "org--name"} == set(DATA)
-        sets = {
-            (dataset.source, json.loads(dataset.options)["challenge_set"])
-            for dataset in plan.datasets.values()
-            if dataset.study == "temporal_nli"
-        }
-        assert sets == {
-            ("temporal_nli_release", "temp_order"),
-            ("temporal_nli_release", "temp_duration"),
-            ("event_templates", "cross_unit"),
-        }
 
 
 NAMED = st.sampled_from(

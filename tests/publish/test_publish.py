@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from scripts.data.csv_files import read_csv, write_csv
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
-from tests.registers import FIGURES, STUDIES
 from tests.files import write_json
 from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows
 
@@ -199,14 +198,3 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
             assert place[1:] in found.ids
         elif "://" not in place:
             assert (study.page.parent / place).is_file(), place
-
-
-def test_every_item_has_its_program_and_caption():
-    for item in FIGURES:
-        assert (ROOT / f"{item['program'].replace('.', '/')}.py").is_file()
-    for text in [
-        *(item["caption"] for item in FIGURES),
-        *(one["asks"] for one in STUDIES.values()),
-    ]:
-        assert text.strip()
-        assert not re.search(r"[*`{}]|::|\.\. ", text), "plain paragraphs"
