@@ -89,10 +89,9 @@ def is_made(item: dict, study: str, root: Path) -> bool:
     return item["study"] == EACH and file.exists()
 
 
-def item_of(item: dict, study: str, entry) -> dict:
+def item_of(item: dict, study: str, entry: dict) -> dict:
     """An item that every study has, as this study's: `title` with the authors of its paper."""
-    paper = str(entry.get("paper", study)) if isinstance(entry, dict) else study
-    authors = paper.rsplit(" ", 1)[0]
+    authors = entry.get("paper", study).rsplit(" ", 1)[0]
     named = {key: value for key, value in item.items() if key != "needs_file"}
     return named | {
         "name": f"{study}_{item.get('name')}",

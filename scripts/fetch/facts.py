@@ -25,7 +25,7 @@ from scripts.plan.kinds import kind_of
 from scripts.plan.model_facts import identity
 from scripts.plan.models import CONFIG
 from scripts.running.program import UserError, cut, execute, log
-from scripts.plan.schemas import check_entry
+from scripts.plan.schemas import check, schema
 from scripts.fetch.download import SETTING, check_mirror, fetch_parser, local_path, read_entry
 from scripts.fetch.hub import Origin
 from scripts.fetch.model_files import INSTEAD, WrongFiles, no_language_model, transformers_config
@@ -186,7 +186,7 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
 
 def main(given: argparse.Namespace) -> None:
     entry = read_entry(given.model, given.models)
-    check_entry("models", given.model, {given.model: entry})
+    check({given.model: entry}, schema("models"), str(given.models))
     with tempfile.TemporaryDirectory() as partial:
         facts = read_facts(given, entry, Path(partial))
     with whole(given.output) as beside:

@@ -31,7 +31,7 @@ from scripts.plan.kinds import is_decoder
 from scripts.data.manifest import write_manifest
 from scripts.plan.models import DEFAULT_FILES, STAGES, kind_of
 from scripts.running.program import UserError, execute
-from scripts.plan.schemas import check_entry
+from scripts.plan.schemas import check, schema
 from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry
 from scripts.fetch.hub import one_file
 from scripts.fetch.model_files import (
@@ -238,7 +238,7 @@ def bring(
 def main(given: argparse.Namespace) -> None:
     mirror, name = check_mirror(given.mirror), given.model
     entry = read_entry(name, given.models)
-    check_entry("models", name, {name: entry})
+    check({name: entry}, schema("models"), str(given.models))
     kind, partial = kind_of(entry), given.partial / "models" / name
     pin = given.place or f"{given.models} ({name})"
     if kind in STAGES:

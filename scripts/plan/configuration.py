@@ -345,8 +345,8 @@ def resolve(
     probed: the names of the models that `model:` asks for. facts: by a model's name and entry
     {kind, abilities, weights}, or None where they are not known and the third argument, whether
     they are needed, is False. A model of an MLM or CLM stage brings the run that makes it,
-    `initial` the run that is begun with. Raises UserError for an unknown name, for a method that
-    does not fit a model, and for a broken entry of resources/ that is used.
+    `initial` the run that is begun with. Raises UserError for an unknown name, and for a method
+    that does not fit a model.
     """
     _check_model_is_used(config)
     check_configured_prompts(config.get("prompts") or {}, studies)

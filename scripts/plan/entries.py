@@ -1,13 +1,11 @@
-"""The entries of resources/ that a configuration names. Each is checked when it is first asked for,
-so what nobody names may be broken.
-"""
+"""The entries of resources/ that a configuration names."""
 
 from collections.abc import Callable
 
 from scripts.plan.models import stage_of
 from scripts.plan.probe import Known
 from scripts.running.program import UserError, closest
-from scripts.plan.schemas import check_entry, shown
+from scripts.plan.schemas import shown
 
 
 class Entries:
@@ -22,23 +20,18 @@ class Entries:
     ):
         self.resources = {"sources": sources, "models": models, "studies": studies}
         self.facts = facts
-        self.checked: dict[tuple[str, str], dict] = {}
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
-        """An entry by name, checked. what: who asks, for a message; names: others that could be
-        meant.
-        """
+        """An entry by name. what: who asks, for a message; names: others that could be meant."""
         if name not in self.resources[kind]:
             raise UserError(f"{what} {shown(name)}{closest(name, [*names, *self.resources[kind]])}")
-        if (kind, name) not in self.checked:
-            self.checked[kind, name] = check_entry(kind, name, self.resources[kind])
-        return self.checked[kind, name]
+        return self.resources[kind][name]
 
     def study(self, name: str, where: str) -> dict:
         return self.entry("studies", name, f"{where}.study: no study")
 
     def source(self, name: str, study_name: str, study: dict, where: str) -> dict:
-        """A source that the study can read; what it is measured on is checked as well."""
+        """A source that the study can read."""
         source = self.entry(
             "sources", name, f"{where}.data: no source", tuple(study.get("source_names", {}))
         )
@@ -47,24 +40,11 @@ class Entries:
                 f"{where}.data: source {name} holds {source['kind']}, "
                 f"but {study_name} reads {' or '.join(study['reads'])}; name another source"
             )
-        if "measured_on" in source:
-            self.entry(
-                "sources",
-                source["measured_on"],
-                f"resources/sources.yaml: {name}.measured_on: no source",
-            )
         return source
 
     def model(self, name: str, where: str, key: str = "models") -> dict:
-        """A model; the encoder that it stands on is checked as well. key: where the experiment
-        names it.
-        """
-        model = self.entry("models", name, f"{where}.{key}: no model")
-        if "encoder" in model:
-            self.entry(
-                "models", model["encoder"], f"resources/models.yaml: {name}.encoder: no model"
-            )
-        return model
+        """A model. key: where the experiment names it."""
+        return self.entry("models", name, f"{where}.{key}: no model")
 
     def known(self, name: str, where: str, needed: bool) -> Known | None:
         """What a model can do; None where it is not known and not needed."""

@@ -6,7 +6,6 @@ by them, too.
 import math
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 
 import jsonschema
@@ -253,64 +252,37 @@ def check(value, against: dict, where: str = "configuration"):
     return _normal(value, against, against)
 
 
-def _programs(kind: str, name: str, entry: dict) -> list[str]:
-    if kind == "sources" and entry["kind"] == JUDGEMENTS:
-        return []
-    if kind == "sources":
-        return [f"scripts.clean.{entry.get('cleaner', name)}"]
-    return (
-        [f"scripts.studies.{name}.build", f"scripts.studies.{name}.evaluate"]
-        if kind == "studies"
-        else []
-    )
-
-
-def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
-    """The entry of a file of resources/ (kind: sources, models, studies), checked. where: what
-    messages call the place. Raises UserError where it is broken.
-    """
-    if kind == "studies":
-        where = f"scripts/studies/{name}/study.yaml"
-        entry = check(entries[name], schema("study"), where)
-    else:
-        where = where or f"resources/{kind}.yaml"
-        entry = check({name: entries[name]}, schema(kind), where)[name]
-    for module in _programs(kind, name, entry):
+def _check_programs(modules: list[str], name: str, where: str) -> None:
+    for module in modules:
         if file_of(module) is None:
             raise UserError(
                 f"{where}: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
                 "(docs/add.md), or correct the entry"
             )
+
+
+def check_entries(kind: str, entries: dict, where: str) -> dict:
+    """Sources or models (kind) as entries of resources/ are, checked. where: what messages call the
+    place. Raises UserError where one is broken.
+    """
+    entries = check(entries, schema(kind), where)
+    for name, entry in entries.items():
+        if kind == "sources" and entry["kind"] != JUDGEMENTS:
+            _check_programs([f"scripts.clean.{entry.get('cleaner', name)}"], name, where)
+    return entries
+
+
+def check_study(name: str, entry: dict) -> dict:
+    """A study's study.yaml, checked. Raises UserError where it is broken."""
+    where, programs = f"scripts/studies/{name}/study.yaml", f"scripts.studies.{name}"
+    entry = check(entry, schema("study"), where)
+    _check_programs([f"{programs}.build", f"{programs}.evaluate"], name, where)
     return entry
 
 
-def sound(kind: str, entries: dict) -> dict:
-    """The entries of a file of resources/ that are not broken: one that no study uses stops
-    nobody.
-    """
-    if not isinstance(entries, dict):
-        raise UserError(
-            f"resources/{kind}.yaml: must be names and entries; see the head of the file"
-        )
-    whole = {}
-    for name in entries:
-        with suppress(UserError):
-            whole[name] = check_entry(kind, name, entries)
-    other = {"sources": "measured_on", "models": "encoder"}.get(kind, "")
-    return {name: entry for name, entry in whole.items() if entry.get(other, name) in whole}
-
-
-def sound_figures(items: list[dict], studies: set[str]) -> list[dict]:
-    """The items of read_figures() that are not broken; a broken one of a study that runs is
-    refused.
-    """
-    whole = []
+def check_figures(items: list[dict]) -> list[dict]:
+    """The items of read_figures(), checked."""
     for item in items:
-        study, name = item["study"], shown(item.get("name"))
-        file = "resources" if study == ALL else f"scripts/studies/{study}"
-        try:
-            whole += check([item], schema("figures"), f"{file}/figures.yaml ({name})")
-        except UserError:
-            if study in (*studies, ALL):
-                raise
-    return whole
+        file = "resources" if item["study"] == ALL else f"scripts/studies/{item['study']}"
+        check([item], schema("figures"), f"{file}/figures.yaml ({shown(item.get('name'))})")
+    return items

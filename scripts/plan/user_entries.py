@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from scripts.running.program import UserError, closest, cut
-from scripts.plan.schemas import check_entry
+from scripts.plan.schemas import check, check_entries, schema
 
 HUB_ID = re.compile(
     r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?", re.A
@@ -52,24 +52,26 @@ def merge_entries(
     """The entries of resources/ (kind: models, sources) with those of the configuration laid over,
     each as a whole, and notes. Raises UserError for a broken entry, or one that stands on none.
     """
-    where, configured = f"configuration: {kind}", config.get(kind) or {}
-    merged, notes = tracked | configured, []
-    for name in configured:
-        entry = merged[name] = check_entry(kind, name, configured, where)
-        other = entry.get(STANDS_ON[kind])
-        if other is not None and other not in merged:
+    where, file = f"configuration: {kind}", f"resources/{kind}.yaml"
+    configured = {
+        name: entry
+        | {key: _entry_path(entry[key], root, here) for key in PATHS[kind] if key in entry}
+        for name, entry in check_entries(kind, config.get(kind) or {}, where).items()
+    }
+    tracked = check_entries(kind, tracked, file)
+    merged = tracked | configured
+    for name, entry in merged.items():
+        key = STANDS_ON[kind]
+        if entry.get(key, name) not in merged:
             raise UserError(
-                f"{where}.{name}.{STANDS_ON[kind]}: no {kind[:-1]} {other}{closest(other, merged)}"
+                f"{where if name in configured else file}.{name}.{key}: no {kind[:-1]} "
+                f"{entry[key]}{closest(entry[key], merged)}"
             )
-        merged[name] = entry | {
-            key: _entry_path(entry[key], root, here) for key in PATHS[kind] if key in entry
-        }
-        if name in tracked:
-            notes.append(
-                f"{kind}: {name} of the configuration stands in place of the one of "
-                f"resources/{kind}.yaml"
-            )
-    return merged, notes
+    return merged, [
+        f"{kind}: {name} of the configuration stands in place of the one of {file}"
+        for name in configured
+        if name in tracked
+    ]
 
 
 def _name(text: str, taken: dict) -> str:
@@ -111,11 +113,7 @@ def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
         return None
     hub, revision = found.groups()
     for name, entry in models.items():
-        if (
-            isinstance(entry, dict)
-            and entry.get("hub") == hub
-            and revision in (None, entry.get("revision"))
-        ):
+        if entry.get("hub") == hub and revision in (None, entry["revision"]):
             return name, entry
     at = f"--{revision[:12]}" if revision and revision != "main" else ""
     entry = {
@@ -155,7 +153,7 @@ def probed_models(
             notes.append(
                 f"model: {one} is {name} of the known models, revision {entry['revision']}"
             )
-        models = models | {name: entry}
+        models = models | check({name: entry}, schema("models"), "configuration: model")
         names.append(name)
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"configuration: model names {twice[0]} twice; name each model once")

@@ -22,12 +22,10 @@ from scripts.plan.grid import Dataset
 from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches
-from scripts.plan.schemas import check, schema, shown, sound, sound_figures
+from scripts.plan.schemas import check, check_figures, check_study, schema, shown
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.job_files import rows_of
 from scripts.running.program import UserError, closest
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def laid_over(base: dict, over: dict) -> dict:
@@ -61,41 +59,31 @@ class Workplan:
         sources, models = (
             read_yaml(root / f"resources/{name}.yaml") for name in ("sources", "models")
         )
-        studies = read_studies(root)
+        self.studies = {
+            study: check_study(study, entry) for study, entry in read_studies(root).items()
+        }
         # Entries of the configuration are laid over those of resources/; `configured` names them,
         # and the models that are probed.
         self.configured = {kind: set(self.config[kind]) for kind in ("sources", "models")}
-        sources, notes_on_sources = merge_entries("sources", self.config, sources, root, Path.cwd())
+        self.sources, notes_on_sources = merge_entries(
+            "sources", self.config, sources, root, Path.cwd()
+        )
         models, notes_on_models = merge_entries("models", self.config, models, root, Path.cwd())
-        self.probed, with_probed, notes_on_probed = probed_models(
+        self.probed, self.models, notes_on_probed = probed_models(
             self.config["model"], models, root, Path.cwd()
         )
-        self.configured["models"] |= set(with_probed) - set(models)
+        self.configured["models"] |= set(self.models) - set(models)
         self.notes = [*notes_on_sources, *notes_on_models, *notes_on_probed]
+        self.figures = check_figures(read_figures(self.studies, root))
         self.plan = resolve(
             self.config,
-            sources,
-            with_probed,
-            studies,
+            self.sources,
+            self.models,
+            self.studies,
             self.probed,
             facts_reader(root, self.mirror, lambda name: self.place_of("models", name)),
         )
-        # What the study does not use may be broken: it is left out.
-        self.sources, self.models, self.studies = (
-            sound("sources", sources),
-            sound("models", with_probed),
-            sound("studies", studies),
-        )
-        self.figures = sound_figures(
-            read_figures(studies, root), {run.study for run in self.runs.values()}
-        )
-        self.papers = read_published(studies, root)
-        for name in [*self.used_sources, *self.used_models]:
-            if not NAME.fullmatch(name):
-                raise UserError(
-                    f"resources/: {name!r} is no name for a source or model; use letters, digits, "
-                    "_, - and ."
-                )
+        self.papers = read_published(self.studies, root)
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
         self.local_hashes = {
             name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry

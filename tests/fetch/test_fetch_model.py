@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
 from scripts.plan.models import DEFAULT_FILES, SCRATCH_FILES
-from scripts.plan.schemas import check_entry
+from scripts.plan.schemas import check_entries
 from scripts.fetch import model
 from tests.conftest import ROOT
 from tests.files import read_json
@@ -26,7 +26,7 @@ from tests.fetch.fetch_models import MODELS, TINY, WORDS, weights
 
 @each_row("name", MODELS)
 def test_every_model_of_the_project(name):
-    check_entry("models", name, {name: MODELS[name]})
+    check_entries("models", {name: MODELS[name]}, "resources/models.yaml")
     for place in (MODELS[name], MODELS[name].get("tokenizer", {})):
         assert "hub" not in place or re.fullmatch("[0-9a-f]{40}", place["revision"]), "a commit"
 

@@ -12,6 +12,7 @@ from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan
 from scripts.train.work import code_of
 from tests.conftest import ROOT
+from tests.registers import MODELS
 
 CONFIG = {"run": ["sample_dialogs_fill"], "recorded": True}
 
@@ -62,14 +63,8 @@ def test_a_run_whose_model_would_be_made_otherwise_is_trained(lines, tmp_path):
 def test_a_run_of_other_model_files_is_trained(tmp_path, monkeypatch, lines):
     pinned = Workplan(CONFIG, ROOT).models["minilm"]["files"]
     [left, other, *_] = of(lines, "fill")
-    monkeypatch.setattr(
-        "scripts.plan.workplan.sound",
-        lambda kind, entries: (
-            entries | {"tiny_bert_dialogs": entries["tiny_bert_dialogs"] | {"files": pinned}}
-            if kind == "models"
-            else entries
-        ),
-    )
+    changed = MODELS | {"tiny_bert_dialogs": MODELS["tiny_bert_dialogs"] | {"files": pinned}}
+    monkeypatch.setattr("scripts.plan.workplan.probed_models", lambda *asked: ([], changed, []))
     lines[left]["run"]["model_files"] = pinned | {"config.json": "0123"}
     lines[other]["run"]["model_files"] = pinned
     taken = runs_taken(lines, tmp_path)

@@ -1,6 +1,4 @@
-"""The files of resources/ and the presets keep to their schemas;
-what no study uses stops nobody.
-"""
+"""The files of resources/ and the presets keep to their schemas."""
 
 import os
 import time
@@ -10,10 +8,9 @@ import pytest
 import yaml
 from referencing import Registry, Resource
 
-from scripts.plan.configuration import resolve
 from scripts.data.files import Hashes, sha256_of
 from scripts.running.program import UserError
-from scripts.plan.schemas import VALIDATOR, check, check_entry, schema, sound, sound_figures
+from scripts.plan.schemas import VALIDATOR, check_entries, check_study, schema
 from scripts.data.studies import items_in
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
@@ -102,40 +99,24 @@ def test_options_of_the_data_are_schemas():
         studies | mctaco | 'data: {draw: {description: x}}' | an option has a type or an enum
     """),
 )
-def test_broken_entries_are_refused_where_they_are_used(kind, name, change, said):
-    entries = RESOURCES[kind] | {name: RESOURCES[kind][name] | yaml.safe_load(change)}
+def test_broken_entries_are_refused(kind, name, change, said):
+    entry = RESOURCES[kind][name] | yaml.safe_load(change)
     with pytest.raises(UserError) as refused:
-        check_entry(kind, name, entries)
+        if kind == "studies":
+            check_study(name, entry)
+        else:
+            check_entries(kind, RESOURCES[kind] | {name: entry}, f"resources/{kind}.yaml")
     assert said in str(refused.value) and "\n" not in str(refused.value)
-    assert set(entries) - set(sound(kind, entries)) in ({name}, {name, "esim_contextual"}), (
-        "and what stands on it"
-    )
 
 
+@pytest.mark.parametrize("kind", ["sources", "models"])
 @pytest.mark.parametrize(
     "broken", [None, 3, "x", [], {}, {"title": 1}, {1: 2}, {"hub": 1, "mlm": {}}]
 )
-def test_an_entry_that_no_study_uses_stops_nobody(broken):
-    config = check(read_yaml(ROOT / "config.yaml"), schema("config"))
-    other = {
-        kind: RESOURCES[kind] | {"broken": broken, "Broken name": broken}
-        for kind in ("sources", "models", "studies")
-    }
-    assert resolve(config, **other) == resolve(config, **{kind: RESOURCES[kind] for kind in other})
-    for kind, entries in other.items():
-        assert sound(kind, entries) == sound(kind, RESOURCES[kind])
-    config["experiments"]["sample_sop"]["models"] = ["broken"]
-    with pytest.raises(UserError, match="resources/models.yaml: broken"):
-        resolve(config, **other)
-
-
-def test_figures_of_studies_that_run_are_checked():
-    items = [*RESOURCES["figures"], {"name": "mine", "study": "mctaco"}]
-    assert sound_figures(items, {"timedial"}) == RESOURCES["figures"]
-    with pytest.raises(
-        UserError, match=r"scripts/studies/mctaco/figures.yaml \(mine\): key .* is missing"
-    ):
-        sound_figures(items, {"mctaco"})
+def test_what_is_no_entry_at_all(kind, broken):
+    for entries in (RESOURCES[kind] | {"broken": broken}, [broken], broken or "x"):
+        with pytest.raises(UserError):
+            check_entries(kind, entries, f"resources/{kind}.yaml")
 
 
 @pytest.mark.parametrize(
