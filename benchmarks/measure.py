@@ -1,13 +1,17 @@
-"""What the benchmarks share: ways that take turns, a checkout, its workflow, tables."""
+"""What the benchmarks share: ways that take turns, the cost of a command, a checkout, tables."""
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 ROOT = Path(__file__).parents[1]
 
@@ -48,6 +52,41 @@ def ratios(seconds: dict[str, float], items: int) -> str:
     )
 
 
+def memory(process: psutil.Process) -> float:
+    """MiB of a process and those below it, shared parts one time; 0 for one that has ended."""
+    with suppress(psutil.Error):
+        processes = [process, *process.children(recursive=True)]
+        return sum(one.memory_full_info().pss for one in processes) / 2**20
+    return 0.0
+
+
+def measured(
+    command: list, folder: Path = ROOT, output: Path | None = None
+) -> tuple[float, float, float]:
+    """Seconds by the clock, CPU seconds and peak memory in MiB of a command of Python.
+
+    The processes that it starts count, too. output: the file of what it prints.
+    """
+    before, begun, peak = os.times(), time.perf_counter(), 0.0
+    with open(output or os.devnull, "w") as text:
+        running = psutil.Popen(
+            [sys.executable, *map(str, command)], cwd=folder, stdout=text, stderr=text
+        )
+    while running.poll() is None:
+        peak = max(peak, memory(running))
+        time.sleep(0.1)
+    seconds, after = time.perf_counter() - begun, os.times()
+    if running.returncode:
+        name = " ".join(map(str, command[:4]))
+        raise SystemExit(
+            f"{name} failed ({running.returncode}): {output and output.read_text()[-2000:]}"
+        )
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
+    return seconds, cpu, peak
+
+
 def checkout(folder: Path) -> Path:
     """The project's files in a new folder."""
     command = ["git", "ls-files", "-co", "--exclude-standard"]
@@ -59,15 +98,12 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def workflow(folder: Path, configuration: dict, target: str) -> None:
-    """Make a target of a configuration in a checkout; what fails is told with its last lines."""
-    (folder / "study.json").write_text(json.dumps(configuration))
-    command = [sys.executable, "-m", "snakemake", target, "--cores", "2", "--configfile"]
-    done = subprocess.run([*command, "study.json"], cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(
-            f"{target} failed ({done.returncode}): {(done.stdout + done.stderr)[-2000:]}"
-        )
+def workflow(folder: Path, configuration: dict, *options: str) -> tuple[float, float, float]:
+    """What the workflow takes in a checkout, as measured(); its text is in <name>.txt."""
+    name = configuration["name"]
+    (folder / f"{name}.json").write_text(json.dumps(configuration))
+    command = ["-m", "snakemake", *options, "--cores", 2, "--configfile", f"{name}.json"]
+    return measured(command, folder, folder / f"{name}.txt")
 
 
 def table(head: list, rows: list[list]) -> str:
