@@ -23,13 +23,14 @@ from tests.files import read_json
 from tests.rows import rows_of
 
 SOURCES = entries_of(ROOT / "resources/sources.yaml")
+DIALOGS = SOURCES["sample_dialogs"]["sample"]["dialogs"]
 # Of the default study's samples. They change with the texts, and must be the same on every machine.
 PINNED = {
-    "sample_activitynet": "b182d760b8cc50f7",
-    "sample_howto100m": "ff2865b4ff5f415c",
-    "sample_dialogs": "8a0a879e3856c447",
-    "sample_challenge": "d57ad3c6384804b2",
-    "sample_mctaco": "96034fc0c506ebfe",
+    "sample_activitynet": "1f91a59f17c5b523",
+    "sample_howto100m": "524c85daf3b2b35f",
+    "sample_dialogs": "b8bd47c27ee6817e",
+    "sample_challenge": "2529c81e08417f01",
+    "sample_mctaco": "18f2c58d8d80de32",
 }
 # What the cleaners count, beside white space.
 QUIRKS = yaml.safe_load("""
@@ -258,8 +259,8 @@ def test_unzipped_and_with_more_videos_than_bodies(program, samples, tmp_path):
 @pytest.fixture(scope="module")
 def dialogs():
     """The dialogs and instances of the default study."""
-    by_split = corpus(1200, 1)
-    return by_split, challenge(by_split, 1200, 1)
+    by_split = corpus(DIALOGS, 1)
+    return by_split, challenge(by_split, DIALOGS, 1)
 
 
 def plain(text):
@@ -276,7 +277,9 @@ def test_dialogs_fit_a_small_model(dialogs):
         ]
         for one in train
     ]
-    assert len(set(map(str, texts))) == 1000 and all(4 <= len(one) <= 12 for one in texts)
+    assert len(set(map(str, texts))) == DIALOGS * 5 // 6 and all(
+        4 <= len(one) <= 12 for one in texts
+    )
     assert (
         max(sum(2 + len(re.findall(r"\w+|[^\w\s]", turn)) for turn in one) for one in texts)
         <= LONGEST
@@ -296,8 +299,10 @@ def test_every_instance_is_sound(samples, dialogs):
             lines = archive.read(f"{split}/dialogues_{split}.txt").decode().splitlines()
         where |= {plain(line.replace("__eou__", "")): split for line in lines}
     instances = read_json(samples("sample_challenge") / "fetch/test.json")
-    assert instances == dialogs[1] and [one["id"] for one in instances] == list(range(1, 181))
-    assert sum(one["correct2"] == "none" for one in instances) == 30
+    assert instances == dialogs[1] and [one["id"] for one in instances] == list(
+        range(1, DIALOGS // 8 + DIALOGS // 40 + 1)
+    )
+    assert sum(one["correct2"] == "none" for one in instances) == DIALOGS // 40
     found = Counter()
     for one in instances:
         text = " ".join(one["conversation"])
@@ -326,7 +331,8 @@ def test_answers_follow_from_the_activity(samples):
         pd.read_parquet(samples("sample_mctaco") / f"clean/{split}.parquet")
         for split in ("train", "test")
     )
-    assert (train["question_id"].nunique(), test["question_id"].nunique()) == (400, 200)
+    wanted = SOURCES["sample_mctaco"]["sample"]["questions"]
+    assert (train["question_id"].nunique(), test["question_id"].nunique()) == (wanted, wanted // 2)
     rows = pd.concat([train, test])
     rows = rows[rows["category"].str.lower().str.contains("duration|order|station")]
     labels = rows.groupby(["question", "answer"])["label"].agg(["nunique", "size"])
