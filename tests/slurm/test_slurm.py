@@ -40,7 +40,7 @@ experiments:
     data:
       source: sample_activitynet
       stride: 0
-    training: {epochs: 8, early_stopping_patience: 8}
+    training: {epochs: 20, early_stopping_patience: 20}
 """)
 # Snakemake as the plugin runs it, but with a look at the jobs every other second. The plugin waits
 # ten seconds longer after each look in which no job had ended, which is most of the time here.

@@ -211,7 +211,7 @@ def test_missing_weights_are_refused(train, prepared, tmp_path):
 
     shutil.copytree(prepared / "model", tmp_path / "model")
     save_file(
-        {"bert.embeddings.LayerNorm.weight": torch.zeros(128)}, tmp_path / "model/model.safetensors"
+        {"bert.embeddings.LayerNorm.weight": torch.zeros(64)}, tmp_path / "model/model.safetensors"
     )
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
     assert "weights of the model are missing" in done.stderr and "Traceback" not in done.stderr
