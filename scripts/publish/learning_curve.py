@@ -98,24 +98,24 @@ def crosses(panel: pd.DataFrame) -> list[str]:
             one: rows[one].to_numpy() - beside[other].to_numpy()
             for one, other in (("value", "value"), ("ci_high", "ci_low"), ("ci_low", "ci_high"))
         }
-        at, *ends = crossing(sizes, np.array(list(above.values())))
+        crossed, *ends = crossing(sizes, np.array(list(above.values())))
         if pd.concat([rows["draws"], beside["draws"]]).notna().all():
             draws = (np.stack(rows["draws"]) - np.stack(beside["draws"])).T
             ends = np.quantile(crossing(sizes, draws), [0.025, 0.975], method="nearest")
         at, low, high = (
-            f"under {sizes[0]:,.0f}"
+            f"fewer than {sizes[0]:,.0f}"
             if place == 0
-            else f"over {sizes[-1]:,.0f}"
+            else f"more than {sizes[-1]:,.0f}"
             if np.isinf(place)
             else f"{place:,.0f}"
-            for place in (at, *ends)
+            for place in (crossed, *ends)
         )
         model = re.split(r" \(|, ", series)[0]
         found.append(
-            f"{model} is not above the best control at {sizes[-1]:,.0f} pairs"
-            if at.startswith("over")
+            f"{model} does not pass the best control"
+            if np.isinf(crossed)
             else f"{model} is above the best control at every size"
-            if at == high == f"under {sizes[0]:,.0f}"
+            if crossed == ends[1] == 0
             else f"{model} passes the best control at {at} pairs ({low} to {high})"
         )
     return found
