@@ -395,7 +395,7 @@ def test_a_method_that_does_not_learn_is_one_run():
     )
     runs = plan(config).runs
     direct = {name for name, run in runs.items() if run.method == "direct"}
-    assert len(direct) == 3 and len(runs) == 3 + 3
+    assert len(direct) == 2 and len(runs) == 2 + 2
     for change in ({"seeds": [7, 8]}, {"training": {"epochs": 9}}):
         assert direct < set(plan(overlaid(config, {"experiments": {"sample_nli": change}})).runs)
     longer = plan(
