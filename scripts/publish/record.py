@@ -153,6 +153,8 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
     ]
     scores, history = scores_of(runs, study), pa.concat_tables(histories)
     metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
+    # Of a single seed what all examples tell; slices have the mean over the seeds.
+    metrics = metrics.filter((pc.field("slice") == "all") | pc.field("seed").is_null())
     metrics = metrics.append_column("preset", pa.array([study["name"]] * len(metrics)))
     if (before / RUNS).exists():
         is_new = pc.field("run").isin(names)
