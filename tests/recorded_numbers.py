@@ -113,7 +113,7 @@ def printed(number: Number, there: re.Match) -> str:
     if not number or not there[2]:
         return number[0] if number else there[0]
     value, low, high = number
-    if low[0] == "−":
+    if low[0] == "−" or high[0] == "+" != low[0]:
         return f"{value} ({low} to {high})"
     if low[0] == "+":
         return f"{value} ({low[1:]} to {high[1:]})"
