@@ -131,7 +131,7 @@ def test_the_code_of_a_figure(study):
 def test_one_training_setting(study):
     study.change(
         "config.yaml",
-        lambda config: config["experiments"]["other_sop"]["training"].update(learning_rate=0.002),
+        lambda config: config["experiments"]["other_sop"]["training"].update(learning_rate=0.003),
     )
     assert study.trained() == 1
     assert families(study.jobs()) == {"train", "evaluate", "publish"}
