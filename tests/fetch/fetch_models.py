@@ -73,7 +73,7 @@ def folder_fixture(tmp_path) -> Path:
 
 def weights(rows: int = len(model.vocabulary(WORDS)), layers: int = 2) -> dict[str, numpy.ndarray]:
     """The tensors of the small model."""
-    return bert_weights(rows, layers, width=128, inner=256, positions=128)
+    return bert_weights(rows, layers, width=64, inner=128, positions=128)
 
 
 @pytest.fixture(name="hub")

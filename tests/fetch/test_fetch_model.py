@@ -275,8 +275,8 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
         (
             weights(rows=1000),
             (
-                "embeddings.word_embeddings.weight is [1000, 128] numbers in the weights, but "
-                f"[{ROWS}, 128] by config.json"
+                "embeddings.word_embeddings.weight is [1000, 64] numbers in the weights, but "
+                f"[{ROWS}, 64] by config.json"
             ),
         ),
         (
