@@ -77,6 +77,9 @@ class Published:
                 return False
         if item.get("needs_wordings"):
             runs = in_several_wordings(runs)
+        if option := item.get("needs_several"):
+            values = {json.loads(run.dataset.options).get(option) for run in runs} - {None}
+            return len(values) > 1
         return any(
             has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs
         )
