@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from scripts.measure.study import SEE_ALL
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.message import message, titled
@@ -40,7 +41,7 @@ from scripts.studies.timedial.figures.metrics import (
     widest,
 )
 
-SEE_ALL = ["search_all_options", "search_everything"]  # all other controls see one option
+SEE_ALL_OPTIONS = [f"search_{view}" for view in SEE_ALL]  # all other controls see one option
 PEOPLE = Look(line=DASHED, width=0.9)
 
 
@@ -51,7 +52,7 @@ def of_each_view(points: pd.DataFrame) -> pd.DataFrame:
     controls = points[(points["paradigm"] == "control") & (points["model"] != "random")]
     has_read = controls["domain"] == "contaminated"
     many = controls[has_read | (controls["variant"] != "")]
-    sees_all = many["model"].isin(SEE_ALL)
+    sees_all = many["model"].isin(SEE_ALL_OPTIONS)
     view = [many["measured_on"], many["variant"], has_read[many.index], sees_all]
     return points.drop(many.index.difference(many.groupby(view)["value"].idxmax()))
 
