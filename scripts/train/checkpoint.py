@@ -112,7 +112,7 @@ class Saver:
         saved = load(self.path, self.digest, self.hardware.maker())
         if saved is None:
             return State(), None
-        if self.keeps_best and saved["epoch"] and saved["weights"] is None:
+        if self.keeps_best and saved["epoch"] and not saved["weights"]:
             log.warning(
                 "%s does not hold the weights of the epoch to keep; the run starts anew", self.path
             )
@@ -145,10 +145,14 @@ class Saver:
         )
         return due, must_stop
 
+    def seconds(self) -> float:
+        """How long the run has taken, with what it took before it was killed."""
+        return self.before + time.time() - self.started
+
     def save(self, state: State) -> None:
         """Write the checkpoint."""
         begun = time.time()
-        state.seconds = self.before + begun - self.started
+        state.seconds = self.seconds()
         state.micro_batch_tokens = self.learner.micro_batch_tokens
         accelerator = self.learner.accelerator
         if accelerator.is_main_process:

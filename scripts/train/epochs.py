@@ -22,7 +22,7 @@ class State:
     right: float = 0.0  # of them
     history: list = field(default_factory=list)  # rows of the schema history
     reported: dict = field(default_factory=dict)  # by selection and split: epoch, accuracy, scores
-    weights: dict | None = None  # of the chosen epoch, for a method that makes a model
+    weights: dict = field(default_factory=dict)  # of the reported epoch
     seconds: float = 0.0
     tokens: int = 0
     micro_batch_tokens: int | None = None  # of its forward passes, which decide dropout

@@ -3,11 +3,11 @@ scores of what is measured.
 
 What is learnt and how examples are scored is the paradigm's part
 (scripts/train/paradigms/paradigm.py). After each epoch the held-out groups (or the split that the
-study holds out) are scored, and the evaluation splits where the epoch is the best so far
-(scripts/train/epochs.py): its scores are reported, an honest choice. Where nothing is held out,
-those of the last epoch are. Where the study reports the peak as well (Jain et al. 2020 do), each
-epoch scores the evaluation splits, and the one best on that very split is reported besides. A
-method that does not learn scores the evaluation splits once, with the model as it is.
+study holds out) are scored, and the weights of the best epoch so far (scripts/train/epochs.py) are
+kept. At the end they score the evaluation splits. Where nothing is held out, the last epoch is
+reported. Where the study reports the peak as well (Jain et al. 2020 do), each epoch scores the
+evaluation splits, and the one best on that very split is reported besides. A method that does not
+learn scores the evaluation splits once, with the model as it is.
 
 The order of examples and every dropout mask follow from seed, epoch and step alone, so a run that
 was killed goes on from its checkpoint to the same numbers. Processes share each batch; the gradient
@@ -33,8 +33,8 @@ from scripts.train.batches import Examples, epoch_batches
 from scripts.train.epochs import State, chosen_epoch, held_out_losses, is_last
 from scripts.train.hardware import Hardware, set_up
 from scripts.train.launch import Launch
-from scripts.train.result import predictions_of
-from scripts.train.scoring import Scorer, measure, measured, score_by_kept
+from scripts.train.result import predictions_of, reported_epoch, selection_of
+from scripts.train.scoring import Scorer, measure, score_by_kept, score_splits
 from scripts.train.splits import read_examples, read_tables
 from scripts.train.step import Learner, parameter_groups, seed_everything, tokens_that_fit
 from scripts.train.early_end import Stopped
@@ -93,6 +93,11 @@ def train_epoch(
         )
 
 
+def copied(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Weights as they are now, in the CPU's memory."""
+    return {name: values.detach().cpu().clone() for name, values in weights.items()}
+
+
 def score_epoch(
     state: State,
     scorer: Scorer,
@@ -103,51 +108,28 @@ def score_epoch(
     """Score the epoch whose steps are taken, and end it: its rows of the history,
     also added to the state.
 
-    Keeps the scores that are reported: of the chosen epoch so far (selection held_out; last where
-    nothing is held out), and of the best one on the split itself (selection peak) where the study
-    asks for it.
+    Keeps the weights of the epoch that is reported, the best so far (selection held_out; last where
+    nothing is held out). Where the study asks for the peak, the evaluation splits are scored now.
     """
-    epoch = state.epoch + 1
+    epoch, run = state.epoch + 1, job["run"]
     n = len(examples["learned"])
-    rows = [
-        {
-            "run": job["run"],
-            "epoch": epoch,
-            "split": "train",
-            "loss": state.loss / n,
-            "accuracy": state.right / n,
-            "n": n,
-        }
-    ]
-
-    def score(split: str) -> dict:
-        row, scored = measured(
-            job["run"],
-            epoch,
-            split,
-            scorer.paradigm,
-            scorer.scores(examples[split]),
-            examples[split],
-        )
-        rows.append(row)
-        return scored
-
-    scored = {}  # of this epoch
+    learned = {"loss": state.loss / n, "accuracy": state.right / n, "n": n}
+    rows = [{"run": run, "epoch": epoch, "split": "train", **learned}]
+    selection = "held_out" if "held_out" in examples else "last"
+    splits = ["held_out"] if "held_out" in examples else []
+    splits += job["splits"][1:] if job["peak"] else []
+    scored_rows, scored = score_splits(run, epoch, splits, scorer, examples)
+    rows += scored_rows
     if "held_out" in examples:
-        selection, scored["held_out"] = "held_out", score("held_out")
         better = chosen_epoch(held_out_losses(state.history + rows)) == epoch
     else:
-        selection, better = "last", epoch == job["settings"]["training"]["epochs"]
-    if better or job["peak"]:
-        scored |= {split: score(split) for split in job["splits"][1:]}
+        better = epoch == job["settings"]["training"]["epochs"]
     # Nothing of the state changes before all is scored: the run may be told to end while it scores.
     if better:
         state.reported[selection] = scored
-        if job["makes_model"] or keeps_weights:
-            weights = adapter.trained_state(scorer.accelerator.unwrap_model(scorer.network))
-            state.weights = {
-                name: values.detach().cpu().clone() for name, values in weights.items()
-            }
+        if not job["peak"] or job["makes_model"] or keeps_weights:
+            network = scorer.accelerator.unwrap_model(scorer.network)
+            state.weights = copied(adapter.trained_state(network))
     if job["peak"]:
         peaks = state.reported.setdefault("peak", {})
         for split in job["splits"][1:]:
@@ -155,6 +137,29 @@ def score_epoch(
                 peaks[split] = scored[split]
     state.history += rows
     state.epoch, state.step, state.loss, state.right = epoch, 0, 0.0, 0.0
+    return rows
+
+
+def score_reported(
+    state: State, scorer: Scorer, examples: dict[str, Examples], job: dict
+) -> list[dict]:
+    """Score the evaluation splits by the weights of the reported epoch, where they are not scored:
+    rows of the history, also added to the state.
+
+    The network has the weights of the last epoch again after that.
+    """
+    reported = state.reported[selection_of(state)]
+    splits = [split for split in job["splits"][1:] if split not in reported]
+    epoch, network = reported_epoch(state), scorer.accelerator.unwrap_model(scorer.network)
+    last = None
+    if splits and epoch < state.epoch:
+        last = copied(adapter.trained_state(network))
+        adapter.load_trained_state(network, state.weights)
+    rows, scored = score_splits(job["run"], epoch, splits, scorer, examples)
+    if last:
+        adapter.load_trained_state(network, last)
+    state.history += rows
+    reported |= scored
     return rows
 
 
@@ -227,13 +232,15 @@ def learn(
         except Stopped:
             saver.save(state)
             raise
-        progress.epoch(
-            state.epoch,
-            training["epochs"],
-            rows,
-            (state.tokens - tokens_before) / max(seconds, 1e-9),
+        rate = (state.tokens - tokens_before) / max(seconds, 1e-9)
+        progress.measured(
+            f"epoch {state.epoch} of {training['epochs']} ({rate:.0f} tokens/s)", rows
         )
         saver.save(state)
+    rows = score_reported(state, scorer, examples, job)
+    if rows:
+        progress.measured(f"epoch {rows[0]['epoch']} is reported", rows)
+    state.seconds = saver.seconds()
     progress.close()
     if job["makes_model"]:
         made = accelerator.unwrap_model(network)

@@ -58,20 +58,13 @@ class Progress:
             self.bar.set_postfix(epoch=epoch, loss=f"{loss:.3f}", refresh=False)
             self.accelerator.log({"train/loss_of_a_step": loss}, step=self.bar.n)
 
-    def epoch(self, epoch: int, epochs: int, rows: list[dict], tokens_per_second: float) -> None:
-        """One epoch is done: its measurements in one line."""
-        measured = ", ".join(
+    def measured(self, what: str, rows: list[dict]) -> None:
+        """The measurements of an epoch, or of its evaluation splits, in one line."""
+        numbers = ", ".join(
             f"{row['split']} loss {row['loss']:.3f} accuracy {row['accuracy']:.3f}" for row in rows
         )
         self.bar.clear()
-        log.info(
-            "%s: epoch %d of %d: %s (%.0f tokens/s)",
-            self.run,
-            epoch,
-            epochs,
-            measured,
-            tokens_per_second,
-        )
+        log.info("%s: %s: %s", self.run, what, numbers)
         self.accelerator.log(
             {f"{row['split']}/{name}": row[name] for row in rows for name in ("loss", "accuracy")},
             step=self.bar.n,

@@ -95,6 +95,21 @@ def measured(
     )
 
 
+def score_splits(
+    run: str, epoch: int, splits: list[str], scorer: Scorer, examples: dict[str, Examples]
+) -> tuple[list[dict], dict[str, dict]]:
+    """Score splits with the network as it stands: their rows of the history,
+    and by split what is reported.
+    """
+    rows, reported = [], {}
+    for split in splits:
+        row, reported[split] = measured(
+            run, epoch, split, scorer.paradigm, scorer.scores(examples[split]), examples[split]
+        )
+        rows.append(row)
+    return rows, reported
+
+
 def measure(
     job: dict,
     accelerator: Accelerator,
@@ -141,18 +156,12 @@ def score_by_kept(
         **{name: facts["run"][name] for name in ("seconds", "tokens", "micro_batch_tokens")},
     )
     state.history = [row | {"run": job["run"]} for row in facts["history"]]
-    reported = state.reported[facts["selection"]] = {}
-    for split in [*(["held_out"] if "held_out" in examples else []), *job["splits"][1:]]:
-        row, reported[split] = measured(
-            job["run"],
-            facts["epoch"],
-            split,
-            paradigm,
-            scorer.scores(examples[split]),
-            examples[split],
-        )
-        if split != "held_out":  # whose row was written when its epoch was
-            state.history.append(row)
+    held_out = ["held_out"] if "held_out" in examples else []
+    rows, state.reported[facts["selection"]] = score_splits(
+        job["run"], facts["epoch"], [*held_out, *job["splits"][1:]], scorer, examples
+    )
+    # the row of what is held out was written when its epoch was
+    state.history += rows[len(held_out) :]
     if job["peak"]:
         log.warning(
             "warning: %s: by kept weights the accuracy of the reported epoch is measured, and no "

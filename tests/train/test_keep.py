@@ -143,7 +143,7 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     assert "no step taken" in train("plain", "--keep", "best")[0]
     # Another split, in another run: the numbers of the first one stand, and nothing is learnt.
     said, again, known, found = train("wider", "--keep", "best", splits=("val", "other"))
-    assert ": train loss" not in said
+    assert "train loss" not in said
     assert "no peak over epochs" in said
     assert places(tmp_path) == [place]
     assert np.array_equal(of(found, "val"), of(predictions, "val"))
@@ -170,7 +170,7 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
         opened.write(b"\x07")
     said, _, _, found = train("wider", "--keep", "best", splits=("val", "other"))
     assert "model.safetensors has changed since it was written" in said
-    assert "epoch 1 of 2: train loss" in said
+    assert "epoch 1 of 2" in said
     assert set(found["selection"]) == {"held_out", "peak"} and places(tmp_path) == [place]
 
 
@@ -179,13 +179,10 @@ def test_other_training_data_is_learnt_from(train, folder, tmp_path):
     shutil.copytree(folder / "data", tmp_path / "data")
     write_table(pairs(9, 7), tmp_path / "data/val.parquet", STRIDED_PAIRS, {})
     assert (
-        ": train loss" not in train("second", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
+        "train loss" not in train("second", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
     )
     write_table(pairs(31, 0), tmp_path / "data/train.parquet", STRIDED_PAIRS, {})
-    assert (
-        "epoch 1 of 1: train loss"
-        in train("third", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
-    )
+    assert "epoch 1 of 1" in train("third", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
     assert len(places(tmp_path)) == 2
 
 
@@ -208,9 +205,9 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
     said, _, _, again = train(
         "other", "--keep", "best", model="decoder", splits=("other", "val"), **LORA
     )
-    assert ": train loss" not in said and np.array_equal(of(again, "val"), of(predictions, "val"))
+    assert "train loss" not in said and np.array_equal(of(again, "val"), of(predictions, "val"))
     said, _, _, _ = train("lora", "--keep", "best", "--merge-adapter", model="decoder", **LORA)
-    assert ": train loss" in said
+    assert "train loss" in said
     assert places(tmp_path) == [place], "what was kept is not what is asked for now"
     network = AutoModelForSequenceClassification.from_pretrained(place)
     found = scores_by(
@@ -226,5 +223,5 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
         splits=("other", "val"),
         **LORA,
     )
-    assert ": train loss" not in said
+    assert "train loss" not in said
     np.testing.assert_allclose(of(again, "val"), of(predictions, "val"), atol=1e-5)
