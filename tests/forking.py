@@ -57,9 +57,9 @@ NEEDED = (
     | {"scripts.text.temporal_spans": (*SHARED, "spacy")}
     | dict.fromkeys(
         (
-            "scripts.people.candidates scripts.publish.record scripts.publish.record_page "
-            "scripts.train.control scripts.train.recorded scripts.studies.mctaco.labelled "
-            "scripts.studies.mctaco.shortcuts scripts.studies.mctaco.to_label "
+            "scripts.publish.record scripts.publish.record_page "
+            "scripts.train.control scripts.train.recorded "
+            "scripts.studies.mctaco.shortcuts "
             "scripts.studies.temporal_nli.shortcuts scripts.studies.timedial.build "
             "scripts.studies.temporal_nli.figures.additive_weights "
             "scripts.studies.timedial.figures.leakage scripts.studies.timedial.shortcuts"

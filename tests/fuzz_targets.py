@@ -17,7 +17,6 @@ from tests.conftest import ROOT
 from tests.fuzz import Target
 from tests.fuzz_targets_made import MADE, as_json
 from tests.fuzz_targets_models import MODELS
-from tests.rows import rows_of
 
 
 def named(split: int, count: int, draw: tuple = ()) -> list[str]:
@@ -172,19 +171,6 @@ ANSWERS = (
     "30 months\na few days\n1 hour and 15 minutes\nevery 24 hours\n\nsoft\u00adly 90 minutes\n"
     "12 to 72 hours\n"
 )
-ASKED = rows_of("""
-    She ate. | How long?  | 2 hours
-    She ate. | How long?  | thirty minutes
-    He left. | Then what? | he quit the job
-""")
-QUESTIONS = {
-    "q.tsv": (
-        "sentence\tquestion\tanswer\n" + "".join("\t".join(row) + "\n" for row in ASKED)
-    ).encode(),
-    "q.jsonl": lines(*(dict(zip(("sentence", "question", "answer"), row)) for row in ASKED)),
-    "q.parquet": parquet(**dict(zip(("sentence", "question", "answer"), map(list, zip(*ASKED))))),
-}
-TERMS = (ROOT / "resources/temporal_terms.yaml").read_bytes()
 TEMPLATES = (ROOT / "resources/templates.csv").read_text(encoding="utf-8").splitlines(keepends=True)
 SHEET = "study,source,dataset,split,item,person,answer,types\n" + "".join(
     f"strided_sop,corpus,stride-0,val,{item:016x},Ann,in_order,unrelated\n"
@@ -228,21 +214,6 @@ BUILT = parquet(
     seconds_apart=[2.5, 7.0],
     category=pa.array([None, "Food"], pa.string()),
 )
-LABELLED = {
-    "q.tsv": (
-        "sentence\tquestion\tanswer\tcategory\n"
-        + "".join("\t".join((*row, "duration")) + "\n" for row in ASKED)
-    ).encode(),
-    "mctaco": (
-        b"sentence,question,answer,category,label\nShe ate.,How long?,2 hours,duration,likely\n"
-        b'She ate.,How long?,"2 years, I think",duration,unlikely\n'
-    ),
-    "timedial": b"instance_id,dialog,option,rule,label\n"
-    + b"".join(
-        b'x:1,"A: How long?\nB: <MASK>.",' + row + b"\n"
-        for row in (b"two hours,original,right", b"9 hours,numeral,wrong", b"two days,phrase,wrong")
-    ),
-}
 CONFIGURATION = yaml.safe_load("""
 name: mine
 run: [sample_sop, own]
@@ -428,35 +399,6 @@ TARGETS = {
         ).split(),
         ("page.html",),
     ),
-    **{
-        f"candidates ({name[2:]})": Target(
-            "scripts.people.candidates",
-            {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
-            (
-                f"--questions {{in}}/{name} --events {{in}}/events.txt --terms {{in}}/terms.yaml "
-                "--candidates 6 --seed 1 --output {out}/candidates.parquet"
-            ).split(),
-            ("candidates.parquet",),
-            damaged=(name, name, "events.txt"),
-        )
-        for name, content in QUESTIONS.items()
-    },
-    "mctaco_to_label": Target(
-        "scripts.studies.mctaco.to_label",
-        {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
-        "--questions {in}/q.tsv --terms {in}/terms.yaml --candidates 6 --output {out}".split(),
-        ("test.parquet", "labels.csv"),
-        damaged=("q.tsv",),
-    ),
-    **{
-        f"{study}_labelled": Target(
-            f"scripts.studies.{study}.labelled",
-            {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
-            "--sheets {in}/a.csv {in}/b.csv --output {out}/data".split(),
-            ("data",),
-        )
-        for study in ("timedial", "mctaco")
-    },
     **MADE,
     **MODELS,
 }

@@ -4,7 +4,7 @@ import argparse
 
 import pandas as pd
 
-from scripts.people.label_sheets import places_of, read_answers, refuse
+from scripts.people.answer_files import places_of, read_answers, refuse
 from scripts.running.program import log
 from scripts.data.yaml_files import entries_of
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.people.label_sheets import read_answers
+from scripts.people.answer_files import read_answers
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from scripts.studies.mctaco import evaluate as mctaco

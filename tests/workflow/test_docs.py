@@ -1,4 +1,4 @@
-"""docs/add.md, walkthrough.md and label.md, followed to the letter: their pieces of YAML are put
+"""docs/add.md and walkthrough.md, followed to the letter: their pieces of YAML are put
 where they say, and the study runs.
 """
 
@@ -13,14 +13,10 @@ import yaml
 from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
-from tests.files import read_json, read_texts, write_yaml
+from tests.files import write_yaml
 
-EXPERIMENT, MODEL, WORDING, SOURCE, DOWNLOADS, DIALOGS, EVENTS = map(
+EXPERIMENT, MODEL, WORDING, SOURCE, DOWNLOADS, DIALOGS, RELEASED, EVENTS = map(
     yaml.safe_load, re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
-)
-LABELLED, ANSWERED = (
-    yaml.safe_load(text)
-    for text in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/label.md").read_text(), re.S)
 )
 
 
@@ -160,29 +156,8 @@ def test_a_wording(study):
     assert study.trained("train", "--configfile", "presets/mine.yaml") == len({*known, *mine})
 
 
-def labelled(program, study, name, output, *arguments):
-    """The items that a program of docs/label.md makes, labelled by one person,
-    as data in the layout of the release.
-    """
-
-    def run(module, *given):
-        program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder).checked()
-
-    run("to_label", *arguments, "--output", "new")
-    rows = read_texts(study / "new/labels.csv")
-    usual, second = {"timedial": ("wrong", "right"), "mctaco": ("likely", "unlikely")}[name]
-    is_second = rows.groupby("instance_id" if name == "timedial" else "sentence").cumcount() == 1
-    rows["label"] = rows["label"].where(
-        rows["label"] != "", is_second.map({True: second, False: usual})
-    )
-    rows.to_csv(study / "sheet.csv", index=False)
-    run("labelled", "--sheets", "sheet.csv", "--output", output)
-
-
-def test_instances_of_ones_own(study, program):
-    """Sample dialogs, cleaned as one's own, become instances; those are labelled, and what
-    learns from the dialogs is measured on them.
-    """
+def test_instances_and_questions_of_ones_own(study):
+    """One instance, which dialogs are measured on, and a question of two answers."""
     talks = [
         {
             "dialog": [
@@ -194,78 +169,43 @@ def test_instances_of_ones_own(study, program):
         for number in range(120)
     ]
     (study / "dialogs.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in talks))
-    LABELLED["sources"]["my_dialogs"]["local"] = "dialogs.jsonl"
-    LABELLED["sources"]["my_challenge"]["local"] = "test.json"
-    experiment = yaml.safe_load("""
-        study: timedial
-        data: {source: my_dialogs, context_scope: local}
-        models: [tiny_bert]
-        methods: [classify]
+    instance = yaml.safe_load("""
+        id: mine
+        conversation: ['A: How long ?', 'B: <MASK> .']
+        correct1: two hours
+        correct2: 120 minutes
+        incorrect1: two days
+        incorrect1_rule: Rule 1
+        incorrect2: a year
+        incorrect2_rule: Rule 3
     """)
-    preset = LABELLED | {"run": ["mine"], "experiments": {"mine": experiment}}
-    mine = yaml.safe_load(yaml.safe_dump(preset))
-    mine["sources"]["my_dialogs"]["measured_on"] = "sample_challenge"
-    write_yaml(study / "presets/mine.yaml", mine)
-    study.run("build", "--configfile", "presets/mine.yaml")
-    labelled(
-        program,
-        study,
-        "timedial",
-        "test.json",
-        "--cleaned",
-        "results/clean/my_dialogs",
-        "--spans",
-        "results/build/temporal_spans/my_dialogs",
-        "--splits",
-        "train",
-        "--instances",
-        30,
-    )
-    write_yaml(study / "presets/mine.yaml", preset)
-    study.run("build", "--configfile", "presets/mine.yaml")
-    built = study / "results/build/timedial/my_dialogs/local"
-    measured = {
-        name
-        for split in ("test", "extras")
-        for name in read_table(built / f"{split}.parquet")["instance_id"].to_pylist()
-    }
-    assert measured == {instance["id"] for instance in read_json(study / "test.json")}
-    assert len(measured) > 20
-    left = pd.read_csv(built / "leakage.csv").set_index(["split", "reason"])["dialogs_dropped"]
-    dialogs = {":".join(name.split(":")[:2]) for name in measured}
-    assert left["train", "exact source of the challenge"] >= len(dialogs), (
-        "what was asked is not learnt from"
-    )
-
-
-def test_questions_of_ones_own(study, program):
-    """What learns from MC-TACO's layout is measured on labelled answers to three questions."""
-    rows = ["sentence\tquestion\tanswer\tcategory"] + [
-        f"She ran {number} miles.\tHow long did it take?\tfour hours\tduration"
-        for number in range(3)
-    ]
-    (study / "questions.tsv").write_text("\n".join(rows) + "\n")
-    labelled(
-        program, study, "mctaco", "test_9442.tsv", "--questions", "questions.tsv", "--candidates", 8
-    )
-    (study / "dev_3783.tsv").write_text(
-        (study / "test_9442.tsv").read_text().replace("miles", "rounds")
-    )
-    [(name, entry)] = ANSWERED["sources"].items()
-    for download in entry["downloads"]:
+    (study / "test.json").write_text(json.dumps([instance]))
+    for name, word in (("dev_3783", "no"), ("test_9442", "yes")):
+        answers = [f"She ran.\tHow long?\t{n} hours\t{word}\tEvent Duration\n" for n in (1, 2)]
+        (study / f"{name}.tsv").write_text("".join(answers))
+    sources = RELEASED["sources"] | DIALOGS["sources"]
+    sources["my_dialogs"] |= {"local": "dialogs.jsonl", "measured_on": "my_challenge"}
+    sources["my_challenge"]["local"] = "test.json"
+    for download in sources["my_questions"]["downloads"]:
         file = study / download["file"]
         download |= {
             "urls": [file.as_uri()],
             "bytes": file.stat().st_size,
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         }
-    experiment = {"study": "mctaco", "data": {"source": name}, "models": ["tiny_bert"]}
+    experiments = yaml.safe_load("""
+        dialogs: {study: timedial, data: {source: my_dialogs}, models: [tiny_bert], methods: [classify]}
+        questions: {study: mctaco, data: {source: my_questions}, models: [tiny_bert]}
+    """)
     write_yaml(
         study / "presets/mine.yaml",
-        {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}},
+        {"sources": sources, "run": [*experiments], "experiments": experiments},
     )
     study.run("build", "--configfile", "presets/mine.yaml")
-    answers = read_table(
-        study / f"results/build/mctaco/{name}/default/test.parquet", ["group_id", "label"]
-    ).to_pandas()
-    assert answers.groupby("group_id").size().tolist() == [8, 8, 8] and answers["label"].sum() == 21
+    built = {
+        path: read_table(study / f"results/build/{path}/test.parquet").to_pandas()
+        for path in ("timedial/my_dialogs/default", "mctaco/my_questions/default")
+    }
+    dialogs, questions = built.values()
+    assert dialogs["candidate"].tolist() == ["two hours", "120 minutes", "two days", "a year"]
+    assert questions["label"].tolist() == [1, 1]

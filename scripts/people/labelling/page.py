@@ -69,12 +69,10 @@ def sample_of(
                 f"{folder}: people are asked about no dataset with {option}: {options[option]}; "
                 f"name one without {option}"
             )
-    # What people are to label has no labels yet (docs/label.md): of options only what stood there
-    # counts as right.
     types = pa.schema(
         [(column, pa.int8() if column == "label" else pa.string()) for column in columns]
     )
-    table = read_complete(file, types, ["label"]).to_pandas()
+    table = read_complete(file, types).to_pandas()
     unit = table[questions["unit"]]
     if CANDIDATE in columns and (table.groupby(unit)["label"].sum() == 0).any():
         raise UserError(f"{folder}: {split} has an instance without a right option; make it again")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.people.label_sheets import AGAIN, rows_of
+from scripts.people.answer_files import AGAIN, rows_of
 from scripts.data.tables import read_table
 from scripts.measure.people_answers import limit_of, whole_of
 from scripts.studies.strided_sop.slices import READ, parts_of, slices_of
