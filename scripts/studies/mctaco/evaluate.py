@@ -9,15 +9,8 @@ as the authors score them.
                down
   f1_minus_exact_match  the gap between the two: what a system gets right without getting the
                         question right
-  …_range      each of these three where the quantities of a question of duration or frequency are
-               judged by one range (one_range())
   contrast_exact_match  of contrast pairs (data option contrast), the share in which every candidate
                         of the question and of its counterpart is judged right
-
-One range: Zhou et al. 2019 (section 4) found that a model "does not infer a range of true answers;
-it instead associates discrete terms and decides individual options". Range decoding asks the same
-model for a range: of all intervals on the scale of time the one under which its own judgements are
-most likely.
 
 Beside the runs stand always_yes, always_no, random (its expected value) and the data's own labels
 (gold). Groups are sentences, since the questions about one sentence go together. What the sources
@@ -53,7 +46,6 @@ from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered, print_rows
 from scripts.studies.mctaco.prediction_files import (
-    as_margins,
     lettered_judgements,
     read_judgements,
     released_judgements,
@@ -141,9 +133,7 @@ def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
     )
     asked = questions_of(answers, resamples)
     for file in predictions:
-        values = question_values(
-            answers, [as_margins(read_judgements(file, len(answers), str(gold)))]
-        )
+        values = question_values(answers, [read_judgements(file, len(answers), str(gold))])
         print(file)
         print_rows(rows_of(values, asked), PRINTED)
 
@@ -222,81 +212,19 @@ def quantity_of(answers: pd.Series) -> np.ndarray:
     return np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))
 
 
-def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
-    """(n,) 1 where a candidate is accepted when each question has one interval of quantities,
-    else 0.
-
-    margin: (n,) log P(likely) - log P(unlikely) of each candidate; seconds: (n,) its quantity, NaN
-    where it has none; question: (n,) integers from 0. Log-seconds and seconds have the same
-    intervals, since only the order of the quantities counts.
-
-    Accepting what lies inside an interval and turning down what lies outside has the
-    log-probability of turning down everything, plus the margins inside: the best interval is the
-    run of neighbouring quantities with the largest sum. None is chosen where no sum is above zero;
-    of equal sums, as judgements without probabilities have them, that of most quantities, and of
-    these the one of the shortest times. Candidates of equal quantity stand or fall together. A
-    candidate without a quantity keeps its own decision, likely where its margin is above zero.
-    """
-    accepted = (np.asarray(margin) > 0).astype(int)
-    rows = pd.DataFrame({"question": question, "seconds": seconds, "margin": margin}).dropna(
-        subset="seconds"
-    )
-    if rows.empty:
-        return accepted
-    steps = rows.groupby(["question", "seconds"], as_index=False)["margin"].sum()  # sorted by both
-    place, step_question = (
-        steps.groupby("question").cumcount().to_numpy(),
-        steps["question"].to_numpy(),
-    )
-    most = place.max() + 1
-    # until[q, k]: the sum of the margins of the first k quantities; beyond a question's last one
-    # there is nothing to take.
-    until = np.zeros((step_question.max() + 1, most + 1))
-    until[step_question, place + 1] = steps["margin"]
-    until = until.cumsum(1)
-    first, end = np.triu_indices(most + 1, 1)
-    sums = until[:, end] - until[:, first]
-    size = np.bincount(step_question, minlength=len(until))
-    sums = np.where(end <= size[:, None], sums, -np.inf)
-    wide = np.argsort(first - end, kind="stable")  # so that argmax finds the widest first
-    best = wide[sums[:, wide].argmax(1)]
-    chosen = sums[np.arange(len(sums)), best] > 0
-    inside = (
-        chosen[step_question]
-        & (place >= first[best][step_question])
-        & (place < end[best][step_question])
-    )
-    of_row = pd.MultiIndex.from_frame(steps[["question", "seconds"]]).get_indexer(
-        pd.MultiIndex.from_frame(rows[["question", "seconds"]])
-    )
-    accepted[rows.index] = inside[of_row]
-    return accepted
-
-
-def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> Values:
-    """By metric the (replicates, questions) values; NaN where a question has none.
-
-    margins: (n,) log P(likely) - log P(unlikely) of each answer, in their order; an answer is
-    accepted above zero.
+def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Values:
+    """By metric the (replicates, questions) values; NaN where a question has none. judgements: (n,)
+    1 where an answer is accepted, else 0, in their order.
     """
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
     ranged = np.isin(answers["category"].groupby(question).first(), RANGED)
     seconds = quantity_of(answers["answer"])
-    judged = {
-        "": [(margin > 0).astype(int) for margin in margins],
-        "_range": [
-            one_range(margin, np.where(ranged[question], seconds, np.nan), question)
-            for margin in margins
-        ],
-    }
-    values: Values = {}
-    for decoding, judgements in judged.items():
-        both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
-        values |= {name + decoding: table for name, table in with_gap(*both).items()}
+    both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
+    values = with_gap(*both)
     values["consistency"] = np.stack(
         [
             np.where(ranged, consistency(accepted, seconds, question), np.nan)
-            for accepted in judged[""]
+            for accepted in judgements
         ]
     )
     return values
@@ -308,18 +236,16 @@ def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
 
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
-    """(questions,) which questions belong to each slice; quantities=several: those in which one
-    range can tell something; timebench=yes: those that TimeBench (Chu et al. 2024) draws four
-    candidates of; contrast=…: the halves of contrast pairs, where there are any.
+    """(questions,) which questions belong to each slice; timebench=yes: those that TimeBench (Chu
+    et al. 2024) draws four candidates of; contrast=…: the halves of contrast pairs, where there are
+    any.
     """
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
-    amounts = pd.Series(quantity_of(answers["answer"])).groupby(question).nunique().to_numpy()
     likely = np.bincount(question, weights=answers["label"])
     found = (
         {"all": np.full(len(category), True)}
         | {f"category={name}": category == name for name in CATEGORIES.values()}
-        | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)}
         | {"timebench=yes": (np.bincount(question) >= 4) & (likely > 0)}
     )
     rewritten = is_counterpart(answers["group_id"].drop_duplicates())
@@ -345,7 +271,7 @@ def rows_of_part(
     baselines = {
         "random": with_gap(*(values[None] for values in expected_at_random(label, question)))
     } | {
-        name: question_values(answers, [as_margins(accepted)])
+        name: question_values(answers, [accepted])
         for name, accepted in (
             ("always_yes", np.ones_like(label)),
             ("always_no", np.zeros_like(label)),
@@ -367,7 +293,9 @@ def rows_of_part(
             same |= {"train_questions": 0, "draw": 0}
         elif method == EXTERNAL:
             same |= {"train_pairs": None}
-        values = question_values(answers, [score[:, 1] - score[:, 0] for score in scores])
+        values = question_values(
+            answers, [(score[:, 1] > score[:, 0]).astype(int) for score in scores]
+        )
         measured.append((same, values, replicates_of(runs)))
     rows = [
         same | row
@@ -438,7 +366,7 @@ def of_released(
     rows, asked = [], questions_of(answers, resamples)
     for name, entry in predictions.items():
         file = folder / entry["file"]
-        margins = [as_margins(released_judgements(file, answers))]
+        accepted = released_judgements(file, answers)
         same = {
             "model": name,
             "method": "released",
@@ -446,7 +374,7 @@ def of_released(
             "draw": 0,
             "unit_normalization": entry["unit_normalization"],
         }
-        rows += [same | row for row in rows_of(question_values(answers, margins), asked)]
+        rows += [same | row for row in rows_of(question_values(answers, [accepted]), asked)]
     return rows
 
 
@@ -472,7 +400,7 @@ def of_others(
             "unit_normalization": False,
         }
         wording = {"wording": one.wording or None}
-        values = question_values(answers, [as_margins(accepted)])
+        values = question_values(answers, [accepted])
         rows += [same | row | wording for row in rows_of(values, asked)]
     return rows
 

@@ -101,10 +101,3 @@ def lettered_judgements(
         ],
         np.int64,
     )
-
-
-def as_margins(accepted: np.ndarray) -> np.ndarray:
-    """Judgements without probabilities as margins of one,
-    so that one range agrees with as many of them as can be.
-    """
-    return accepted * 2.0 - 1

@@ -2,7 +2,6 @@
 wrong input.
 """
 
-import itertools
 import json
 import shutil
 from fractions import Fraction
@@ -19,7 +18,6 @@ from scripts.studies.mctaco.evaluate import (
     by_question,
     consistency,
     expected_at_random,
-    one_range,
     question_values,
     questions_of,
     rows_of as metric_rows_of,
@@ -231,36 +229,6 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
     ).refused(said, lines=1)
 
 
-def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """By trying every interval: the largest sum, then the most quantities, then the shortest
-    times; no sum above 0: none.
-    """
-    different, best = np.unique(seconds[~np.isnan(seconds)]), (0.0, 0, 0)
-    accepted = np.where(np.isnan(seconds), margin > 0, False)
-    for first, last in itertools.combinations_with_replacement(range(len(different)), 2):
-        inside = (seconds >= different[first]) & (seconds <= different[last])
-        rank = (round(margin[inside].sum(), 9), last - first + 1, -first)
-        if rank[0] > 0 and rank > best:
-            best, accepted = rank, np.where(np.isnan(seconds), margin > 0, inside)
-    return accepted.astype(int)
-
-
-amounts = st.sampled_from([60.0, 3600.0, 7200.0, 86400.0, 604800.0, np.nan])
-margins = st.one_of(
-    st.sampled_from([-1.0, 1.0]), st.floats(-9, 9).map(lambda value: round(value, 3))
-)
-
-
-@settings(max_examples=3 * settings.default.max_examples // 2)
-@given(st.lists(st.tuples(st.integers(0, 2), amounts, margins), min_size=1, max_size=15))
-def test_one_range_is_the_likeliest_of_all(candidates):
-    question, seconds, margin = (np.array(column) for column in zip(*candidates))
-    found = one_range(margin, seconds, question)
-    for number in np.unique(question):
-        of = question == number
-        assert found[of].tolist() == likeliest_range(margin[of], seconds[of]).tolist()
-
-
 @pytest.fixture
 def build(program, cleaned, tmp_path):
     def call(ok=True, **options):
@@ -387,7 +355,7 @@ def split_of(questions: list[list[tuple]], sentence: list[str]) -> pd.DataFrame:
 
 def measured(answers: pd.DataFrame, accepted: list[int]) -> pd.DataFrame:
     """The rows of metrics of judgements, by metric and slice."""
-    values = question_values(answers, [np.array(accepted) * 2.0 - 1])
+    values = question_values(answers, [np.array(accepted)])
     rows = metric_rows_of(values, questions_of(answers, 200))
     return pd.DataFrame(rows).set_index(["metric", "slice"])
 
@@ -489,11 +457,7 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     rows = metrics[
         (metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")
     ].set_index("metric")
-    assert (rows["value"][["exact_match", "f1", "exact_match_range"]] * 100).round(2).tolist() == [
-        42.72,
-        69.93,
-        43.62,
-    ]
+    assert (rows["value"][["exact_match", "f1"]] * 100).round(2).tolist() == [42.72, 69.93]
     assert set(rows["method"]) == {"released"}
     assert rows["unit_normalization"].all()
     assert rows["seed"].isna().all()
@@ -501,12 +465,6 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     assert set(
         "random always_yes always_no gold m bert_unit_normalization_released".split()
     ) == set(metrics["model"])
-    ceiling = metrics[
-        (metrics["model"] == "gold") & (metrics["metric"] == "exact_match_range")
-    ].set_index("slice")["value"]
-    assert 0.98 < ceiling["quantities=several"] <= ceiling["all"] < 1, (
-        "nearly all questions have one range of right answers"
-    )
 
 
 def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):

@@ -25,7 +25,7 @@ from tests.studies.mctaco.publish_inputs_mctaco import (
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = ("mctaco_by_category mctaco_training_size mctaco_ranges").split()
+FIGURES = ("mctaco_by_category mctaco_training_size").split()
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
@@ -197,15 +197,6 @@ def test_one_size_is_no_curve(errors):
     svg = errors.drawn("mctaco_training_size")
     assert not_drawn(svg.encode()).endswith("{train_questions: [70, 280]}.")
     assert points_of(errors, "mctaco_training_size").empty
-
-
-def test_ranges_have_models_and_the_labels(study):
-    drawn = points_of(study, "mctaco_ranges")
-    assert not {"random", "always yes"} & set(drawn["system"])
-    of = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")].set_index(
-        ["slice", "metric"]
-    )["value"]
-    assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
 
 
 def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tmp_path, program):
