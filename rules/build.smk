@@ -5,7 +5,7 @@ Writes results/build/<study>/<source>/<dataset>/<split>.parquet    for pandas.re
        results/build/<study>/<source>/<dataset>/leakage.csv        of dialogs: what was taken out, since it is measured on
        results/build/temporal_spans/<source>/<split>.parquet       temporal expressions in dialogs
        …/manifest.json                                             the names, lengths and hashes of these files
-       results/build/<study>/README.md, croissant.json             what the datasets hold; each call that ran jobs writes it
+       results/build/<study>/README.md                             what the datasets hold; each call that ran jobs writes it
 """
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 COMPARED = ("*.parquet", "*.csv", "*.svg", "*.md", "*.tex", "*.jsonl", "*.json", "*.txt")
 LEFT_OUT = re.compile(
     r"(^|/)(logs|benchmarks|work|tokens|rehearse|\.records|leaderboard)/"
-    r"|(run|manifest|croissant|findings)\.json$"
+    r"|(run|manifest|findings)\.json$"
 )
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 

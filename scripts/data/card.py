@@ -1,15 +1,14 @@
-"""Describe a study's datasets for who uses them without this workflow: a dataset card,
-and Croissant metadata.
+"""Describe a study's datasets for who uses them without this workflow: a dataset card.
 
 Each dataset is a configuration with its own splits: `datasets.load_dataset("results/build/<study>",
 "<source>-<dataset>")` gives them as they are, labels with their names. Terms and citations are
 those that the Parquet files carry.
 
-Each call of Snakemake that ran jobs writes them for every dataset that is there, whichever
+Each call of Snakemake that ran jobs writes it for every dataset that is there, whichever
 configuration built it (scripts/running/start.py).
 
 Reads  FOLDER/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
-Writes FOLDER/README.md and FOLDER/croissant.json
+Writes FOLDER/README.md
 
     python -m scripts.data.card results/build/strided_sop \\
         --columns scripts/studies/strided_sop/columns.yaml \\
@@ -18,7 +17,6 @@ Writes FOLDER/README.md and FOLDER/croissant.json
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,12 +32,6 @@ from scripts.data.yaml_files import read_yaml
 
 LABEL = "label"
 OF_STUDY = ("name", "title", "paper", "labels")  # what a card tells of its study
-CROISSANT_TYPES = {
-    "string": "sc:Text",
-    "bool": "sc:Boolean",
-    "float32": "sc:Float",
-    "float64": "sc:Float",
-}
 CARD = """---
 {front}---
 
@@ -194,94 +186,15 @@ def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
     )
 
 
-def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dict:
-    """Croissant 1.0 (JSON-LD): a file and a record set for each split of each dataset."""
-    files, records = [], []
-    for one in datasets:
-        for split, facts in one["splits"].items():
-            name = f"{one['name']}-{split}"
-            files.append(
-                {
-                    "@type": "cr:FileObject",
-                    "@id": f"{name}.parquet",
-                    "name": f"{name}.parquet",
-                    "contentUrl": facts["path"],
-                    "contentSize": f"{facts['bytes']} B",
-                    "encodingFormat": "application/x-parquet",
-                    "sha256": facts["sha256"],
-                }
-            )
-            records.append(
-                {
-                    "@type": "cr:RecordSet",
-                    "@id": name,
-                    "name": name,
-                    "field": [
-                        {
-                            "@type": "cr:Field",
-                            "@id": f"{name}/{field.name}",
-                            "name": field.name,
-                            "description": columns.get(field.name, ""),
-                            "dataType": CROISSANT_TYPES.get(
-                                str(field.type).replace("double", "float64"), "sc:Integer"
-                            ),
-                            "source": {
-                                "fileObject": {"@id": f"{name}.parquet"},
-                                "extract": {"column": field.name},
-                            },
-                        }
-                        for field in one["schema"]
-                    ],
-                }
-            )
-    context = {
-        "@language": "en",
-        "@vocab": "https://schema.org/",
-        "sc": "https://schema.org/",
-        "cr": "http://mlcommons.org/croissant/",
-        "dct": "http://purl.org/dc/terms/",
-        "conformsTo": "dct:conformsTo",
-        "citeAs": "cr:citeAs",
-        "column": "cr:column",
-        "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-        "extract": "cr:extract",
-        "field": "cr:field",
-        "fileObject": "cr:fileObject",
-        "recordSet": "cr:recordSet",
-        "source": "cr:source",
-    }
-    return {
-        "@context": context,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": study["name"],
-        "description": (
-            f"{study['title']} ({study['paper']}), as timestride built it; labels: "
-            f"{', '.join(study['labels'])}"
-        ),
-        "license": sorted({one["terms"].get("licence", "unknown") for one in datasets}),
-        "citeAs": "; ".join(sorted({one["terms"].get("citation", "unknown") for one in datasets})),
-        "distribution": files,
-        "recordSet": records,
-    }
-
-
 def describe_datasets(folder: Path, study: dict, columns: Path) -> None:
-    """Write README.md and croissant.json of a folder of datasets; columns: columns.yaml."""
+    """Write README.md of a folder of datasets; columns: columns.yaml."""
     texts = read_yaml(columns)["dataset"]
     manifests = sorted(folder.glob("*/*/manifest.json"))
     datasets = [dataset_of(folder, str(file.parent.relative_to(folder))) for file in manifests]
     if not datasets:
         raise UserError(f"{folder}: holds no dataset; make one with `snakemake build`")
-    for name, text in {
-        "README.md": card(datasets, study, texts),
-        "croissant.json": json.dumps(
-            croissant(datasets, study, texts), indent=1, ensure_ascii=False
-        )
-        + "\n",
-    }.items():
-        with whole(folder / name) as place:
-            place.write_text(text, encoding="utf-8")
+    with whole(folder / "README.md") as place:
+        place.write_text(card(datasets, study, texts), encoding="utf-8")
     log.info("%s: %d datasets", folder / "README.md", len(datasets))
 
 
