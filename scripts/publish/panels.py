@@ -182,21 +182,6 @@ def draw_marks(
     axes.errorbar(x, y, **bars, **(settings | look.settings() | more))
 
 
-def draw_series(
-    axes: Axes,
-    points: pd.DataFrame,
-    known: Mapping[Name, Look],
-    series: str,
-    along: str,
-    shifts: Mapping[Name, float] | None = None,
-    **more: object,
-) -> None:
-    """draw_marks() of each known series, by the column `series`."""
-    for name, look in known.items():
-        shift = shifts[name] if shifts else 0
-        draw_marks(axes, points[points[series] == name], look, along, shift=shift, **more)
-
-
 def dodges(names: Iterable[Name], most: float = 0.5) -> dict[Name, float]:
     """How far each of these stands beside its place, all in `most`."""
     names = list(names)

@@ -231,7 +231,7 @@ def test_numbers_equal_a_slow_reference(predict):
         assert ("all", "order_accuracy") not in found
 
 
-def row(context: str | None, stride: int, seconds: float, value: float, **more) -> dict:
+def row(context: str | None, stride: int | None, seconds: float, value: float, **more) -> dict:
     return (
         dict.fromkeys(SCHEMA.names)
         | {
@@ -274,3 +274,39 @@ def figure(program, tmp_path, monkeypatch):
         return inputs.draw_and_check(f"strided_sop_{name}", monkeypatch)
 
     return call
+
+
+def test_what_learnt_elsewhere_stands_beside_what_is_measured(figure):
+    rows = [
+        row(None, stride, 4.0, 0.6 - 0.01 * stride, dataset="up_to_1", **learnt)
+        for stride in (0, 1)
+        for learnt in ({"train_stride": "0"}, {"train_stride": "up_to_1"}, {"learn_from": "hirest"})
+    ]
+    points = figure("stride_matrix", rows)
+    assert set(points["series"]) == {
+        "Tiny, learnt from stride 0",
+        "Tiny, learnt from strides 0 to 1",
+        "Tiny, learnt from hirest",
+    }
+
+
+def test_the_share_of_each_stride_that_is_told_is_drawn(figure):
+    rows = [
+        row(
+            None,
+            None,
+            4.0,
+            0.7 if true == predicted else 0.3,
+            metric="confusion",
+            slice=f"stride={true}; predicted={predicted}",
+            predict=predict,
+            train_stride="up_to_1",
+            dataset="up_to_1",
+        )
+        for predict in ("stride", "order_and_stride")
+        for true in (0, 1)
+        for predicted in (0, 1)
+    ]
+    points = figure("which_stride", rows)
+    assert set(points["series"]) == {"Tiny", "Tiny, with the order"}
+    assert points["value"].tolist() == [0.7] * 4

@@ -1,13 +1,13 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020,
 figure 3).
 
-Windows are left out where single captions of the corpus were measured (windows.py beside). So are
-chosen pairs where all pairs were (chosen_pairs.py).
+Windows are left out where single captions of the corpus were measured, and chosen pairs where all
+pairs were. extensions.py beside draws these, in the same way.
 """
 
 import argparse
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -44,6 +44,15 @@ COLUMNS = "source split series model experiment stride".split()
 COLUMNS += [*VARIANT, "limit", "seed", "wording", "metric", *NUMBERS]
 
 
+class Axis(NamedTuple):
+    """What is drawn against what: a column, its name, the name of the value, chance in per cent."""
+
+    along: str = "stride"
+    xlabel: str = "stride (sentences skipped)"
+    ylabel: str = "accuracy (%)"
+    chance: float = 50
+
+
 def is_plain(metrics: pd.DataFrame) -> pd.Series:
     chosen = metrics[["size_matched", "same_videos"]].notna().any(axis=1)
     return ~(chosen | metrics["hard"].eq(True))
@@ -54,7 +63,10 @@ def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
     the best over all strides, in each way in which they were measured.
     """
     single = metrics["context"].isna()
-    metrics = metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
+    return best_controls(metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])])
+
+
+def best_controls(metrics: pd.DataFrame) -> pd.DataFrame:
     ways = ["source", *(name for name in VARIANT if name != "method")]
     return with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
 
@@ -78,49 +90,50 @@ def in_short(low: int, high: int) -> str:
     return f"{low / 1e6:.2f}–{high / 1e6:.2f} M"
 
 
-def counts_of(points: pd.DataFrame) -> dict[float, list[str]]:
-    ends = points[points["model"] != "human"].groupby("stride")[["n", "groups"]].agg(["min", "max"])
+def counts_of(points: pd.DataFrame, along: str) -> dict[float, list[str]]:
+    ends = points[points["model"] != "human"].groupby(along)[["n", "groups"]].agg(["min", "max"])
     return {
-        stride: [in_short(*row[name]) for name in ("n", "groups")]
-        for stride, row in ends.iterrows()
+        place: [in_short(*row[name]) for name in ("n", "groups")] for place, row in ends.iterrows()
     }
 
 
-def draw_series(axes: Axes, points: pd.DataFrame, look: Look, shift: float) -> None:
+def draw_series(axes: Axes, points: pd.DataFrame, look: Look, along: str, shift: float) -> None:
     """One system: its peak (light), its seeds (dots), its accuracy (bold); of a control a line."""
     mean, accuracy = points["seed"].isna(), points["metric"] == "accuracy"
     peak = points[mean & (points["metric"] == "peak_accuracy")]
     light = look._replace(marker="_", size=6, width=0.9)
-    draw_marks(axes, peak, light, "stride", shift=shift, intervals=False, alpha=0.45, zorder=2)
+    draw_marks(axes, peak, light, along, shift=shift, intervals=False, alpha=0.45, zorder=2)
     seeds = points[~mean & accuracy]
     if len(seeds.drop_duplicates(["seed", "wording"])) > 1:
-        x, y = seeds["stride"] + shift + 0.07, seeds["value"] * 100
+        x, y = seeds[along] + shift + 0.07, seeds["value"] * 100
         axes.scatter(x, y, s=4.5, color=look.colour, alpha=0.7, linewidths=0, zorder=5)
     is_model = look.colour != style.CONTROL
-    draw_marks(axes, points[mean & accuracy], look, "stride", shift=shift, intervals=is_model)
+    draw_marks(axes, points[mean & accuracy], look, along, shift=shift, intervals=is_model)
 
 
 def draw_panel(
-    axes: Axes, points: pd.DataFrame, known: dict[str, Look], strides: list[int]
+    axes: Axes, points: pd.DataFrame, known: dict[str, Look], places: list[int], axis: Axis
 ) -> None:
-    draw_line(axes)
-    axes.update_datalim([(strides[0], 48), (strides[-1], 54)])  # at least
+    draw_line(axes, axis.chance)
+    ends = (places[0], axis.chance - 2), (places[-1], axis.chance + 4)
+    axes.update_datalim(ends)  # at least
     shifts = dodges(series for series, look in known.items() if look.colour != style.CONTROL)
     for series, look in known.items():
-        draw_series(axes, points[points["series"] == series], look, shifts.get(series, 0))
+        of_series = points[points["series"] == series]
+        draw_series(axes, of_series, look, axis.along, shifts.get(series, 0))
     human = points[points["metric"] == "human_accuracy"]
     thin: dict[str, Any] = {"ecolor": style.CONTROL, "elinewidth": 0.7, "capsize": 1.5}
-    draw_marks(axes, human, HUMAN, "stride", shift=-0.3, zorder=3, **thin)
-    axes.set_xticks(strides)
-    axes.set_xlim(strides[0] - 0.45, strides[-1] + 0.45)
+    draw_marks(axes, human, HUMAN, axis.along, shift=-0.3, zorder=3, **thin)
+    axes.set_xticks(places)
+    axes.set_xlim(places[0] - 0.45, places[-1] + 0.45)
     place = axes.get_subplotspec()
     names = ("pairs", "videos") if place and place.is_first_col() else ()
-    count_under(axes, counts_of(points), names)
-    axes.set_xlabel("stride (sentences skipped)")
-    axes.set_ylabel("accuracy (%)")
+    count_under(axes, counts_of(points, axis.along), names)
+    axes.set_xlabel(axis.xlabel)
+    axes.set_ylabel(axis.ylabel)
 
 
-def legend(metrics: pd.DataFrame, known: dict[str, Look]) -> list[tuple[str, list]]:
+def legend(metrics: pd.DataFrame, known: dict[str, Look], chance: float) -> list[tuple[str, list]]:
     human = [HUMAN.handle("human")] if "human" in set(metrics["model"]) else []
     learns = bool((metrics["metric"] == "peak_accuracy").any())
     interval = "the epoch that is reported, " * learns + "95 % interval"
@@ -132,30 +145,31 @@ def legend(metrics: pd.DataFrame, known: dict[str, Look]) -> list[tuple[str, lis
         marks.append(light)
     if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:
         marks.append(Look(marker="o", line="", size=2.5).handle(replicate_name(metrics)))
-    return [*legend_of(known, *human, CHANCE.handle("chance, 50 %")), ("", marks)]
+    return [*legend_of(known, *human, CHANCE.handle(f"chance, {chance:.0f} %")), ("", marks)]
 
 
-def panels_across(panels: list[Panel], strides: list[int]) -> int:
+def panels_across(panels: list[Panel], places: list[int], along: str) -> int:
     """So many that the counts under their ticks do not touch."""
     wanted = 2 if len(panels) == 4 else min(3, len(panels))
-    counts = [lines for panel in panels for lines in counts_of(panel.points).values()]
+    counts = [lines for panel in panels for lines in counts_of(panel.points, along).values()]
     longest = max((len(text) for lines in counts for text in lines), default=1)
-    wide = (LETTER * longest + 0.05) * len(strides)
+    wide = (LETTER * longest + 0.05) * len(places)
     fitting = (
         across for across in range(wanted, 1, -1) if (style.WIDTH - 0.7) / across - 0.2 > wide
     )
     return next(fitting, 1)
 
 
-def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
+def draw(metrics: pd.DataFrame, sources: dict, axis: Axis) -> Figure:
     metrics, note = highest(metrics, metrics["metric"] == "accuracy")
-    known, strides = series_looks(metrics), sorted(set(metrics["stride"]))
-    panels = panels_of(metrics, partial(draw_panel, known=known, strides=strides), sources)
+    known, places = series_looks(metrics), sorted(set(metrics[axis.along]))
+    draw_one = partial(draw_panel, known=known, places=places, axis=axis)
     panels = [
-        titled(panel, message(panel.points, "accuracy", "series", "stride")) for panel in panels
+        titled(panel, message(panel.points, "accuracy", "series", axis.along))
+        for panel in panels_of(metrics, draw_one, sources)
     ]
-    lines = in_lines(panels, panels_across(panels, strides))
-    return figure_of(lines, legend(metrics, known), share_y="figure", note=note)
+    lines = in_lines(panels, panels_across(panels, places, axis.along))
+    return figure_of(lines, legend(metrics, known, axis.chance), share_y="figure", note=note)
 
 
 def main(given: argparse.Namespace) -> None:
@@ -164,7 +178,7 @@ def main(given: argparse.Namespace) -> None:
     has_model = (~plain["method"].isin(["control", "human"])).any()
     shown, sources = drawn(plain if has_model else metrics), load(given.sources)
     is_drawn = metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"])
-    publish(given, metrics.loc[is_drawn, COLUMNS], lambda: draw(shown, sources))
+    publish(given, metrics.loc[is_drawn, COLUMNS], lambda: draw(shown, sources, Axis()))
 
 
 if __name__ == "__main__":

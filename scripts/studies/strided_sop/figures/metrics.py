@@ -66,14 +66,6 @@ def sop_metrics(path: Path) -> pd.DataFrame:
     return study_metrics(path, "strided_sop", SCHEMA)
 
 
-def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
-    return metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
-
-
-def place_title(source: str, split: str, sources: dict) -> str:
-    return f"{source_title(source, sources)}, {split_title(split)}"
-
-
 def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str) -> list[Panel]:
     """A panel for each corpus, split and system (the column of its name)."""
     return [

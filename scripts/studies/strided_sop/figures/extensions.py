@@ -1,0 +1,84 @@
+"""Draw what accuracy_by_stride.py beside leaves out, in its way: chosen pairs, windows, what learnt
+from another stride or corpus, which stride a pair has, and spans by their length.
+
+The item's name says which. Of controls the best of each way stands there.
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.publish.arguments import run_program
+from scripts.publish.names import load
+from scripts.publish.panels import publish
+from scripts.studies.strided_sop.figures.accuracy_by_stride import (
+    COLUMNS,
+    Axis,
+    best_controls,
+    draw,
+    drawn,
+    is_plain,
+)
+from scripts.studies.strided_sop.figures.metrics import sop_metrics, strided_metrics, system_titles
+
+SHOWN = ["accuracy", "peak_accuracy", "accuracy_above_control"]
+IN_ORDER = {"concordance": "accuracy", "concordance_above_control": "accuracy_above_control"}
+SPANS = ["exact_order", "pair_accuracy", *IN_ORDER]
+MORE = ["seconds_apart", "span", "slice"]  # columns of the CSV
+
+
+def of_strides(path: Path, models: dict, item: str) -> pd.DataFrame:
+    """The rows of chosen pairs; or of corpora and splits with windows, or with what learnt from
+    others: these, and all others that they stand beside.
+    """
+    rows = strided_metrics(path, models, crossed=item == "stride_matrix")
+    rows = rows[rows["metric"].isin(SHOWN)]
+    if item == "chosen_pairs":
+        return rows[~is_plain(rows)]
+    asked = ["context"] if item == "windows" else ["train_stride", "learn_from"]
+    found = rows[asked].notna().any(axis=1)
+    return rows[found.groupby([rows["source"], rows["split"]]).transform("any")]
+
+
+def of_which_stride(path: Path, models: dict) -> pd.DataFrame:
+    """Of the pairs of each stride the share whose stride is told."""
+    rows = sop_metrics(path)
+    rows = rows[(rows["metric"] == "confusion") & rows["seed"].isna()]
+    ends = rows["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int)
+    rows = rows.assign(stride=ends[0])[ends[0] == ends[1]]
+    # the mixture is that of the measured pairs
+    titles = pd.Series(system_titles(rows, models, train_stride=None), rows.index, object)
+    both = rows["predict"].map({"order_and_stride": ", with the order"}).fillna("")
+    return rows.assign(series=titles + both, metric="accuracy")
+
+
+def of_spans(path: Path, models: dict) -> pd.DataFrame:
+    rows = sop_metrics(path)
+    rows = rows[rows["span"].notna() & rows["seed"].isna() & rows["metric"].isin(SPANS)]
+    skipped = rows["stride"].map(lambda stride: f", {stride:.0f} skipped" if stride else "")
+    is_whole = rows["order_by"].eq("permutations") & rows["method"].eq("control")
+    whole = is_whole.map({True: ", whole orders", False: ""})
+    titles = pd.Series(system_titles(rows, models), rows.index, object)
+    return rows.assign(series=titles + whole + skipped, span=rows["span"].astype(int))
+
+
+def main(given: argparse.Namespace) -> None:
+    item, axis = given.output.name.removeprefix("strided_sop_"), Axis()
+    models, sources = load(given.models), load(given.sources)
+    if item == "spans":
+        rows = of_spans(given.metrics, models)
+        shown = rows[rows["slice"] == "all"].replace({"metric": IN_ORDER})
+        axis = Axis("span", "units (k)", "pairs of units in order (%)")
+    elif item == "which_stride":
+        shown = rows = of_which_stride(given.metrics, models)
+        axis = Axis(ylabel="stride told (%)", chance=100 / max(1, rows["stride"].nunique()))
+    else:
+        shown = rows = of_strides(given.metrics, models, item)
+    shown = drawn(shown) if item == "chosen_pairs" else best_controls(shown)
+    rows = rows[[*COLUMNS, *MORE]].drop_duplicates()
+    publish(given, rows, lambda: draw(shown, sources, axis))
+
+
+if __name__ == "__main__":
+    run_program(main, __doc__)
