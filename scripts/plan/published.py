@@ -46,8 +46,6 @@ class Published:
         work, of_all = self.workplan, item["study"] == ALL
         if "others" in item["reads"] and not work.released_rows(self.experiments_of(item["study"])):
             return False
-        if "compares" in item:
-            return bool(work.transfers)
         if item.get("needs_people"):
             answered = {
                 run
@@ -261,14 +259,8 @@ class Published:
         if "claims" in item["reads"]:
             shown["claims.yaml"] = json.dumps(read_claims(study, work.root))
         if study == "all":
-            # which need not be measured
-            begun = {one["begun_with"]["study"] for one in work.transfers}
-            facts = self.studies_shown(
-                studies | begun, "headline_methods", "extensions", "learnt", "altered"
-            )
+            facts = self.studies_shown(studies, "headline_methods", "extensions", "altered")
             shown |= {"studies.yaml": json.dumps(facts), "left_out.yaml": self.left_out}
-        if "compares" in item:
-            shown["compared.yaml"] = json.dumps(work.transfers)
         return shown
 
     # ---- The page

@@ -16,7 +16,6 @@ from pathlib import Path
 from scripts.data.files import Hashes
 from scripts.data.studies import read_figures, read_published, read_released, read_studies
 from scripts.data.yaml_files import read_yaml
-from scripts.plan import comparable
 from scripts.plan.configuration import resolve
 from scripts.plan.grid import Dataset
 from scripts.plan.model_facts import facts_reader
@@ -259,11 +258,16 @@ class Workplan:
 
     @cached_property
     def altered(self) -> dict[str, list[str]]:
-        return comparable.altered(self.plan, self.config["experiments"])
-
-    @cached_property
-    def transfers(self) -> list[dict]:
-        return comparable.transfers(self.plan)
+        """By study the experiments whose models are not as they came: they begin with other weights
+        (`initial`), or learn a second objective.
+        """
+        found: dict[str, list[str]] = {}
+        for name, runs in self.plan.experiments.items():
+            entry = self.config["experiments"][name]
+            settings = (json.loads(self.plan.runs[run].settings) for run in runs)
+            if entry.get("initial") or any(one["training"].get("objectives") for one in settings):
+                found.setdefault(entry["study"], []).append(name)
+        return found
 
     def measured_runs(self, study: str) -> list[Run]:
         """The measured runs of a study, or of all."""

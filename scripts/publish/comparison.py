@@ -57,7 +57,7 @@ SETTING = "setting: "  # how the measure of a setting of training begins
 REPORTED = "reported"  # how the metric of a number begins that others found in another way
 ELSEWHERE = {
     "statistics": "counted in a table of its own on this page",
-    "transfer": "drawn in a figure of its own, where it is run (docs/transfer.md)",
+    "transfer": "measured by presets/transfer.yaml (docs/transfer.md)",
     "shared_words": "counted in a table of its own on this page",
     "people": "told by people, where they answer (docs/people.md)",
     "plateau": "drawn in a figure of its own on this page",

@@ -36,7 +36,7 @@ CONTROLS = "controls"  # the preset of controls alone
 # What measuring again may change; all other columns tell one number from another.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
 MEASURED += ["sd_beyond_groups", "control", "order"]
-BESIDE = {"compares", "needs_people", "needs_wordings"}  # items of these keys need more
+BESIDE = {"needs_people", "needs_wordings"}  # items of these keys need more
 
 
 def read_numbers(folder: Path, presets: set[str]) -> pa.Table:

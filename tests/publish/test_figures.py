@@ -31,13 +31,13 @@ from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 pytestmark = pytest.mark.slow  # many figures; left out of `make check`
 
 # Figures of runs that these studies have none of are looked at with their own inputs:
-# test_transfer.py, test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py,
+# test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py,
 # test_hellaswag.py, test_mctaco_released.py, test_learning_curve.py.
 FIGURES = [
     item
     for item in FIGURES
     if item["kind"] == "figure"
-    and not {"compares", "needs_several"} & item.keys()
+    and "needs_several" not in item
     and "others" not in item["reads"]
     and item["study"] != "hellaswag"
     and (item["study"] != "strided_sop" or has_options({"stride": 0}, item.get("needs", {})))

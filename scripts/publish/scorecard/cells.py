@@ -3,7 +3,7 @@
 A probe is one test of a study: a corpus with one value of the option that the study names (`probe`
 of study.yaml), on the first split that the corpus is measured on. A model that begins with other
 weights, or learns a second objective, is not the model (altered experiments,
-scripts/plan/comparable.py).
+`altered` of scripts/plan/workplan.py).
 
 A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Of several methods of
 one way, the one that the study tells first (`headline_methods` of study.yaml) has the cell, and not
