@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
 FIGURES = (
     "temporal_nli_temp_order temporal_nli_temp_duration temporal_nli_cross_unit "
-    "temporal_nli_confusion temporal_nli_generalization"
+    "temporal_nli_generalization"
 ).split()
 RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES}
 CLAIMS = published_claims(PUBLISHED).query("study == 'temporal_nli'")
@@ -157,27 +157,14 @@ def test_reductions_are_named_and_a_set_that_no_run_measured_stops_nothing(tmp_p
     generated = [row for row in metric_rows() if row["source"] == "event_templates"]
     rows = [row for row in generated if row["model"] != "minilm"]
     few.write_metrics([row | {"dataset": f"{row['dataset']}{reduced}"} for row in rows])
-    for of_set in (name, "temporal_nli_confusion"):
-        few.call(of_set)
-        assert "train templates 6, test templates 4" in few.drawn(of_set)
+    few.call(name)
+    assert "train templates 6, test templates 4" in few.drawn(name)
     few.call("temporal_nli_table")
     source = table_of(few, "temporal_nli_table")["Source"]
     assert source.str.endswith("train templates 6, test templates 4").all()
     few.write_metrics([row for row in rows if row["challenge_set"] == "temp_order"])
     few.call(name)
     assert "No run of this study measured it." in few.drawn(name)
-
-
-def test_confusion_is_a_share_of_the_label(study):
-    cells = points_of(study, "temporal_nli_confusion")
-    matrices = cells.groupby("source challenge_set model method".split())
-    assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
-    assert cells.groupby("source challenge_set model method label".split())[
-        "share_of_label"
-    ].sum().to_numpy() == pytest.approx(1)
-    assert cells.loc[
-        cells["label"] == cells["predicted"], "share_of_label"
-    ].to_numpy() == pytest.approx(0.6)
 
 
 def test_the_table_holds_the_numbers_and_the_published_ones(study):
