@@ -59,10 +59,9 @@ NEEDED = (
         (
             "scripts.publish.record scripts.publish.record_page "
             "scripts.train.control scripts.train.recorded "
-            "scripts.studies.mctaco.shortcuts "
-            "scripts.studies.temporal_nli.shortcuts scripts.studies.timedial.build "
+            "scripts.studies.timedial.build "
             "scripts.studies.temporal_nli.figures.additive_weights "
-            "scripts.studies.timedial.figures.leakage scripts.studies.timedial.shortcuts"
+            "scripts.studies.timedial.figures.leakage"
         ).split(),
         WORDS,
     )

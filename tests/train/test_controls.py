@@ -18,8 +18,6 @@ from scripts.running.project_version import project_version
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
 from scripts.measure.experiment import above_controls
-from scripts.publish.shortcuts import audit
-from scripts.studies.timedial.shortcuts import SHORTCUTS
 from scripts.train.control import REGULARIZATION, at_random, fit
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
@@ -359,38 +357,3 @@ def test_released_predictions_are_compared_with_the_controls_of_every_dataset_of
     [above] = above_controls(rows)
     assert above["model"] == "released" and above["control"] == "two"
     assert above["value"] == pytest.approx(rights["released"].mean() - rights["two"].mean())
-
-
-# ---- cues
-
-
-def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
-    draw = np.random.default_rng(3)
-
-    def split(rows: int, share: float) -> pd.DataFrame:
-        """Dialogs of two candidates each: the right one stands in the dialog in a share of them,
-        the wrong one in the others.
-        """
-        table = []
-        for number in range(rows):
-            planted = draw.random() < share
-            context = f"A: I waited {'two hours' if planted else 'ten days'}.\nB: Wait <MASK>."
-            table += [(str(number), context, "two hours", 1), (str(number), context, "ten days", 0)]
-        return pd.DataFrame(table, columns="group first second label".split())
-
-    found = (
-        audit(SHORTCUTS, split(300, 1.0), split(300, 0.0))
-        .set_index("cue")
-        .loc["stands in its dialog"]
-    )
-    assert found["train"] == 1
-    assert found["evaluation"] == 0
-    assert found["verdict"] == "punished"
-    assert found["alone"] == 0
-    assert found["coverage"] == 0.5 and found["n"] == 300
-    same = (
-        audit(SHORTCUTS, split(300, 1.0), split(300, 1.0))
-        .set_index("cue")
-        .loc["stands in its dialog"]
-    )
-    assert same["verdict"] == "helps" and same["alone"] == 1
