@@ -4,9 +4,6 @@ as the authors score them.
   exact_match  the share of questions of which every candidate is judged right
   f1           the mean over questions of the F1 of accepted candidates (precision is 1 where
                nothing is accepted, recall is 1 where nothing is likely, F1 is 0 where both are 0)
-  consistency  of questions of duration and frequency with two accepted quantities or more ("1
-               hour", "9 hours"): the share in which no quantity between two accepted ones is turned
-               down
   f1_minus_exact_match  the gap between the two: what a system gets right without getting the
                         question right
   contrast_exact_match  of contrast pairs (data option contrast), the share in which every candidate
@@ -35,7 +32,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.text.unit_normalization import quantities
 from scripts.clean.corpus import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.data.counterparts import contrast_pairs, is_counterpart
@@ -62,8 +58,6 @@ from scripts.measure.tally import (
     sums_by_group,
 )
 
-# what is asked for is one range; in ordering, hours before and hours after can both be right
-RANGED = ["duration", "frequency"]
 OF_PEOPLE = ("exact_match", "f1")  # what people are measured by as well
 PRINTED = {"category=": OF_PEOPLE}  # of slices, for predictions made elsewhere
 ANSWERED = Answered(
@@ -186,48 +180,13 @@ def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
     return {"contrast_exact_match": both} if len(original) else {}
 
 
-def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
-    """(questions,) 1 where the accepted quantities form one range,
-    0 where one between two of them is turned down.
-
-    accepted: (n,) 0 or 1; seconds: (n,) the candidate's quantity, NaN where it has none; question:
-    (n,) integers from 0. NaN where fewer than two different quantities are accepted: nothing can
-    lie between them. A quantity of which one wording is accepted counts as accepted.
-    """
-    rows = pd.DataFrame({"question": question, "seconds": seconds, "accepted": accepted}).dropna()
-    rows = rows.groupby(["question", "seconds"], as_index=False)["accepted"].max()  # sorted by both
-    rank = rows.groupby("question").cumcount()
-    chosen = rank[rows["accepted"] == 1].groupby(rows["question"]).agg(["min", "max", "size"])
-    several = chosen[chosen["size"] >= 2]
-    coherent = np.full(question.max() + 1, np.nan)
-    coherent[several.index] = several["max"] - several["min"] + 1 == several["size"]
-    return coherent
-
-
-def quantity_of(answers: pd.Series) -> np.ndarray:
-    """(n,) seconds of each answer's quantity, of a range its middle on a log scale;
-    NaN where it has none.
-    """
-    found = quantities(answers)
-    return np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))
-
-
 def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Values:
     """By metric the (replicates, questions) values; NaN where a question has none. judgements: (n,)
     1 where an answer is accepted, else 0, in their order.
     """
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
-    ranged = np.isin(answers["category"].groupby(question).first(), RANGED)
-    seconds = quantity_of(answers["answer"])
     both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
-    values = with_gap(*both)
-    values["consistency"] = np.stack(
-        [
-            np.where(ranged, consistency(accepted, seconds, question), np.nan)
-            for accepted in judgements
-        ]
-    )
-    return values
+    return with_gap(*both)
 
 
 def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:

@@ -90,12 +90,8 @@ def measured(same: dict, value: float, seeds: list[int]) -> list[dict]:
     ]
 
 
-def of_system(
-    same: dict, f1: float, exact: float, seeds: list[int], coherent: float | None
-) -> list[dict]:
-    """Every metric of one system: overall, by category,
-    and consistency of duration and frequency.
-    """
+def of_system(same: dict, f1: float, exact: float, seeds: list[int]) -> list[dict]:
+    """Every metric of one system: overall, and by category."""
     rows = []
     both = {"f1": f1, "exact_match": exact, "f1_minus_exact_match": f1 - exact}
 
@@ -109,10 +105,6 @@ def of_system(
         for name, n in CATEGORIES.items() if is_plain else ():
             is_random = (same["model"], metric) == ("random", "exact_match")
             add(metric, f"category={name}", n, RANDOM[name] if is_random else value + LIFT[name])
-    if coherent is not None:
-        add("consistency", "all", 421, coherent)
-        add("consistency", "category=duration", 205, coherent)
-        add("consistency", "category=frequency", 216, coherent + 0.04)
     return rows
 
 
@@ -139,20 +131,11 @@ def metric_rows(
     rows = []
     for normalized in sorted({False, *(normalized for _, normalized in trained)}):
         for model, values in FIXED.items():
-            rows += of_system(
-                system(model, "baseline", None, normalized, source),
-                *values,
-                [],
-                1.0 if model == "always_yes" else None,
-            )
+            rows += of_system(system(model, "baseline", None, normalized, source), *values, [])
         for model, values in CONTROLS.items():
-            rows += of_system(system(model, "control", 3783, normalized, source), *values, [], 0.4)
-        gold = of_system(system("gold", "baseline", None, normalized, source), 1.0, 1.0, [], 0.87)
-        rows += [row for row in gold if row["metric"] == "consistency"]
+            rows += of_system(system(model, "control", 3783, normalized, source), *values, [])
     for (model, normalized), (f1, exact) in trained.items():
-        rows += of_system(
-            system(model, "train", 3783, normalized, source), f1, exact, seeds, 0.3 + exact / 2
-        )
+        rows += of_system(system(model, "train", 3783, normalized, source), f1, exact, seeds)
     for (questions, pairs), draw in (
         ((size, draw) for size in SIZES.items() for draw in range(5)) if curve else ()
     ):
@@ -172,7 +155,6 @@ def metric_rows(
             0.37 + 0.295 * reached + 0.012 * (draw - 2),
             0.1 + 0.3 * reached + 0.009 * (draw - 2),
             [1],
-            0.4,
         )
     # no figure shows contrast pairs
     pairs = {"contrast": "unit", "dataset": "unit", "value": 0.99, "ci_low": 0.98, "ci_high": 1.0}
@@ -184,15 +166,13 @@ def metric_rows(
 def untrained_rows() -> list[dict]:
     """BERT with heads drawn by three seeds."""
     same = system("bert_base", "untrained", 0, experiment="untrained", train_questions=0)
-    return with_draws(of_system(same, 0.31, 0.15, SEEDS, None), 0.0133)
+    return with_draws(of_system(same, 0.31, 0.15, SEEDS), 0.0133)
 
 
 def released_rows(exact: float = 0.427) -> list[dict]:
     """Judgements that came with the corpus."""
     return with_draws(
-        of_system(
-            system("told", "released", None, True, dataset="released"), 0.699, exact, [], 0.715
-        ),
+        of_system(system("told", "released", None, True, dataset="released"), 0.699, exact, []),
         0.0133,
     )
 

@@ -16,14 +16,13 @@ from scripts.data.counterparts import COUNTERPART
 from scripts.data.tables import provenance_of, read_table
 from scripts.studies.mctaco.evaluate import (
     by_question,
-    consistency,
     expected_at_random,
     question_values,
     questions_of,
     rows_of as metric_rows_of,
 )
 from tests.conftest import ROOT
-from tests.rows import each_row, rows_of
+from tests.rows import rows_of
 from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
@@ -77,25 +76,6 @@ def test_chance_is_the_mean_over_all_answers(questions):
         scored = [slow_scores(list(zip(gold_labels, judged))) for judged in ways]
         assert exact[place] == pytest.approx(np.mean([one for one, _ in scored]))
         assert f1[place] == pytest.approx(np.mean([one for _, one in scored]))
-
-
-@each_row(
-    "seconds, accepted, wanted",
-    [
-        *rows_of("""
-            [1, 2, 3, 4] | [0, 1, 1, 0] | 1.0
-            [1, 2, 3, 4] | [1, 0, 0, 1] | 0.0  # "1 hour" and "9 hours" without the hours between
-            [4, 1, 3, 2] | [1, 0, 1, 1] | 1.0  # in any order
-        """),
-        ([1, 2, 3, 4], [0, 1, 0, 0], np.nan),  # nothing can lie between
-        ([1, np.nan, 3, 4], [1, 0, 1, 0], 1.0),  # what has no quantity does not count
-        ([1, 2, 2, 3], [1, 0, 1, 1], 1.0),  # one wording of the same quantity is enough
-        ([1, 1, 5, 9], [1, 1, 0, 0], np.nan),  # two wordings of one quantity are one
-    ],
-)
-def test_consistency(seconds, accepted, wanted):
-    found = consistency(np.array(accepted), np.array(seconds, float), np.zeros(4, int))
-    np.testing.assert_equal(found, [wanted])
 
 
 @pytest.fixture(scope="session")
@@ -447,13 +427,6 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     assert mean.loc["exact_match", "value"] == 0.5
     assert mean.loc["exact_match", "sd"] == pytest.approx(np.sqrt(0.5))
     assert (mean["n"]["exact_match"], mean["groups"]["f1"]) == (1332, 355)
-    gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index(
-        "slice"
-    )
-    assert {"category=duration", "category=frequency"} < set(gold.index)
-    assert "category=ordering" not in gold.index
-    assert 0.5 < gold.loc["category=duration", "value"] <= 1
-    assert gold.loc["category=duration", "n"] > 30
     rows = metrics[
         (metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")
     ].set_index("metric")

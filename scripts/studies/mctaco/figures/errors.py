@@ -1,8 +1,6 @@
 """Questions of MC-TACO to read as cards: every candidate with its label, and what was judged.
 
-Read are runs that learnt from all questions, and judgements that the paper's authors released. The
-slice `model's quantities` says whether the best model turns down a quantity between two that it
-accepts (Zhou et al. 2019, section 4).
+Read are runs that learnt from all questions, and judgements that the paper's authors released.
 """
 
 import argparse
@@ -13,9 +11,9 @@ import pandas as pd
 
 from scripts.data.tables import read_table
 from scripts.publish.arguments import run_program
-from scripts.publish.cards import Items, System, most_right, publish_cards
+from scripts.publish.cards import Items, System, publish_cards
 from scripts.publish.names import model_title
-from scripts.studies.mctaco.evaluate import consistency, quantity_of, slices
+from scripts.studies.mctaco.evaluate import slices
 from scripts.studies.mctaco.figures.metrics import NORMALIZED
 from scripts.studies.mctaco.prediction_files import released_judgements
 from scripts.studies.mctaco.tables import ANSWERS
@@ -45,19 +43,12 @@ def released(items: Items, answers: pd.DataFrame) -> list[System]:
 
 def read(items: Items) -> tuple:
     answers = read_table(items.file, ANSWERS.names).to_pandas()
-    answers = answers.assign(
-        question=pd.factorize(answers["group_id"])[0], seconds=quantity_of(answers["answer"])
-    )
+    answers = answers.assign(question=pd.factorize(answers["group_id"])[0])
     parts = slices(answers)  # in the order of the questions
-    order = answers.sort_values(["question", "seconds"], kind="stable").index
-    gold, question = answers["label"].to_numpy(), answers["question"].to_numpy()
+    order = answers.sort_values("question", kind="stable").index
+    gold = answers["label"].to_numpy()
     systems = items.labelled(answers["example_id"], "answers", gold, list(LABELS))
     systems += released(items, answers)
-    best = most_right(systems, "model", question)
-    accepted = best[0][0].answer == LABELS[1] if best else np.zeros(len(gold), bool)
-    coherent = consistency(accepted.astype(int), answers["seconds"].to_numpy(), question)
-    for name, number in (("one range", 1), ("with a gap", 0)):
-        parts[f"model's quantities={name}"] = coherent == number
     answers = answers.loc[order]
     rows = pd.DataFrame(
         {
