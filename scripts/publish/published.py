@@ -1,12 +1,13 @@
 """What a paper prints of a study, from the published.csv beside sources.yaml, as tables."""
 
-from collections.abc import Collection, Sequence
+import argparse
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.publish.comparison import published_claims, settings_of
-from scripts.publish.table import with_commas
+from scripts.publish.table import filled, publish_table, with_commas
 
 STATISTICS = "statistics."  # how the metric of what a corpus holds begins
 
@@ -25,19 +26,47 @@ def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
     return claims.assign(value=pd.to_numeric(claims["value"]) / 100)
 
 
-def statistics_table(
-    values: pd.DataFrame, counts: Collection[str], claims: pd.DataFrame
-) -> pd.DataFrame:
-    """What a corpus holds, as text, beside what the paper prints. values: indexed by slice and
-    metric; a mean has one decimal, those of `counts` have none.
+def publish_statistics(
+    given: argparse.Namespace,
+    study: str,
+    of: str,
+    corpora: Mapping[str, tuple[str, pd.DataFrame]],
+    names: Mapping[str, Mapping[str, str]],
+    counts: Collection[str],
+) -> None:
+    """Publish what corpora hold, beside what the paper prints.
+
+    of: the part of a claim's setting that names a corpus. corpora: by corpus its title and its
+    values, a column for each split, indexed by slice and metric. names: of slices and of metrics in
+    words. A mean has one decimal, those of `counts` have none.
     """
-    metrics = values.index.get_level_values("metric")
-    text = values.apply(
-        lambda column: [
-            ("" if pd.isna(value) else f"{value:,.0f}" if metric in counts else f"{value:.1f}")
-            for metric, value in zip(metrics, column)
-        ]
-    )
+    claims, tables = claims_beside(given.sources, study, [of, "slice"]), []
+    claims = claims[claims["metric"].str.startswith(STATISTICS)]
     claims = claims.assign(metric=claims["metric"].str.removeprefix(STATISTICS))
-    printed = claims.set_index(["slice", "metric"])["value"].map(with_commas)
-    return text.assign(**{"In the paper": [printed.get(key, "") for key in values.index]})
+    for source, (title, values) in corpora.items():
+        printed = claims[claims[of] == source].set_index(["slice", "metric"])["value"]
+        rows = []
+        for (part, metric), row in values.iterrows():
+            decimals = 0 if metric in counts else 1
+            about = {"slice": part, "metric": metric}
+            rows.append(
+                {"Corpus": title}
+                | {column: names[column][about[column]] for column in about}
+                | {split: f"{value:,.{decimals}f}" for split, value in row.dropna().items()}
+                | {"In the paper": with_commas(printed.get((part, metric), ""))}
+            )
+        tables.append(pd.DataFrame(rows))
+    table = pd.concat(tables, ignore_index=True).fillna("")
+    table = table.rename(columns={"slice": "Of", "metric": "Number"})
+    table = filled(table[sorted(table, key="In the paper".__eq__)], [])
+    publish_table(given, table, ["Corpus", "Of", "Number"])
+
+
+def by_split(
+    splits: Mapping[str, Sequence[pd.DataFrame]], count: Callable[..., pd.Series]
+) -> pd.DataFrame:
+    """What count() finds in the tables of all splits together and of each, as columns."""
+    whole = [pd.concat(tables, ignore_index=True) for tables in zip(*splits.values())]
+    return pd.DataFrame(
+        {"All": count(*whole)} | {split: count(*tables) for split, tables in splits.items()}
+    )

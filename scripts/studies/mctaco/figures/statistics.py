@@ -3,15 +3,13 @@
 """
 
 import argparse
-from pathlib import Path
 
 import pandas as pd
 
 from scripts.data.tables import QUESTIONS, read_table
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load, load_systems, source_title
-from scripts.publish.published import STATISTICS, claims_beside, statistics_table
-from scripts.publish.table import filled, publish_table
+from scripts.publish.published import by_split, publish_statistics
 from scripts.studies.mctaco.figures.metrics import SLICES, mctaco_metrics
 
 NAMES = {
@@ -43,30 +41,16 @@ def statistics(answers: pd.DataFrame) -> pd.Series:
     return table.reindex(list(PARTS))[list(NAMES)].rename_axis(columns="metric").stack().dropna()
 
 
-def tabulate(cleaned: Path, claims: pd.DataFrame, title: str) -> pd.DataFrame:
-    files = sorted(cleaned.glob("*.parquet"))
-    splits = {file.stem: read_table(file, QUESTIONS.names).to_pandas() for file in files}
-    parts = {"All": pd.concat(splits.values(), ignore_index=True)} | splits
-    values = pd.DataFrame({name: statistics(rows) for name, rows in parts.items()})
-    values = values.reindex(statistics(parts["All"]).index)
-    slices, metrics = (values.index.get_level_values(level) for level in values.index.names)
-    table = statistics_table(values, ["questions", "pairs"], claims).reset_index(drop=True)
-    names = {"Corpus": title, "Of": slices.map(PARTS), "Number": metrics.map(NAMES)}
-    return pd.concat([pd.DataFrame(names), table], axis=1)
-
-
 def main(given: argparse.Namespace) -> None:
-    sources = load(given.sources)
-    claims = claims_beside(given.sources, "mctaco", ["source", "slice"])
-    claims = claims[claims["metric"].str.startswith(STATISTICS)]
+    sources, corpora = load(given.sources), {}
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
-    samples, tables = metrics.groupby("source")["sample"].any(), []
-    for source, sample in samples.items():
+    for source, sample in metrics.groupby("source")["sample"].any().items():
+        files = sorted((given.cleaned / source).glob("*.parquet"))
+        splits = {file.stem: [read_table(file, QUESTIONS.names).to_pandas()] for file in files}
         title = source_title(source, sources) + " [sample data]" * sample
-        about = claims[claims["source"] == source]
-        tables.append(tabulate(given.cleaned / source, about, title))
-    table = filled(pd.concat(tables, ignore_index=True).fillna(""), [])
-    publish_table(given, table, ["Corpus", "Of", "Number"])
+        corpora[source] = title, by_split(splits, statistics)
+    names = {"slice": PARTS, "metric": NAMES}
+    publish_statistics(given, "mctaco", "source", corpora, names, ["questions", "pairs"])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ Qin et al. 2021.
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -10,8 +11,7 @@ import pandas as pd
 from scripts.data.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load
-from scripts.publish.published import STATISTICS, claims_beside, statistics_table
-from scripts.publish.table import filled, publish_table, with_commas
+from scripts.publish.published import by_split, publish_statistics
 from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import RULES, corpus_title
 from scripts.text.restored_dialogs import restored_turns
@@ -47,58 +47,25 @@ def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.
         labels.get(0, 0) / many,
         *(rules.get(rule, 0.0) for rule in RULES),
     ]
-    return pd.Series(dict(zip(NAMES, values)))
-
-
-def read_challenge(
-    given: argparse.Namespace, source: str, splits: list[str]
-) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
-    """By split the options of a challenge, and the temporal expressions of its dialogs."""
-    tables = (
-        [
-            read_table(folder / source / f"{split}.parquet", schema.names).to_pandas()
-            for split in splits
-        ]
-        for folder, schema in ((given.cleaned, CHALLENGE), (given.spans, SPANS))
-    )
-    return dict(zip(splits, zip(*tables)))
-
-
-def tabulate(
-    cleaned: Path,
-    tables: dict[str, tuple[pd.DataFrame, pd.DataFrame]],
-    claims: pd.DataFrame,
-    title: str,
-) -> pd.DataFrame:
-    tables = {split: parts for split, parts in tables.items() if len(parts[0])}
-    values = {
-        split: statistics(*parts, cleaned / f"{split}.parquet") for split, parts in tables.items()
-    }
-    if len(values) > 1:
-        challenge, spans = (pd.concat(parts, ignore_index=True) for parts in zip(*tables.values()))
-        values = {"All": statistics(challenge, spans, cleaned)} | values
-    every = pd.concat({"all": pd.DataFrame(values)}, names=["slice", "metric"])
-    table = statistics_table(every, COUNTS, claims).reset_index(drop=True)
-    table["In the paper"] = table["In the paper"].map(with_commas)
-    names = pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())})
-    return pd.concat([names, table], axis=1)
+    return pd.Series(values, pd.MultiIndex.from_product([["all"], NAMES]), float)
 
 
 def main(given: argparse.Namespace) -> None:
-    sources, tables = load(given.sources), []
-    if lost := [name for name in given.challenges if name not in sources]:
-        raise UserError(f"{given.sources}: no source {lost[0]}; it has {', '.join(sources)}")
-    claims = claims_beside(given.sources, "timedial", ["measured_on", "slice"])
-    claims = claims[claims["metric"].str.startswith(STATISTICS)]
+    sources, corpora = load(given.sources), {}
     for source in given.challenges:
-        parts = read_challenge(given, source, sources[source]["splits"])
-        about = claims[claims["measured_on"] == source]
-        title = corpus_title(source, sources)
-        tables.append(tabulate(given.cleaned / source, parts, about, title))
-    table = pd.concat(tables, ignore_index=True).fillna("")
-    order = sorted(table, key="In the paper".__eq__)
-    table = filled(table[order], order[:-1])
-    publish_table(given, table, ["Corpus", "Number"])
+        if source not in sources:
+            raise UserError(f"{given.sources}: no source {source}; it has {', '.join(sources)}")
+        splits: dict[str, list[pd.DataFrame]] = {}
+        for split in sources[source]["splits"]:
+            tables = [
+                read_table(folder / source / f"{split}.parquet", schema.names).to_pandas()
+                for folder, schema in ((given.cleaned, CHALLENGE), (given.spans, SPANS))
+            ]
+            splits |= {split: tables} if len(tables[0]) else {}
+        values = by_split(splits, partial(statistics, where=given.cleaned / source))
+        corpora[source] = corpus_title(source, sources), values
+    names = {"slice": {"all": ""}, "metric": NAMES}
+    publish_statistics(given, "timedial", "measured_on", corpora, names, COUNTS)
 
 
 if __name__ == "__main__":
