@@ -150,8 +150,11 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
     assert above["value"].item() == pytest.approx(value - of_pair.mean())
     assert above["control"].item() == "human"
     assert above["ci_low"].item() < above["value"].item() < above["ci_high"].item()
-    table = tabulate(people_metrics(metrics), {}, {}).set_index(["Kind", "Who"])
-    assert table.loc[("all", "2 people"), "Right (%)"] == "67.5"
+    table = tabulate(people_metrics(metrics), {}, {}).set_index(["Measure", "Kind", "Who"])
+    value = table["Value, 95 % interval"]
+    assert value["accuracy (%)", "all", "2 people"].startswith("67.5 (")
+    assert value["agreement (alpha)", "all", "2 people"][:4] == f"{slow_alpha(both):.2f}"
+    assert value.filter(like="points above people").str.match("[+−]").all()
     alone = evaluate(program, folder)
     rest = metrics[
         (metrics["model"] != "human") & ~metrics["metric"].str.endswith("_people")
