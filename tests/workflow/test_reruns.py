@@ -265,6 +265,12 @@ def test_results_taken_elsewhere_are_taken_as_they_are(study, tmp_path):
         assert Study(place).jobs() == {}
 
 
+def test_results_that_were_removed_are_made_again(study):
+    """Snakemake's records lie in results/, so they go with it."""
+    (study / "results").rename(study / "elsewhere")
+    assert study.trained() > 0
+
+
 def test_other_environment_changes_nothing(study):
     """Another mirror, another number of cores: how the work is done, not what."""
     shutil.copytree(study / "results/fetch", study / "mirror")
