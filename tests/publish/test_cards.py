@@ -4,37 +4,9 @@ and what the page makes of a table of them.
 
 import numpy as np
 import pandas as pd
-from hypothesis import given
-from hypothesis import strategies as st
 
-from scripts.publish.cards import KINDS, Place, System, cards_of, drawn, write_cards
+from scripts.publish.cards import Place, System, cards_of, write_cards
 from scripts.publish.reading import cards_of as read_cards
-
-NAMES = ["no", "yes"]
-OUTCOMES = st.sampled_from([0.0, 1.0, np.nan])
-
-
-@given(
-    st.lists(st.tuples(OUTCOMES, OUTCOMES, OUTCOMES), min_size=1, max_size=40),
-    st.integers(1, 12),
-    st.randoms(),
-)
-def test_items_are_drawn_in_turn_from_each_cell_whatever_their_order(outcomes, many, chance):
-    items = pd.DataFrame(outcomes, columns=KINDS).assign(
-        Item=[f"item {number}" for number in range(len(outcomes))]
-    )
-    taken = drawn(items, many)
-    assert len(taken) == min(many, len(items)) and taken["Item"].is_unique
-    sizes = items.fillna(-1).groupby(KINDS).size()
-    counts = taken.fillna(-1).groupby(KINDS).size().reindex(sizes.index, fill_value=0)
-    # A cell that was not used up has at most one item less than any other.
-    assert (
-        counts.max() - counts[counts < sizes].min() <= 1
-        if (counts < sizes).any()
-        else len(taken) == len(items)
-    )
-    mixed = items.sample(frac=1, random_state=chance.randint(0, 99))
-    assert set(drawn(mixed, many)["Item"]) == set(taken["Item"])
 
 
 def place(options: bool) -> Place:

@@ -21,7 +21,6 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.parts import short
 from tests.registers import FIGURES
 from tests.forking import Ended
-from tests.rows import rows_of
 from tests.publish import publish_inputs, test_publish_scorecard
 from tests.studies.mctaco import publish_inputs_mctaco
 from tests.studies.timedial import test_publish_timedial
@@ -164,23 +163,6 @@ def test_a_table_marks_samples_and_limits_and_says_where_one_group_has_no_interv
         assert "one group" in text
 
 
-def test_faults_are_found():
-    """The checker itself: a cut mark, texts on one another."""
-    style.apply()
-    figure, axes = plt.subplots(figsize=(3, 2))
-    axes.plot([100], [1], marker="o", color=style.INK)
-    axes.set_xlim(0, 100)
-    axes.text(10, 1, "one text")
-    axes.text(12, 1, "another")
-    faults = faults_of(figure)
-    plt.close(figure)
-    assert (
-        len(faults) == 2 and faults[0].startswith("o at") and "'one text' on 'another'" in faults[1]
-    )
-    style.whole_marks(figure)
-    assert not any(fault.startswith("o at") for fault in faults_of(figure))
-
-
 def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
     def draw() -> Figure:
         figure, axes = plt.subplots(figsize=(3, 2))
@@ -204,20 +186,6 @@ def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
     page = ElementTree.fromstring(short((tmp_path / "figure.svg").read_bytes()))
     assert "searched & <found>" in [node.text for node in page.iter() if "text" in node.tag]
     assert b"/FontFile2" in (tmp_path / "figure.pdf").read_bytes(), "TrueType, so that text is text"
-
-
-def test_the_best_control_of_each_place_stands_beside_the_models():
-    rows = rows_of("""
-        a | x | control | 0.5
-        a | y | control | 0.6
-        a | m | train   | 0.1
-        b | x | control | 0.7
-        b | y | control | 0.6
-        b | m | train   | 0.1
-    """)
-    points = pd.DataFrame(rows, columns=["place", "system", "method", "value"])
-    found = panels.with_best_control(points, ["place"])
-    assert (found["place"] + found["system"]).tolist() == "ay am bx bm".split()
 
 
 def test_of_many_models_a_figure_has_the_highest():

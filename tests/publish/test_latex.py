@@ -74,15 +74,6 @@ def test_no_row_is_lost_and_what_is_the_same_stands_in_the_caption(rows):
     assert r"& $-$1.5 & 1.00 $\pm$ 1.00 \\" in tex
 
 
-def test_an_empty_table_has_its_head():
-    assert (
-        "Model"
-        in latex_table(
-            pd.DataFrame({"Model": [], "n": []}, dtype=str), "A caption", ["n"], "one"
-        ).split(r"\midrule")[0]
-    )
-
-
 def test_signs_of_latex_are_shown():
     assert latex("50% & a_b #1") == r"50\% \& a\_b \#1"
     assert latex("é 中") == "é (U+4E2D)"

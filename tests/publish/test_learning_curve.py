@@ -2,13 +2,9 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from scripts.publish.learning_curve import crossing
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.publish.publish_inputs import Inputs, around, metric_row, points_of, with_draws
 
@@ -75,27 +71,3 @@ def test_what_is_held_out_is_drawn_by_its_unseen_part(study):
     points, figure = drawn(study, rows_of(("all", "part=unseen", "part=seen"), "list"))
     assert set(points["slice"]) == {"part=unseen"} and "what training lacked" in figure
     assert set(points["test_set"]) == {"stride-0-list"}
-
-
-def test_one_size_is_no_curve(study):
-    points, figure = drawn(study, [row for row in rows_of() if "-250" in row["dataset"]])
-    assert points.empty and "presets/curves.yaml" in figure
-
-
-def slow_crossing(sizes: list[float], above: list[float]) -> float:
-    """By walking along the line in small steps from its right end."""
-    if all(value > 0 for value in above):
-        return 0.0
-    if above[-1] <= 0:
-        return np.inf
-    for at in np.linspace(np.log(sizes[-1]), np.log(sizes[0]), 20_001):
-        if np.interp(at, np.log(sizes), above) <= 0:
-            return float(np.exp(at))
-    raise AssertionError("a line with both signs crosses zero")
-
-
-@given(st.lists(st.integers(-50, 50), min_size=2, max_size=6))
-def test_a_crossing_is_where_the_line_stays_above_zero(values):
-    sizes = np.array([250 * 2.0**place for place in range(len(values))])
-    [found] = crossing(sizes, np.array([values], float))
-    assert found == pytest.approx(slow_crossing(list(sizes), values), rel=0.005)

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -149,18 +150,6 @@ def test_hostile_text_stays_text(html):
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
 
 
-def test_a_figure_that_is_not_drawn_is_one_line(study, html):
-    file = study.publish / "figures/accuracy_by_stride.svg"
-    svg, page = file.read_text(), study.page.read_text()
-    file.write_text(svg.replace("<metadata>", "<title>Run <b> & more</title><metadata>", 1))
-    study.page_alone().checked()
-    assert "is not drawn" not in page
-    assert "</strong> is not drawn. Run &lt;b&gt; &amp; more</p>" in study.page.read_text()
-    assert study.page.read_text().count("<img") == page.count("<img") - 1
-    file.write_text(svg)
-    study.page.write_text(page)
-
-
 def test_nothing_runs_but_what_the_policy_names(html):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))
@@ -198,3 +187,57 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
             assert place[1:] in found.ids
         elif "://" not in place:
             assert (study.page.parent / place).is_file(), place
+
+
+# ---- the list of studies
+
+
+def list_of(study: Study, findings: dict[str, str | None]):
+    """The program's run on copies of a study's metrics under other names, each with these
+    findings beside its page (None: without).
+    """
+    for name, text in findings.items():
+        metrics, page = (
+            study.folder / "evaluate" / name / "metrics.parquet",
+            study.folder / "publish" / name / "index.html",
+        )
+        for file in (metrics, page):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        metrics.write_bytes(study.metrics.read_bytes())
+        page.touch()
+        page.with_name("findings.json").unlink(missing_ok=True)
+        if text is not None:
+            page.with_name("findings.json").write_text(text)
+    return study.program(
+        f"scripts.publish.index {study.folder}"
+    ), study.folder / "publish/index.html"
+
+
+def test_the_list_of_studies_says_what_the_first_screen_says(study, html):
+    text = study.page.with_name("findings.json").read_text()
+    done, listed = list_of(study, {"one": text, "older": None, f"<b>{'x'}": text})
+    assert done.returncode == 0, done.stderr
+    shown = listed.read_text()
+    [finding] = json.loads(text)["findings"]
+    lines = [line for line in html.splitlines() if line.startswith('<p class="line">')]
+    assert len(lines) == len(finding["clauses"]) == 2
+    assert all(shown.count(line) == 2 for line in lines)
+    assert escape(finding["who"]) in shown.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
+    assert finding["caveats"][0] in shown
+    assert shown.count('<span class="tag">sample data</span>') == 2, (
+        "of the two studies whose findings are told"
+    )
+    assert 'href="one/index.html"' in shown and "&lt;b&gt;x" in shown and "<b>x" not in shown
+    assert shown.count("An earlier version made this page") == 1
+    assert HOSTILE not in shown and "<img src=x" not in shown and "<script" not in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"findings": [{"short": 1}], "shared_caveats": []}']
+)
+def test_a_file_that_holds_no_findings_is_told(study, html, text):
+    before = list_of(study, {"one": None})[1].read_text()
+    done, listed = list_of(study, {"one": text})
+    assert done.returncode == 1
+    assert "findings.json: holds no findings of a page; remove it" in done.stderr
+    assert "Traceback" not in done.stderr and listed.read_text() == before

@@ -18,7 +18,6 @@ from scripts.publish.findings import (
     UNKNOWN,
     VERDICTS,
     findings_of,
-    shared_caveats,
 )
 from scripts.publish.scorecard.cells import SYSTEM
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
@@ -117,29 +116,6 @@ def test_a_cell_is_clear_by_the_test_of_all_cells_of_its_study():
     assert clause_in(both)["verdicts"][0][0] == UNCLEAR
 
 
-def test_what_authors_released_is_no_finding_of_the_runs():
-    ran, released = of_nli(0.6, (0.01, -0.02, 0.04)), of_nli(0.9, (0.3, 0.2, 0.4))
-    released = released[released["model"] == "minilm"].assign(model="theirs", method="released")
-    assert clause_in(pd.concat([ran, released]))["said"] == "60 %"
-    alone = pd.concat([ran[ran["method"] == "control"], released])
-    assert clause_in(alone)["said"] == "90 %", "alone it is what there is"
-
-
-def test_the_best_system_is_told_though_another_was_measured_on_more():
-    """It is above on what both have; elsewhere the other is alone."""
-    metrics = scores()
-    better = metrics[(metrics["model"] == "minilm") & (metrics["source"] == "activitynet")]
-    better = better.assign(model="bert_base", value=better["value"] + 0.05)
-    assert found_in(pd.concat([metrics, better]))[0]["who"].startswith(MODELS["bert_base"]["title"])
-    worse = better.assign(value=better["value"] - 0.1)
-    assert found_in(pd.concat([metrics, worse]))[0]["who"].startswith(MODELS["minilm"]["title"])
-
-
-def test_a_difference_that_rounding_hides_has_a_decimal():
-    clause = clause_in(of_nli(0.602, (0.003, 0.001, 0.005)))
-    assert clause["said"] == "60.2 %" and "59.9" in clause["control"]
-
-
 def test_controls_without_a_model_and_a_model_without_controls_say_so():
     metrics = scores()
     alone = found_in(metrics[metrics["method"] == "control"])[0]
@@ -153,22 +129,3 @@ def test_controls_without_a_model_and_a_model_without_controls_say_so():
     assert bare["clauses"][0]["control"] == ""
     assert bare["clauses"][0]["verdicts"][0][0] == UNKNOWN
     assert NO_CONTROL in bare["caveats"]
-
-
-def test_the_best_of_several_systems_is_called_the_best():
-    first, second = (
-        of_nli(0.6, (0.05, 0.02, 0.08)),
-        of_nli(0.7, (0.15, 0.12, 0.18)).replace({"model": {"minilm": "bert_base"}}),
-    )
-    found = found_in(pd.concat([first, second[second["method"] == "train"]], ignore_index=True))[0]
-    assert "BERT-base" in found["who"]
-    assert "best of 2" in found["who"]
-    assert found["groups"][0]["rows"][0]["others"] == [60.0]
-
-
-def test_what_all_findings_share_stands_apart():
-    both = pd.concat(
-        [scores(), of_nli(0.6, (0.01, -0.02, 0.04)).assign(sample=True)], ignore_index=True
-    )
-    found = found_in(both)
-    assert shared_caveats(found)[0] == SAMPLE and shared_caveats(found[:1]) == []

@@ -8,8 +8,6 @@ import pytest
 from scripts.data.tables import read_table
 from tests.publish import publish_inputs
 from tests.publish.publish_inputs import points_of, table_of
-from tests.studies.mctaco import publish_inputs_mctaco
-from tests.studies.temporal_nli import publish_inputs_temporal_nli
 from tests.studies.timedial import test_publish_timedial
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -67,21 +65,6 @@ def strided(folder, program):
     return study
 
 
-def nli(folder, program):
-    study = publish_inputs_temporal_nli.NliStudy(folder, program)
-    rows = publish_inputs_temporal_nli.metric_rows()
-    shown = [row for row in rows if row["method"] in ("direct", "majority", "control")]
-    shown = [row for row in shown if row["source"] == "event_templates"]
-    study.write_metrics(extended(shown, "roberta_large_mnli", "likelihood_pmi"))
-    return study
-
-
-def mctaco(folder, program):
-    rows = publish_inputs_mctaco.metric_rows(curve=False)
-    rows = extended(rows, "bert_base", "verbalizer")
-    return publish_inputs_mctaco.Study(folder, program, rows)
-
-
 def timedial(folder, program):
     systems = {
         ("dailydialog", "full", "bert_base", "fill"): 8,
@@ -98,12 +81,7 @@ def timedial(folder, program):
 
 
 # Of each study a part of the name of what was asked in words, and of what comes from elsewhere.
-MADE = {
-    strided: (", likelihood", "theirs"),
-    nli: ("likelihood, PMI", "from elsewhere"),
-    mctaco: ("yes or no", "theirs, from elsewhere"),
-    timedial: ("per token", "predictions from elsewhere"),
-}
+MADE = {strided: (", likelihood", "theirs"), timedial: ("per token", "predictions from elsewhere")}
 
 
 @pytest.mark.parametrize("make", MADE)
@@ -134,19 +112,3 @@ def test_the_page_tells_of_limits_and_wordings(tmp_path, program):
     assert "ActivityNet, validation 1, at most 200 items" in html
     points = points_of(study, "accuracy_by_stride")
     assert set(points["wording"].dropna()) == set(WORDINGS) and set(points["limit"]) == {200}
-
-
-@pytest.mark.parametrize("limits", [(200, None), (200, 2000)])
-def test_datasets_of_several_limits_are_told_apart(tmp_path, program, limits):
-    rows = [
-        row | {"limit": limit, "value": row["value"] + lift}
-        for limit, lift in zip(limits, (0, 0.01))
-        for row in publish_inputs.metric_rows()
-        if row["source"] == "activitynet" and row["size_matched"] is None
-    ]
-    study = publish_inputs.Study(tmp_path, program)
-    study.write_metrics(rows)
-    study.call("strided_sop_table")
-    ends = [f", at most {limit:,} items" if limit else "" for limit in limits]
-    found = set(table_of(study, "strided_sop_table")["Model"])
-    assert {f"{publish_inputs.HOSTILE}{end}" for end in ends} <= found

@@ -5,12 +5,9 @@ are is told by published.csv alone.
 import pandas as pd
 import pytest
 
-from scripts.publish.reading import paper_tables
 from scripts.publish.comparison import Facts, number_of, paper_of, published_claims, settings_of
 from scripts.publish.published_tables import NONE, tabulate
-from scripts.publish.table import write
 from tests.registers import PUBLISHED
-from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS, MODELS, SOURCES, planned_metrics
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -65,13 +62,6 @@ def beside(preset: str, study: str) -> pd.DataFrame:
     return tabulate(of_metrics(study), facts)
 
 
-def measured(table: pd.DataFrame) -> dict[str, str]:
-    """By table of the paper how many of its rows have a number here: `16 of 18`."""
-    rows = table.assign(there=table["Here"] != "").drop_duplicates(["Table", "Row", "Measure"])
-    rows = rows[rows["Table"].str.match(r"Table|Figure")].groupby("Table", sort=False)["there"]
-    return {name: f"{there.sum()} of {len(there)}" for name, there in rows}
-
-
 @pytest.mark.parametrize("study", METRICS)
 def test_the_published_protocols_fill_every_row_that_they_can(study):
     """With presets/paper.yaml only what it does not run is empty;
@@ -91,45 +81,6 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
     outside = rows[rows["Row"].str.contains("out-of-domain")]["Caveat"]
     assert (len(outside) > 0) == (study == "timedial")
     assert outside.str.contains("other data: Schema-Guided Dialogue").all()
-
-
-@each_row(
-    "preset, study, rows",
-    """
-        small | strided_sop  | {Figure 3 (left): 4 of 8, Figure 3 (right): 0 of 8}
-        small | temporal_nli | {Table 5: 12 of 18, Table 6: 10 of 16, Table 7: 8 of 18}
-        small | mctaco       | {Table 2: 12 of 16, Table 2 (footnote 9): 0 of 2}
-        small | timedial     | {Table 5: 2 of 17, Table 7: 0 of 36, Figure 2: 6 of 21}
-        base  | timedial     | {Table 5: 3 of 17, Table 7: 0 of 36, Figure 2: 9 of 21}
-    """,
-)
-def test_the_runs_of_a_preset_stand_beside_the_rows_that_they_are_nearest_to(preset, study, rows):
-    table = beside(preset, study)
-    assert measured(table) == rows
-    models = table[
-        (table["Here"] != "")
-        & ~table["Row"].str.contains("Majority|Random|Always|wrong options|label|systems|extras")
-    ]
-    assert models["Caveat"].str.contains("other model: ").all(), (
-        "none of these presets runs a model of the papers"
-    )
-
-
-@pytest.mark.parametrize("study", METRICS)
-def test_every_row_of_a_paper_is_shown_whatever_ran(study, tmp_path):
-    claims = CLAIMS[CLAIMS["study"] == study]
-    nothing = planned_metrics("small", study, ["all"])
-    table = tabulate(claims, Facts(nothing.assign(sample=True), [], NO_CLEANING, SOURCES, MODELS))
-    assert (table["Here"] == "").all()
-    assert len(table) == len(claims), "sample data stand beside no published number"
-    assert table["Row"].tolist() == [
-        row for _, part in claims.groupby("table", sort=False) for row in part["row"]
-    ]
-    write(table, "", [], tmp_path / "rows")
-    shown = paper_tables(tmp_path / "rows.csv")
-    whole = [row["row"] for part in shown.values() for one in part for row in one["rows"]]
-    assert sorted(whole) == sorted(claims["row"])
-    assert all(row["none"] for part in shown.values() for one in part for row in one["rows"])
 
 
 def test_the_nearest_run_is_shown_and_says_what_differs():

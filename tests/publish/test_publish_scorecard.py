@@ -303,17 +303,6 @@ def test_the_table(card):
     assert "\\textless{}script" in file.with_suffix(".tex").read_text()
 
 
-def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
-    card.call("scorecard")
-    assert "SAMPLE DATA" not in card.drawn("scorecard")
-    points, cells = points_of(card, "scorecard"), card.cells()
-    columns = "model way value above".split()
-    pd.testing.assert_frame_equal(
-        points[columns], cells[columns], check_dtype=False, check_exact=True
-    )
-    assert points["clear"].tolist() == [low > 0 for low in cells["above_low"]]
-
-
 @pytest.mark.parametrize(
     "value, distance, is_clear, said",
     rows_of("""
@@ -368,50 +357,6 @@ def test_both_distances_stand_on_it_where_a_control_sees_more_than_the_model(tmp
     assert table[HOSTILE] == "46.0 (43.0–49.0), −48.0 † (one candidate +12.0)"
     assert table["best control"].startswith("94.0")
     assert table["best of one candidate"] == "34.0, random"
-
-
-def test_one_model_of_sample_data(tmp_path, program):
-    """Cut to 50 items: both marks stand on its cell, and the paper's numbers beside no sample."""
-    one = Card(
-        tmp_path,
-        program,
-        measured("mctaco", "gpt", "likelihood", 0.3, source="sample_mctaco", sample=True, limit=50),
-    )
-    for name in BOTH:
-        one.call(name)
-    drawn, table = one.drawn("scorecard"), table_of(one, "scorecard_table")
-    assert "SAMPLE DATA" in drawn
-    assert "AT MOST 50 ITEMS" in drawn
-    assert "human" not in set(table["Model"])
-    assert list(table)[-1] == "Common sense, exact match [sample data] [at most 50 items]"
-
-
-def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program):
-    card.call("wordings")
-    points = points_of(card, "wordings")
-    rows = points["study model method wording value".split()].fillna("mean").to_numpy().tolist()
-    assert ["strided_sop", "gpt", "likelihood", "plain", 0.55] in rows
-    assert ["strided_sop", "gpt", "likelihood", "mean", 0.58] in rows
-    assert ["mctaco", "gpt", "verbalizer", "b", 0.4] in rows and set(points["model"]) == {"gpt"}
-    both = Card(
-        tmp_path,
-        program,
-        [
-            *measured("temporal_nli", "gpt", "likelihood", 0.35, wordings={"a": 0.3, "b": 0.4}),
-            *measured(
-                "temporal_nli",
-                "gpt",
-                "likelihood",
-                0.55,
-                wordings={"a": 0.6, "b": 0.5},
-                scoring="binary",
-            ),
-        ],
-    )
-    both.call("wordings")
-    assert sorted(points_of(both, "wordings")["value"]) == [0.3, 0.35, 0.4], (
-        "of three labels, not of two"
-    )
 
 
 def test_without_a_model_it_is_refused(tmp_path, program):

@@ -4,8 +4,6 @@ to, and print has what was opened.
 
 import json
 import re
-import shutil
-import subprocess
 from urllib.parse import unquote
 
 import pytest
@@ -99,35 +97,3 @@ def test_a_fold_opens_by_key_and_its_table_keeps_its_first_column(reader):
         reader.value(f"{cell}.getBoundingClientRect().left - {scroll}.getBoundingClientRect().left")
         == 0
     )
-
-
-def test_print_has_what_was_opened(page, tmp_path):
-    if shutil.which("pdftotext") is None:
-        pytest.skip("no pdftotext on this machine")
-    texts = []
-    for place, html in enumerate(
-        [
-            page.read_text(),
-            page.read_text().replace('<details class="fold">', '<details class="fold" open>'),
-        ]
-    ):
-        copy = page.with_name(f"printed{place}.html")
-        copy.write_text(html)
-        browse(
-            copy,
-            tmp_path,
-            1280,
-            f"--print-to-pdf={tmp_path / 'page.pdf'}",
-            "--no-pdf-header-footer",
-        )
-        done = subprocess.run(
-            ["pdftotext", "-layout", tmp_path / "page.pdf", "-"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        texts.append(" ".join(done.stdout.split()))
-    closed, opened = texts
-    assert len(opened) > 2 * len(closed)
-    assert re.search(r"\d+ rows in \d+ groups \(folded\)", closed)
-    assert "(folded)" not in opened

@@ -14,7 +14,6 @@ import pytest
 
 from scripts.data.csv_files import read_csv
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.studies.mctaco.tables import ANSWERS
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from scripts.publish.parts import policy_hash
@@ -23,7 +22,6 @@ from tests.web.browser import CHROMIUM
 from tests.web.keyboard import Keyboard
 
 HOSTILE = "</script><img src=x onerror=alert(1)> & \"'<b>é\u2028"
-WORDS = ["swapped", "in_order"]
 
 
 def pair(number: int) -> dict:
@@ -277,33 +275,6 @@ def test_two_of_four_candidates_are_chosen_and_each_is_a_row(tmp_path, person):
     assert answers.set_index("item")["answer"].to_dict() == expected
     assert set(answers["types"]) == {"comparison"}
     assert len(set(orders)) > 1, "the right ones do not stand first"
-    assert at_work.complaints == []
-
-
-def test_candidates_of_a_question_follow_one_another_in_an_order_of_each_person(tmp_path, person):
-    rows = [candidate(question, number) for question in range(6) for number in range(3)]
-    at_work = person(build(tmp_path, "mctaco", rows, ANSWERS), "--items", 6)
-    orders = []
-    for name in ("Ann", "Bob"):
-        at_work.value("document.getElementById('leave').click()")
-        at_work.type(name)
-        at_work.press("Enter")
-        order = []
-        for _ in rows:
-            order.append(
-                re.search(r"How long (\d).*?(\d) hours", at_work.read("texts"), re.DOTALL).groups()
-            )
-            at_work.type("1")
-            at_work.press("Enter")
-        orders.append(order)
-        assert set(order) == {
-            (str(question), str(number)) for question in range(6) for number in range(3)
-        }
-        questions = [question for question, _ in order]
-        assert [question for place, question in enumerate(questions) if place % 3 == 0] == list(
-            dict.fromkeys(questions)
-        )
-    assert orders[0] != orders[1]
     assert at_work.complaints == []
 
 
