@@ -67,7 +67,7 @@ def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_controls(metrics: pd.DataFrame) -> pd.DataFrame:
-    ways = ["source", *(name for name in VARIANT if name != "method")]
+    ways = ["source", "predict", "order_by", *(name for name in VARIANT if name != "method")]
     return with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
 
 

@@ -29,16 +29,18 @@ MORE = ["seconds_apart", "span", "slice"]  # columns of the CSV
 
 
 def of_strides(path: Path, models: dict, item: str) -> pd.DataFrame:
-    """The rows of chosen pairs; or of corpora and splits with windows, or with what learnt from
-    others: these, and all others that they stand beside.
+    """The rows of chosen pairs; of windows, and of the captions of the same split; or of what
+    learnt from another stride or corpus, or from a mixture.
     """
     rows = strided_metrics(path, models, crossed=item == "stride_matrix")
     rows = rows[rows["metric"].isin(SHOWN)]
     if item == "chosen_pairs":
         return rows[~is_plain(rows)]
-    asked = ["context"] if item == "windows" else ["train_stride", "learn_from"]
-    found = rows[asked].notna().any(axis=1)
-    return rows[found.groupby([rows["source"], rows["split"]]).transform("any")]
+    if item == "stride_matrix":
+        return rows[rows[["train_stride", "learn_from"]].notna().any(axis=1)]
+    rows = rows[is_plain(rows)]
+    has_windows = rows["context"].notna().groupby([rows["source"], rows["split"]])
+    return rows[has_windows.transform("any")]
 
 
 def of_which_stride(path: Path, models: dict) -> pd.DataFrame:
