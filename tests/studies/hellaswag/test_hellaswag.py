@@ -13,8 +13,6 @@ import yaml
 from scripts.data.tables import CAPTIONS, read_table
 from scripts.studies.hellaswag.evaluate import SCHEMA
 from scripts.studies.hellaswag.tables import CHOICES
-from scripts.data.studies import read_claims
-from tests.registers import write_published
 from tests.files import write_json, write_rows
 from tests.runs import write_run
 from tests.publish.publish_inputs import Inputs, table_of
@@ -347,33 +345,3 @@ def test_its_figures_and_tables(inputs, tmp_path, monkeypatch):
     assert "100.0" in set(table_of(inputs, "hellaswag_table")["Accuracy (%)"])
     inputs.call("hellaswag_leakage", build=tmp_path / "all")
     assert "no video has its captions" in set(table_of(inputs, "hellaswag_leakage")["Why"])
-
-
-def test_items_to_read_and_what_the_paper_says(inputs, tmp_path):
-    """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other
-    items, which the note says.
-    """
-    write_published(tmp_path, ["hellaswag"])
-    write_json(tmp_path / "claims.yaml", read_claims("hellaswag"))
-    inputs.runs = ["videos", "chance"]
-    of_runs = {"train": tmp_path / "runs"}
-    inputs.call("hellaswag_examples", build=tmp_path / "all", **of_runs)
-    inputs.call("hellaswag_published", cleaned=tmp_path, **of_runs)
-    inputs.call("hellaswag_verdicts")
-    cards, beside, verdicts = (
-        table_of(inputs, f"hellaswag_{name}") for name in ("examples", "published", "verdicts")
-    )
-    of_video, of_article = (
-        cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow")
-    )
-    column = next(column for column in cards if column.startswith("model: BERT"))
-    assert set(of_video["Model right"]) == {"yes"}
-    assert set(of_article["Model right"]) == {"no"}
-    assert cards.groupby("Item").size().eq(4).all()
-    assert not of_video[column].str.contains("×").any()
-    assert of_article.groupby("Item")[column].agg(lambda cells: cells.str.contains("×").any()).all()
-    here = beside.set_index("Row")["Here"]
-    assert here["BERT-Base"].startswith("57.1")
-    assert here["ESIM + ELMo"] == ""
-    assert here["Human"] == ""
-    assert len(verdicts) == 2

@@ -6,12 +6,11 @@ import csv
 import shutil
 
 import pandas as pd
-import pyarrow.compute as pc
 import pytest
 import yaml
 
 from scripts.data.studies import RELEASED
-from scripts.data.tables import read_table, write_table
+from scripts.data.tables import read_table
 from scripts.publish.table import ABOVE
 from scripts.studies.mctaco.tables import ANSWERS
 from tests.conftest import ROOT
@@ -126,27 +125,6 @@ def test_the_released_files_score_as_counted(scored):
     assert set(wording["alpaca_7b_few_shot_1"]) == {"1"} and wording["gpt_4_few_shot"].isna().all()
 
 
-def test_each_has_its_paired_difference_to_a_control(scored):
-    """Of controls there are the baselines alone: always no is the best of them."""
-    above = scored[scored["metric"] == "exact_match_above_control"].set_index("model")
-    assert set(above["control"]) == {"always_no"}
-    assert above.loc["gpt_4_few_shot", "value"] == pytest.approx(0.502 - 0.174, abs=1e-3)
-    assert above.loc["gpt_4_few_shot", "ci_low"] > 0.29
-    assert above.loc["llama_7b_few_shot_3", "value"] == 0  # it says no to all
-
-
-@pytest.mark.parametrize("text, judged", [("few", "gpt_4_few_shot"), ("cut", "gpt_4_zero_shot")])
-def test_letters_are_read_as_their_authors_did(scored, text, judged):
-    """In every slice; cut: line by line, so that the last 286 questions have others' answers."""
-    rows = scored[scored["metric"].isin(["exact_match", "f1"])]
-    one, other = (
-        rows[rows["model"] == name].set_index(["metric", "slice"])["value"]
-        for name in (text, judged)
-    )
-    assert len(one) > 12
-    pd.testing.assert_series_equal(one, other)
-
-
 def test_the_slice_timebench_is_of_the_questions_of_its_file(scored, mirror):
     """F1 of always yes: 2 r / (r + n) of a question with r right ones of n, over TimeBench's ids."""
     if not (mirror / TIMEBENCH).is_file():
@@ -228,27 +206,6 @@ def test_the_table_shows_them_beside_the_others(program, tmp_path):
     assert one[ABOVE].startswith("random: +31.2") and table.loc["always no", ABOVE] == ""
     exact = table["EM (%)"].astype(float)
     assert exact.is_monotonic_decreasing
-
-
-def test_no_other_table_shows_them(program, tmp_path):
-    """Metrics with nothing of others are refused where only these are shown."""
-    tiny(program, tmp_path, "yes\n" * 5, {"form": "judgements"}).checked()
-    shown = f"--sources {ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml"
-    program(
-        f"scripts.studies.mctaco.figures.table --metrics {tmp_path}/metrics.parquet {shown} "
-        f"--output {tmp_path}/table"
-    ).checked()
-    systems = set(read_texts(tmp_path / "table.csv")["System"])
-    assert "m" in systems and "one" not in systems
-    table = read_table(tmp_path / "metrics.parquet")
-    without = table.filter(pc.not_equal(table["model"], "one"))
-    write_table(without, tmp_path / "without.parquet", without.schema.remove_metadata(), {})
-    (tmp_path / "sources.yaml").write_bytes((ROOT / "resources/sources.yaml").read_bytes())
-    program(
-        f"scripts.studies.mctaco.figures.released --metrics {tmp_path}/without.parquet "
-        f"--sources {tmp_path}/sources.yaml --models {ROOT}/resources/models.yaml "
-        f"--output {tmp_path}/shown_released"
-    ).refused("no rows of what others released; name it in an experiment of mctaco", lines=1)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 import pytest
 import yaml
 
 from tests.files import read_json, write_json, write_rows
 from tests.runs import write_run
-from scripts.data.tables import PREDICTIONS, read_table, write_table
+from scripts.data.tables import PREDICTIONS, read_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
@@ -132,20 +131,6 @@ def test_every_number(program, trained):
         assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
 
 
-def test_a_seed_without_a_peak_leaves_the_peak_out(program, trained):
-    """A run that was scored by kept weights has one epoch."""
-    folder, right = trained
-    file = folder / "run-2/predictions.parquet"
-    table = read_table(file)
-    kept = table.filter(pc.not_equal(table["selection"], "peak"))
-    write_table(kept, file, PREDICTIONS, {})
-    metrics = evaluate(program, folder)
-    assert "peak_accuracy" not in set(metrics["metric"])
-    mean = metrics.query("metric == 'accuracy' and slice == 'all'").iloc[-1]
-    assert mean["seeds"] == 2
-    assert mean["value"] == pytest.approx(np.mean([right[seed, "held_out"] for seed in (1, 2)]))
-
-
 def change_facts(folder, run: str, **changed) -> None:
     facts = read_json(folder / run / "run.json")
     write_json(folder / run / "run.json", facts | changed)
@@ -169,15 +154,6 @@ def test_wordings_are_replicates_as_seeds_are(program, trained):
     assert mean["seeds"] == 2
     assert mean["value"] == pytest.approx(np.mean(list(values.values())))
     assert mean["sd"] == pytest.approx(np.std(list(values.values()), ddof=1)) and len(rows) == 3
-    # Few-shot examples by seed, in two wordings: as many replicates as there are runs.
-    for run, wording in (("run-1", "plain"), ("run-2", "then")):
-        change_facts(folder, run, seed=7, wording=wording, shots=4)
-    rows = evaluate(program, folder).query("slice == 'all' and metric == 'accuracy'")
-    assert set(zip(rows["seed"].fillna(-1), rows["wording"].fillna(""))) == {
-        (7, "plain"),
-        (7, "then"),
-        (-1, ""),
-    }
 
 
 def test_every_slice_and_their_n_add_up_to_all(program, trained):

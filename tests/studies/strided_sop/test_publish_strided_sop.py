@@ -7,13 +7,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from scripts.data.csv_files import read_csv
-from scripts.data.items import items_of
 from scripts.publish.table import ABOVE
-from scripts.studies.strided_sop.figures.metrics import strided_metrics
-from tests.publish.publish_inputs import HOSTILE, Study, metric_rows, table_of
+from tests.publish.publish_inputs import HOSTILE, Study, table_of
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -25,36 +22,6 @@ def study(tmp_path_factory, program) -> Study:
     for name in ("strided_sop_table", "strided_sop_examples"):
         study.call(name)
     return study
-
-
-def test_rows_of_other_studies_and_settings(tmp_path, program):
-    """What two experiments share stands once; what was trained or measured otherwise has another
-    name.
-    """
-    other, plain = (
-        Study(tmp_path / "other", program),
-        [row for row in metric_rows() if row["size_matched"] is None],
-    )
-    other.write_metrics(
-        plain + [row | {"experiment": "again", "ci_low": row["ci_low"] - 1e-9} for row in plain]
-    )
-    assert len(strided_metrics(other.metrics, {})) == len(plain)
-    ways = yaml.safe_load("""
-        ', same videos': {same_videos: 3}
-        ', same videos, size-matched': {same_videos: 3, size_matched: 3}
-        ', hard pairs': {hard: true}
-        ', both orders': {method: train_symmetric}
-    """)
-    models = [row for row in plain if row["model"] == "minilm"]
-    other.write_metrics([row | changed for changed in ({}, *ways.values()) for row in models])
-    assert set(strided_metrics(other.metrics, {})["series"]) == {
-        "minilm",
-        *(f"minilm{way}" for way in ways),
-    }
-    other.write_metrics(
-        models + [row | {"experiment": "again", "value": row["value"] + 0.01} for row in models]
-    )
-    assert set(strided_metrics(other.metrics, {})["series"]) == {"minilm (tried)", "minilm (again)"}
 
 
 def test_the_table_holds_every_number(study):
@@ -105,24 +72,3 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, (
         "where there is no control nobody was right"
     )
-
-
-def test_pairs_that_people_answered_tell_who_was_right(study):
-    answers = {"v1:0:1": "in_order", "v3:0:1": "swapped"}
-    study.human.write_text(
-        "study,source,dataset,split,item,person,answer,types\n"
-        + "".join(
-            f"strided_sop,activitynet,stride-0,val_1,{item:016x},Ann,{answer},\n"
-            for item, answer in zip(items_of(pd.Series(list(answers))), answers.values())
-        )
-    )
-    before = (study.publish / "tables/strided_sop_examples.csv").read_bytes()
-    study.call("strided_sop_examples")
-    table = read_csv(study.publish / "tables/strided_sop_examples.csv")
-    study.human.unlink()
-    (study.publish / "tables/strided_sop_examples.csv").write_bytes(before)
-    judged = table[table["Human right"] != ""].set_index("Item")
-    assert judged["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, (
-        "cells of few are drawn as well"
-    )
-    assert judged["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from scripts.data.tables import provenance_of, read_table
+from scripts.data.tables import read_table
 from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, order_outcomes_by_pairs
 from scripts.measure.tally import values_of
 from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, cleaned  # noqa: F401 (a fixture)
@@ -59,20 +59,6 @@ def test_all_pairs_of_every_span_are_there(program, cleaned, length, stride):  #
     learnt = read_table(cleaned / "out/train.parquet").to_pandas()["stride"].value_counts()
     assert sorted(learnt.index) == [distance * step - 1 for distance in range(1, length)]
     assert learnt.nunique() == 1
-
-
-def test_a_limit_keeps_whole_spans(program, cleaned):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "all", span=3, stride=1)
-    build(program, cleaned / "whole", cleaned / "few", span=3, stride=1, limit=4)
-    whole, few = (
-        read_table(cleaned / f"{name}/val.parquet").to_pandas() for name in ("all", "few")
-    )
-    assert set(few["pair_id"]) < set(whole["pair_id"]) and 4 <= len(spans_of(few, 3, 2)[1]) <= 6
-    assert provenance_of(cleaned / "few/val.parquet")["limited"] == {
-        "items": "spans",
-        "kept": 4,
-        "of": len(spans_by_a_loop(3, 2)),
-    }
 
 
 @given(st.integers(2, 5), st.integers(0, 1000))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.studies.temporal_nli.figures.additive_weights import SHOWN, additive, weights_of
+from scripts.studies.temporal_nli.figures.additive_weights import SHOWN
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.times import LISTS
 from tests.files import write_rows
@@ -72,16 +72,3 @@ def test_times_that_training_lacks_are_marked_and_flat(points):
     years = learnt[learnt["list"] == "year"]
     assert (years["in_training"] == (years["time"].astype(int) % 10 == 0)).all()
     assert learnt.loc[learnt["list"] != "year", "in_training"].all()
-
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_two_weights_are_all_that_the_model_says_of_a_pair(name):
-    train = pairs_of(SHOWN).set_axis(["first", "second", "label"], axis=1)
-    odds = additive(train)
-    weights = weights_of(odds, name).set_index("time")
-    pairs = pairs_of([name]).set_axis(["first", "second", "label"], axis=1)
-    _, _, _, preposition = LISTS[name]
-    first = pairs["first"].str.extract(rf" {preposition} (.*)\.")[0]
-    second = pairs["second"].str.extract(r" before (.*)\.")[0]
-    expected = weights["hypothesis"][second].to_numpy() - weights["premise"][first].to_numpy()
-    assert odds(pairs) == pytest.approx(expected)

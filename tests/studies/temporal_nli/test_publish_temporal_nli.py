@@ -8,42 +8,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.running.job_files import has_options
-from scripts.running.program import UserError
 from scripts.data.tables import read_table
-from scripts.publish.comparison import Comparison, Facts, published_claims
-from scripts.publish.selection import selected
+from scripts.publish.comparison import Comparison, Facts
 from scripts.publish.names import method_title
 from scripts.publish.table import ABOVE
-from scripts.studies.temporal_nli.figures.generalization import without
-from scripts.studies.temporal_nli.figures.metrics import SETS, VALUES, data_title
-from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
-from tests.publish.publish_inputs import HOSTILE
+from scripts.studies.temporal_nli.figures.metrics import SETS
+from tests.registers import MODELS, SOURCES, STUDIES
 from tests.files import read_json
 from tests.publish.publish_inputs import points_of, table_of
-from tests.studies.temporal_nli.publish_inputs_temporal_nli import (
-    CHOICES,
-    NliStudy,
-    held_out_rows,
-    metric_rows,
-)
+from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = (
-    "temporal_nli_temp_order temporal_nli_temp_duration temporal_nli_cross_unit "
-    "temporal_nli_generalization"
-).split()
+FIGURES = ["temporal_nli_temp_order", "temporal_nli_confusion"]
+ITEMS = [*FIGURES, "temporal_nli_generalization", "temporal_nli_table", "temporal_nli_errors"]
 RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES}
-CLAIMS = published_claims(PUBLISHED).query("study == 'temporal_nli'")
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> NliStudy:
-    """A made-up study, every item made once."""
+    """A made-up study, its items made once; test_figures.py draws all figures."""
     inputs = NliStudy(tmp_path_factory.mktemp("study"), program)
-    for item in inputs.items():
-        assert len(inputs.call(item["name"]).stderr.splitlines()) == 1
+    for name in ITEMS:
+        assert len(inputs.call(name).stderr.splitlines()) == 1
     return inputs
 
 
@@ -62,37 +49,8 @@ def facts(study) -> Facts:
     )
 
 
-def test_the_rows_of_each_set(study):
-    """Every choice of times for both kinds of premise, every hypothesis and unit,
-    every distance and size.
-    """
-    one, two, three = (points_of(study, name) for name in FIGURES[:3])
-    chosen = (
-        one[one["section"] == "How the two times are chosen"]
-        .groupby("row")["series_name"]
-        .apply(set)
-    )
-    assert set(chosen.index) == {"all", *(VALUES["choice"][name] for name in CHOICES["temp_order"])}
-    assert all(series == set(VALUES["premise_type"].values()) for series in chosen)
-    assert set(VALUES["hypothesis_type"].values()) | {
-        VALUES["choice"][name] for name in CHOICES["temp_duration"]
-    } <= set(two["row"])
-    assert set(two.loc[two["section"] == "Distance of the two times", "series_name"]) == {
-        VALUES["hypothesis_type"][name]
-        for name in ("equal_gold", "equal_gold_plus_1", "less_than_gold")
-    }
-    by_unit = (
-        three[three["row"].isin(VALUES["unit_pair"].values())]
-        .groupby("row")["series_name"]
-        .nunique()
-    )
-    assert by_unit.tolist() == [4] * 4
-    assert set(VALUES["hypothesis_size"].values()) <= set(three["row"])
-
-
-@pytest.mark.parametrize("name", FIGURES[:3])
-def test_the_points_are_the_metrics(study, name):
-    points = points_of(study, name)
+def test_the_points_are_the_metrics(study):
+    points = points_of(study, FIGURES[0])
     metrics = read_table(study.metrics).to_pandas()
     key = "source dataset model method scoring slice metric".split()
     metrics = metrics[metrics["seed"].isna()].set_index(key)
@@ -124,47 +82,20 @@ def test_what_was_held_out_stands_in_a_matrix(study):
     assert set(values.index) == {"template", "list", "form"}
     assert values.loc["template", "unseen"] == pytest.approx(0.9)
     assert np.isnan(values.loc["template", "learnt"])
-    for name in FIGURES[:4]:
+    for name in FIGURES:
         assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
 
 
-def test_a_changed_test_split_is_named_and_has_its_own_whole():
-    whole = without("temp_order-list-balanced-True-times-limit-9", "list")
-    assert whole == "temp_order-balanced-True-times-limit-9"
-    title = data_title("event_templates", whole, {"event_templates": {"title": "Generated"}})
-    assert title == "Generated, balanced, contrast pairs: times"
-
-
-def test_what_holds_out_more_than_templates_alone_is_published(tmp_path, program):
-    """Without a dataset that holds out whole templates only, which the figures of the sets and
-    the main table are about.
-    """
-    study, options = (
-        NliStudy(tmp_path, program),
-        {"challenge_set": "temp_order", "held_out": "list"},
-    )
-    study.write_metrics([row for row in held_out_rows() if row["held_out"] == "list"])
-    study.runs = study.runs[-1:]
-    made = [item["name"] for item in study.items() if has_options(options, item.get("needs", {}))]
-    assert "temporal_nli_generalization" in made and "temporal_nli_table" not in made
-    for name in made:
-        study.call(name)
-
-
-def test_reductions_are_named_and_a_set_that_no_run_measured_stops_nothing(tmp_path, program):
-    few, name = NliStudy(tmp_path, program), "temporal_nli_cross_unit"
-    reduced = "-train_templates-6-test_templates-4"
-    generated = [row for row in metric_rows() if row["source"] == "event_templates"]
-    rows = [row for row in generated if row["model"] != "minilm"]
-    few.write_metrics([row | {"dataset": f"{row['dataset']}{reduced}"} for row in rows])
-    few.call(name)
-    assert "train templates 6, test templates 4" in few.drawn(name)
-    few.call("temporal_nli_table")
-    source = table_of(few, "temporal_nli_table")["Source"]
-    assert source.str.endswith("train templates 6, test templates 4").all()
-    few.write_metrics([row for row in rows if row["challenge_set"] == "temp_order"])
-    few.call(name)
-    assert "No run of this study measured it." in few.drawn(name)
+def test_confusion_is_a_share_of_the_label(study):
+    cells = points_of(study, "temporal_nli_confusion")
+    matrices = cells.groupby("source challenge_set model method".split())
+    assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
+    assert cells.groupby("source challenge_set model method label".split())[
+        "share_of_label"
+    ].sum().to_numpy() == pytest.approx(1)
+    assert cells.loc[
+        cells["label"] == cells["predicted"], "share_of_label"
+    ].to_numpy() == pytest.approx(0.6)
 
 
 def test_the_table_holds_the_numbers_and_the_published_ones(study):
@@ -201,49 +132,6 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
     uds = generated[generated["Model"] == "UDS-NLI (order)"]
     assert uds["Scoring"].tolist() == ["binary"]
     assert uds["Accuracy, published (%)"].tolist() == ["56.36"]
-
-
-def test_pairs_to_read_tell_who_was_wrong(study):
-    table = table_of(study, "temporal_nli_errors")
-    assert set(table["Dataset"]) == set(SETS.values())
-    blind = table["Control"].str.contains(", hypothesis only, ")
-    assert blind.any()
-    assert (blind | (table["Control"] == "")).all()
-    assert (blind == (table["Control right"] != "")).all()
-    systems = [name for name in table if name.startswith("model: ")]
-    number = table["Item"].str.rpartition(":")[2].astype(int)
-    for name in systems:
-        cells = table.loc[table[name] != "", name].str.extract(
-            r"^(entailment|neutral|contradiction|not entailment) (\d\.\d\d)( ×)?$"
-        )
-        assert (cells[2].notna() == (number[cells.index] < 8)).all(), (
-            "first seeds are wrong on pairs 0 to 7"
-        )
-        surely = np.where(number < 8, 0.6 + 0.04 * number, np.exp(-0.1))[cells.index]
-        assert cells[1].tolist() == [f"{value:.2f}" for value in surely]
-    assert (table["Model right"] == np.where(number < 8, "no", "yes")).all()
-    assert (table["Premise"] == HOSTILE).all()
-    cells = table.groupby(["Corpus", "Dataset", "Model right"]).size()
-    assert (cells >= 3).all() and (cells.groupby(["Corpus", "Dataset"]).size() == 2).all()
-    uds = next(name for name in systems if "UDS-NLI (order)" in name)
-    binary = table[table[uds] != ""]
-    right = ~binary[uds].str.endswith("×")
-    assert ((binary["Gold"] == "entailment") == binary[uds].str.startswith("entailment"))[
-        right
-    ].all()
-
-
-def test_selection_compares_as_text_and_knows_the_star():
-    table = pd.DataFrame({"n": [1, 2, 10], "slice": ["choice=a; x=1", "choice=b; x=1", None]})
-    assert selected(table, {"n": "1"})["n"].tolist() == [1]
-    assert selected(table, {"slice": "choice=*", "x": "1"})["n"].tolist() == [1, 2], (
-        "x is no column: a part of the slice"
-    )
-    assert selected(table, {"slice": "choice=a", "x": "1", "n": "1"})["n"].tolist() == [1]
-    with pytest.raises(
-        UserError, match="a setting names nn, which is no column; write one of n, slice"
-    ):
-        selected(table, {"nn": "1"})
 
 
 def test_differences_sums_and_slices_beside_rows(facts):

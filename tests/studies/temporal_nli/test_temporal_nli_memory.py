@@ -5,32 +5,13 @@ beside a reader that knows only English times.
 import pandas as pd
 import pytest
 
-from scripts.studies.temporal_nli.reader import GRAMMARS
 from scripts.studies.temporal_nli.tables import NLI
-from scripts.studies.temporal_nli.figures.memory import PARTS, times_said
+from scripts.studies.temporal_nli.figures.memory import PARTS
 from tests.files import read_texts, write_rows
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 from tests.studies.temporal_nli.test_build_temporal_nli import generate, generated  # noqa: F401
 
 pytestmark = pytest.mark.slow
-
-
-def said(part: dict) -> str:
-    """What a sentence that the reader read says of time."""
-    if "start" not in part:
-        return f"{part['preposition']} {part.get('less') or ''}{part['time']}".lower()
-    second = "to" if part["preposition"] == "from" else part.get("second") or ""
-    return " ".join(f"{part['preposition']} {part['start']} {second} {part['end']}".lower().split())
-
-
-@pytest.mark.parametrize("challenge_set", GRAMMARS)
-def test_what_a_sentence_says_of_time_is_what_a_reader_reads(generated, challenge_set):  # noqa: F811
-    readers = GRAMMARS[challenge_set][:2]
-    for table in generated[challenge_set].values():
-        rows = table.sample(min(len(table), 1500), random_state=1)
-        for name, read in zip(("text_a", "text_b"), readers):
-            found = times_said(rows[name])
-            assert found.tolist() == [said(read(text)) for text in rows[name]]
 
 
 def pairs(rows: list[tuple], split: str) -> pd.DataFrame:

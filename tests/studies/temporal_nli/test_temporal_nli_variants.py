@@ -3,24 +3,17 @@ they are measured.
 """
 
 import json
-from collections import Counter
-from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scripts.data.counterparts import COUNTERPART, contrast_pairs, is_counterpart
 from scripts.data.tables import provenance_of, read_table
-from scripts.running.program import UserError
-from scripts.studies.temporal_nli.balance import balanced
-from scripts.studies.temporal_nli.contrast import counterpart_labels
 from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.evaluate import LABELS
-from scripts.studies.temporal_nli.parts import SEEN, UNSEEN
-from scripts.studies.temporal_nli.reader import read, relation
+from scripts.studies.temporal_nli.parts import UNSEEN
+from scripts.studies.temporal_nli.reader import read
 from scripts.train.control import read_examples
 from scripts.train.search import search
 from tests.conftest import ROOT
@@ -28,7 +21,6 @@ from tests.rows import rows_of
 from tests.runs import write_run
 
 SMALL = {"train_templates": 24, "test_templates": 8, "iterations": 2}
-OTHER = {"before": "after", "after": "before"}
 METHOD = {"columns": {"example_id": "example_id", "group_id": "group_id"}} | {
     "inputs": ["text_a", "text_b"]
 }
@@ -63,30 +55,6 @@ def build(program, tmp_path_factory):
 
 def split_of(folder, split="test") -> pd.DataFrame:
     return read_table(folder / f"{split}.parquet").to_pandas()
-
-
-@pytest.mark.parametrize("contrast", ["preposition", "times"])
-def test_labels_of_counterparts_equal_a_slow_reference(contrast):
-    cases = list(product(("at", "before", "after"), ("before", "after"), range(3), range(3)))
-    rows = pd.DataFrame(
-        [
-            {
-                "label": LABELS.index(relation(premise, i, hypothesis, j)),
-                "premise_type": "fixed" if premise == "at" else "interval",
-                "premise_preposition": premise,
-                "hypothesis_preposition": hypothesis,
-                "distance": "same" if i == j else "to_half",
-            }
-            for premise, hypothesis, i, j in cases
-        ]
-    )
-    wanted = [
-        relation(premise, j, hypothesis, i)
-        if contrast == "times"
-        else relation(premise, i, OTHER[hypothesis], j)
-        for premise, hypothesis, i, j in cases
-    ]
-    assert [LABELS[label] for label in counterpart_labels(rows, contrast)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -129,40 +97,6 @@ def test_a_counterpart_differs_in_one_thing_and_reads_back_to_its_label(
             }
         for old, new in ((first, new_first), (second, new_second)):
             assert {name for name in old if old[name] != new[name]} <= changed
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["at", "before"]),
-            st.sampled_from(["before", "after"]),
-            st.sampled_from(["same", "to_half"]),
-            st.sampled_from([SEEN, UNSEEN]),
-            st.integers(0, 2),
-        ),
-        min_size=1,
-        max_size=60,
-    )
-)
-def test_balanced_keeps_as_many_of_each_label_and_no_fewer(pairs):
-    names = "premise_preposition hypothesis_preposition distance part label".split()
-    rows = pd.DataFrame(pairs, columns=names).assign(challenge_set="temp_order")
-    rows["example_id"] = rows.index.astype(str)
-    of_cell: dict = {}
-    for *cell, label in pairs:
-        of_cell.setdefault(tuple(cell), Counter())[label] += 1
-    wanted = {
-        (*cell, label): min(counts.values())
-        for cell, counts in of_cell.items()
-        for label in counts
-        if len(counts) > 1
-    }
-    if not any(UNSEEN in cell for cell in wanted):
-        with pytest.raises(UserError, match="leaves no unseen pair"):
-            balanced(rows, "list", "here")
-        return
-    kept = balanced(rows, "list", "here")
-    assert Counter(kept[names].itertuples(index=False, name=None)) == wanted
 
 
 def cell(pair: pd.Series) -> tuple:

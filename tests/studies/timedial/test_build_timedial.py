@@ -8,7 +8,6 @@ import unicodedata
 import zipfile
 from collections import defaultdict
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -17,11 +16,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scripts.studies.timedial.leakage import challenge_turns, sources
-from scripts.studies.timedial.pool import drawn
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json
-from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -493,56 +490,6 @@ def test_negatives_from_the_dialog(corpus, where, most):
             assert len(wrong - of_dialog) == 3 - min(3, len(of_dialog)), instance
 
 
-def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
-    """One value of a kind is held out; the texts that are learnt from give the others,
-    and never the other way round.
-    """
-    keep = corpus.validation_spans["text"] == "May"
-    corpus.validation_spans = corpus.validation_spans[keep].assign(text="May", value="may")
-    corpus.spans = corpus.spans[(corpus.spans["kind"] != "time") & (corpus.spans["text"] != "May")]
-    built = corpus.build(negatives_of="same_kind")
-    held_out = built["validation"]
-    assert set(held_out["candidate"][held_out["label"] == 1]) == {"May"}
-    assert (held_out.groupby("instance_id").size() == 4).all()
-    assert set(held_out["candidate"].str.lower()) <= {
-        "may",
-        "june",
-        "friday",
-        "tomorrow",
-        "next week",
-        "next year",
-    }
-    assert "May" not in set(built["train"]["candidate"])
-
-
-def test_candidates_are_written_as_their_place_asks(corpus):
-    built = corpus.build(negatives=6)["train"]
-    before = built["context"].str.split("<MASK>", regex=False).str[0]
-    start = before.str.contains(r"(?:[AB]: |[.?!] )$")
-    right = built[built["label"] == 1].set_index("instance_id")["candidate"]
-    small = built["instance_id"].map(right.str[0].str.islower())
-    drawn_here = built["label"] == 0
-    first = built["candidate"].str[0]
-    # "two weeks ." starts a turn and is written small: so are its candidates.
-    assert not first[drawn_here & start & ~small].str.islower().any()
-    elsewhere = set(built["candidate"][drawn_here & (~start | small)])
-    # "Next week" only starts a sentence, but "next" is written small elsewhere; "Friday" and "May"
-    # keep their capital.
-    assert {"next week", "Friday", "May", "six months", "tomorrow"} <= elsewhere
-    assert not elsewhere & {"Six months", "Tomorrow", "Two weeks", "Next week", "friday", "may"}
-
-
-def test_the_same_bytes_from_shuffled_rows(corpus):
-    corpus.build("one")
-    for name in "dialogs spans validation validation_spans challenge_spans".split():
-        setattr(corpus, name, getattr(corpus, name).sample(frac=1, random_state=3))
-    corpus.build("other")
-    for file in ("train.parquet", "validation.parquet", "test.parquet", "leakage.csv"):
-        assert (corpus.folder / "one" / file).read_bytes() == (
-            corpus.folder / "other" / file
-        ).read_bytes()
-
-
 def test_scopes(corpus):
     full = corpus.build()
     for scope in ("local", "target"):
@@ -629,76 +576,6 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
         "kept": 1,
         "of": 2,
     }
-
-
-def test_the_kind_behind_a_mask(corpus):
-    """In "I will take it for two weeks ."
-
-    the mask stands for characters 19 to 28. The closest span of those there counts.
-    """
-    template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
-    for spans, expected in rows_of("""
-        []                                                                     | [other, true]
-        [[19, 28, duration, false]]                                            | [duration, false]
-        [[11, 31, set, false], [19, 28, duration, true], [19, 30, age, false]] | [duration, true]
-    """):
-        corpus.challenge_spans = pd.concat(
-            [
-                template.iloc[:0],
-                *(
-                    template.assign(start=start, end=end, kind=kind, has_numeral=has)
-                    for start, end, kind, has in spans
-                ),
-            ]
-        )
-        test = corpus.build()["test"].set_index("instance_id")
-        assert set(test.loc["1", ["kind", "has_numeral"]].itertuples(index=False, name=None)) == {
-            tuple(expected)
-        }
-
-
-@pytest.mark.slow
-def test_max_dialogs_keeps_those_of_a_smaller_number(corpus):
-    whole = corpus.build()
-    ids, before = {}, set()
-    for most in (2, 3, 6, 99):
-        built = corpus.build(max_dialogs=most)
-        train = built["train"]
-        ids = set(train["dialog_id"])
-        assert len(ids) == min(most, 4) and before <= ids
-        assert built["validation"]["dialog_id"].nunique() == min(-(-most // 5), 5)
-        same = whole["train"][whole["train"]["dialog_id"].isin(ids)].reset_index(drop=True)
-        assert train.equals(same)
-        before = ids
-
-
-@each_row(
-    "widths, wanted, most",
-    [
-        # uniform over texts, not over spans; chi-square, 19 degrees, p = 0.001
-        ([1] * 20, 3, 43.8),
-        ([40, 30, 20, 10], 1, 16.3),
-    ],
-)  # as frequent as the texts, so that a draw does not tell the right candidate; 3 degrees
-def test_draws_are_as_frequent_as_texts_are_wide(widths, wanted, most):
-    """4,000 instances; of those that have the meaning of a text of the pool none draws it."""
-    ids, widths = pd.Series([f"train:{number}:0:0" for number in range(4000)]), np.array(widths)
-    places = pd.DataFrame(
-        {
-            "first": 0,
-            "size": widths.sum(),
-            "meaning": np.arange(4000) % 20 if wanted > 1 else np.full(4000, 99),
-        }
-    )
-    pool = pd.DataFrame({"meaning": np.arange(len(widths)), "end": widths.cumsum()})
-    rows = drawn(ids, places, pool, wanted, 0)
-    assert all(
-        len({*row, meaning}) == wanted + 1 for row, meaning in zip(rows.tolist(), places["meaning"])
-    )
-    expected = 4000 * wanted * widths / widths.sum()
-    assert ((np.bincount(rows.ravel()) - expected) ** 2 / expected).sum() < most
-    # A draw depends on its instance alone.
-    assert (drawn(ids[500:501], places[500:501], pool, wanted, 0) == rows[500:501]).all()
 
 
 def changed(table: str, row: int, column: str, change):

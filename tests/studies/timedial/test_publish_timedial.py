@@ -10,23 +10,15 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import CHALLENGE, SPANS, read_table, write_table
+from scripts.data.tables import CHALLENGE, SPANS, write_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import above_controls, runs_by_dataset
 from scripts.studies.timedial.evaluate import SCHEMA, STUDY
 from scripts.measure.study import parts_of
-from scripts.studies.timedial.figures.errors_by_rule import denominators
 from scripts.publish.table import ABOVE
-from scripts.studies.timedial.figures.metrics import (
-    PARADIGMS,
-    RULES,
-    human,
-    published_beside,
-    timedial_metrics,
-)
-from scripts.publish.selection import as_published
-from tests.registers import PUBLISHED, write_published
-from tests.files import read_json, read_texts, write_json, write_rows
+from scripts.studies.timedial.figures.metrics import PARADIGMS, RULES
+from tests.registers import write_published
+from tests.files import read_texts, write_rows
 from tests.publish.publish_inputs import HOSTILE, Inputs, points_of, table_of
 from tests.runs import write_run
 from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
@@ -221,92 +213,6 @@ def study(tmp_path_factory, program) -> Study:
     return inputs
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory, program) -> Study:
-    """One seed of one model on the real challenge with the full dialog."""
-    return Study(
-        tmp_path_factory.mktemp("small"),
-        program,
-        {("dailydialog", "full", "bert_base", "fill"): 8},
-        [1],
-    )
-
-
-def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
-    rows = read_table(small.metrics).to_pylist()
-    fewer = [
-        row | {"max_dialogs": most, "value": 0.01}
-        for most in (7, 500)
-        for row in rows
-        if row["method"] == "control"
-    ]
-    for known, wanted in ((fewer + rows, 0.2), (fewer, 0.01)):
-        small.write_metrics([*known, *(row for row in rows if row["method"] != "control")])
-        shown = timedial_metrics(small.metrics, MODELS, SOURCES).query(
-            "title == 'most frequent' and slice == 'all' and metric == 'two_best_accuracy'"
-        )
-        assert shown.loc[shown["seed"].isna(), "value"].tolist() == pytest.approx([wanted])
-    small.write_metrics(rows)
-
-
-def test_a_variant_of_the_options_has_its_own_row_and_panel_beside_no_published_number(small):
-    rows = read_table(small.metrics).to_pylist()
-    exchanged = [row | {"choices": "exchanged", "dataset": "exchanged"} for row in rows]
-    small.write_metrics(rows + exchanged)
-    small.call("timedial_table")
-    small.call("timedial_accuracy")
-    small.write_metrics(rows)
-    table = table_of(small, "timedial_table").set_index("Model")["2-best in the paper"]
-    name = "BERT-base, exchanged options"
-    assert [table["BERT-base"], table[name]] == ["67.4", ""]
-    drawn = points_of(small, "timedial_accuracy").query("origin == 'here'")
-    assert {"BERT-base", name} <= set(drawn["title"])
-    figure = (small.publish / "figures/timedial_accuracy.svg").read_text()
-    assert "TimeDial, exchanged options" in figure and name not in figure
-    best, other = "does not stand in the dialog", "most frequent"
-    assert [figure.count(f">{control}") for control in (best, other)] == [2, 1], (
-        "of the controls of a variant, the best of its view is drawn"
-    )
-
-
-def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_number(
-    tmp_path, program
-):
-    part = Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
-    clean, runs = (
-        read_table(part.metrics).to_pylist(),
-        [file.parent.name for file in part.train.glob("*/run.json")],
-    )
-    for run in runs:
-        file = part.train / run / "run.json"
-        facts = read_json(file)
-        write_json(file, facts | {"data_options": facts["data_options"] | {"contaminated": True}})
-    rows = measured(part.train, runs, part.build)
-    rows = [
-        {"experiment": "read"} | row | {"dataset": "contaminated"}
-        for row in rows + above_controls(rows)
-    ]
-    assert {row["domain"] for row in rows if row["model"] in ("bert_base", "most_frequent")} == {
-        "contaminated"
-    }
-    assert {row["domain"] for row in rows if row["model"] == "random"} == {"zero_shot"}, (
-        "what learns nothing has read nothing"
-    )
-    study = {"extensions": ["contaminated"]}
-    assert as_published(pd.DataFrame(rows), study).empty
-    assert as_published(pd.DataFrame(clean), study).shape[0] == len(clean)
-    part.write_metrics(rows + clean)
-    for name in ("timedial_accuracy", "timedial_table"):
-        part.call(name)
-    drawn = points_of(part, "timedial_accuracy")
-    assert drawn.loc[
-        (drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"
-    ].tolist() == ["in", "contaminated"]
-    table = table_of(part, "timedial_table").set_index(["Model", "Domain"])["2-best in the paper"]
-    assert table["BERT-base", "in-domain"] == "67.4"
-    assert table["BERT-base", "in-domain, contaminated"] == ""
-
-
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
     drawn = points_of(study, "timedial_accuracy")
     here = drawn[(drawn["origin"] == "here") & (drawn["measured_on"] == "timedial")]
@@ -392,26 +298,6 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
     for name in FIGURES:
         drawn = points_of(study, name)
         assert set(drawn.loc[drawn["origin"] == "published", "measured_on"]) == {"timedial"}
-
-
-def test_errors_have_every_point(study):
-    drawn = points_of(study, "timedial_errors_by_rule")
-    metrics = read_table(study.metrics).to_pandas()
-    here = drawn[(drawn["origin"] == "here") & (drawn["title"] == "MiniLM-L6")]
-    wanted = metrics[
-        (metrics["model"] == "minilm")
-        & metrics["seed"].isna()
-        & (metrics["split"] == "test")
-        & (metrics["context_scope"] == "full")
-        & metrics["slice"].str.startswith("rule=")
-    ]
-    assert here.set_index("slice")["value"].to_dict() == pytest.approx(
-        wanted.set_index("slice")["value"].to_dict()
-    )
-    assert here["n"].sum() == 2 * MANY
-    assert set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
-    published = drawn[drawn["origin"] == "published"]
-    assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
 
 
 def test_statistics_stand_beside_table_3(tmp_path, program):
@@ -503,76 +389,3 @@ def test_dialogs_to_read_show_every_score_and_rank(study):
 
 
 # ---- What is refused, and what is told apart.
-
-
-def titles(study: Study, rows: list[dict]) -> set[str]:
-    """The titles of trained systems, of these rows of metrics."""
-    kept = read_table(study.metrics).to_pylist()
-    study.write_metrics(rows)
-    metrics = timedial_metrics(study.metrics, MODELS, SOURCES)
-    study.write_metrics(kept)
-    return set(metrics.loc[metrics["method"] == "fill", "title"])
-
-
-def test_what_two_experiments_share_stands_once_and_other_settings_are_told_apart(small):
-    rows = read_table(small.metrics).to_pylist()
-    assert titles(small, rows + [row | {"experiment": "again"} for row in rows]) == {"BERT-base"}
-    other = [row | {"experiment": "again", "value": row["value"] / 2} for row in rows]
-    assert titles(small, rows + other) == {"BERT-base (tried)", "BERT-base (again)"}
-    harder = [row | {"negatives_of": "same_kind", "dataset": "same_kind"} for row in rows]
-    assert titles(small, rows + harder) == {
-        "BERT-base, negatives of any kind",
-        "BERT-base, negatives of same kind",
-    }
-    fewer = [row | {"max_dialogs": 200, "dataset": "max_dialogs-200"} for row in rows]
-    assert titles(small, rows + fewer) == {"BERT-base, all dialogs", "BERT-base, 200 dialogs"}
-    forum = [row | {"source": "forum"} for row in rows]
-    assert titles(small, rows + forum) == {"BERT-base, DailyDialog", "BERT-base, Forum dialogs"}
-
-
-def test_the_published_numbers_of_the_project_are_those_of_the_paper():
-    """Tables 5 and 7: the paper's own words on them; figure 2:
-    shares of whole numbers of options.
-    """
-    published = published_beside(PUBLISHED)
-    key = ["paradigm", "model", "domain"]
-    table_5 = published[published["table"] == "Table 5"].set_index(key)["value"] * 100
-    assert len(table_5) == 17 and human(published, "timedial") == pytest.approx(0.978)
-    assert table_5.drop(index=("", "human", "")).idxmax() == ("generate", "t5_large", "in")
-    assert table_5["generate", "t5_large", "in"] == pytest.approx(74.8)
-    wide = (
-        published[published["table"] == "Table 7"].pivot(
-            index=key, columns="context_scope", values="value"
-        )
-        * 100
-    )
-    assert len(wide) == 12
-    assert (wide["local"] - wide["full"] > -0.01).sum() == 5, "equal or higher in 5 of the 12 cases"
-    differences = (wide["full"] - table_5.reindex(wide.index)).round(1)
-    assert differences[differences.abs() > 0.1].to_dict() == {
-        ("classify", "bert_base", "in"): -1.2,
-        ("classify", "bert_base", "out"): -3.2,
-    }, "the paper's own tables differ"
-    figure_2, counts = (
-        published[published["table"] == "Figure 2"],
-        denominators(PUBLISHED).astype(int),
-    )
-    assert len(figure_2) == 18
-    assert [counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")] == [
-        446,
-        1225,
-        1379,
-    ]
-    many = figure_2["value"] * [counts["timedial", name] for name in figure_2["slice"]]
-    assert (abs(many - many.round()) < 0.0005 * 1379).all()
-
-
-def test_less_than_the_full_dialog_is_said(tmp_path, program):
-    systems = {
-        ("dailydialog", "local", "bert_base", "fill"): 8,
-        ("dailydialog", "full", "minilm", "classify"): 5,
-    }
-    inputs = Study(tmp_path, program, systems, [1])
-    inputs.call("timedial_accuracy")
-    svg = inputs.drawn("timedial_accuracy")
-    assert "BERT-base, in-domain, local" in svg and ">MiniLM-L6, in-domain<" in svg

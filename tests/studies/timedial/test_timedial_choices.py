@@ -1,6 +1,5 @@
 """Variants of the challenge that controls cannot pass, contrast pairs, and dialogs as groups."""
 
-import itertools
 import re
 
 import numpy as np
@@ -13,9 +12,8 @@ from scripts.data.tables import provenance_of, read_table
 from scripts.measure.ranking import outranked_by_chance
 from scripts.studies.timedial.choices import chosen, table_of
 from scripts.studies.timedial.contrast import in_other_units
-from scripts.studies.timedial.controls import distance, letters, nearest_two, sizes
+from scripts.studies.timedial.controls import nearest_two
 from scripts.studies.timedial.tables import CLOZE
-from scripts.text.trigrams import learn, trigram
 from scripts.text.unit_normalization import quantities
 from tests.files import read_json, write_rows
 from tests.studies.timedial.test_build_timedial import TEST, Corpus, challenge_rows
@@ -108,37 +106,6 @@ def test_a_choice_that_leaves_nothing_is_refused(corpus):
     assert "use contrast: none" in corpus.build(ok=False, contrast="unit")
 
 
-def slow_nearest_two(texts: list[str]) -> float:
-    """How likely the two nearest options are the first two: of all orders of what ties."""
-
-    def far(one: str, other: str) -> float:
-        alike = letters(one), letters(other)
-        share = len(alike[0] & alike[1]) / len(alike[0] | alike[1])
-        return round(distance(sizes(one), sizes(other)) + 0.01 * (1 - share), 9)
-
-    nearest = [
-        min(far(one, other) for place, other in enumerate(texts) if place != at)
-        for at, one in enumerate(texts)
-    ]
-    orders = [
-        {place for _, _, place in sorted(zip(nearest, order, range(4)))[:2]}
-        for order in itertools.permutations(range(4))
-    ]
-    return float(np.mean([top == {0, 1} for top in orders]))
-
-
-def test_missed_are_the_instances_that_a_slow_nearest_two_misses(real):
-    wanted = {
-        name
-        for name, texts in real.groupby("instance_id")["candidate"].agg(list).items()
-        if slow_nearest_two(texts) == 0
-    }
-    missed = chosen(real, "missed", pd.Series(dtype=object), "here")
-    assert set(missed["instance_id"]) == wanted and 50 < len(wanted) < 80
-    assert len(missed) == 4 * len(wanted)
-    assert rights(missed, nearest_two(table_of(missed))).max() == 0
-
-
 def test_exchanged_options_are_right_in_one_dialog_and_surely_wrong_in_the_other(real):
     """Seconds are read by another reader than that of the sizes which made the exchanges."""
     exchanged = chosen(real, "exchanged", pd.Series(["Well ."]), "here")
@@ -182,14 +149,6 @@ def test_exchanged_options_are_right_in_one_dialog_and_surely_wrong_in_the_other
     assert compared > 1500
 
 
-def test_the_exchange_takes_the_partner_that_the_words_around_the_gap_cannot_tell(real):
-    turns = real.drop_duplicates("instance_id")["context"].str.replace("<MASK>", "two weeks")
-    exchanged = table_of(chosen(real, "exchanged", turns, "here"))
-    score = trigram(exchanged, learn(pd.DataFrame({"first": turns, "second": ""})))
-    of_right, borrowed = score.reshape(-1, 2, 2).mean(2).T
-    assert (of_right > borrowed).mean() < 0.6, "partners in any order have 0.71"
-
-
 def amount(text: str) -> tuple[str, float]:
     """The scale and the value of a plain duration, read without the code that writes it."""
     found = re.search(r"(?i)(half an?|one|an?|[\d.]+) (\w+)", text)
@@ -209,11 +168,6 @@ def test_another_unit_has_the_same_value(number, unit, around):
     [new] = in_other_units(pd.Series([said]))
     if isinstance(new, str):
         assert new != said and amount(new) == amount(said)
-
-
-def test_what_is_no_plain_duration_stays():
-    texts = ["a few days", "two to three weeks", "a two-week trip", "9 o'clock", "18 years old"]
-    assert in_other_units(pd.Series(texts)).isna().all()
 
 
 def test_a_counterpart_stands_behind_its_original_and_a_limit_keeps_both(corpus):
@@ -254,23 +208,6 @@ def measured(folder, program, rows: list[dict], score: np.ndarray) -> pd.DataFra
         f"--output {folder}/metrics.parquet"
     ).checked()
     return read_table(folder / "metrics.parquet").to_pandas().set_index(["metric", "slice"])
-
-
-def test_dialogs_widen_intervals_and_change_no_value(tmp_path, program):
-    """Four instances of each dialog, all right or all wrong."""
-    rows = cloze(80, 2)
-    right = np.array([int(row["instance_id"]) // 4 % 2 for row in rows])
-    score = np.where(right, [row["label"] for row in rows], 0.0)
-    of_dialogs = [row | {"dialog_id": str(int(row["instance_id"]) // 4)} for row in rows]
-    single, together = (
-        measured(tmp_path / name, program, table, score)
-        for name, table in (("single", rows), ("together", of_dialogs))
-    )
-    assert single["value"].equals(together["value"]) and single["n"].equals(together["n"])
-    one, other = (table.loc[("two_best_accuracy", "all")] for table in (single, together))
-    assert [one["groups"], other["groups"]] == [80, 20]
-    wider = (other["ci_high"] - other["ci_low"]) / (one["ci_high"] - one["ci_low"])
-    assert 1.6 < wider < 2.4, "twice as wide, of a quarter of the groups"
 
 
 def test_a_contrast_pair_counts_where_both_are_right(tmp_path, program):

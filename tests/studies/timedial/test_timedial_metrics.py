@@ -19,7 +19,6 @@ from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.studies.timedial.prediction_files import read_gold
 from scripts.measure.ranking import outranked, outranked_by_chance
 from scripts.train.control import fit
-from scripts.text.text_features import numerals
 from tests.files import write_rows, write_yaml
 from tests.rows import each_row, rows_of
 from tests.runs import write_run
@@ -93,21 +92,6 @@ def test_chance_is_the_mean_over_all_orders_of_what_ties(instances, draw):
         all_errors += np.mean([errors for _, errors in results], axis=0).tolist()
     accurate, above = in_any_order(outranked_by_chance, instances, draw)
     assert accurate == pytest.approx(wanted) and above == pytest.approx(all_errors)
-
-
-@each_row(
-    "text, wanted",
-    [
-        ("Forty-eight hours", {48}),
-        ("9:30", {9, 30}),
-        ("a dozen", {12}),
-        ("someone, tenth", set()),
-        ("two hundred", {2, 100}),
-        ("1989, fourteen", {1989, 14}),
-    ],
-)
-def test_numerals(text, wanted):
-    assert numerals(text) == wanted
 
 
 def options_of(context: str, candidates: list[str]) -> pd.DataFrame:
