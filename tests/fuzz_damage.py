@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 FOLDER, MISSING = object(), object()  # in a file's place
 
@@ -30,126 +31,43 @@ class Pairs(list):
     """A JSON object as its pairs, so that a key may stand twice."""
 
 
+ODD = json.loads(r"""
+["", " ", "\u0000", "\ud800", "\udfff x", "a\nb", "a\r\nb", "\ufeff", "\u2028", "\u0085", "\u001b[31m", "NaN",
+ "-1", "1e999", "=1+1", "None", "{x}", "$(touch x)", "<MASK>", "A: <MASK>", "../x", "\"", "\"\"", "\t",
+ "\ud83d\ude00", "\u0663", "none", "yes", "true", "0", "1.5", "__eou__", "A:", "Rule 1", "\u202e", "%s %d", "\\",
+ "\\ud800", "\u00b2"]
+""")
+ODD += ["1" * 400, "1" * 5000, "é" * 300, "x" * 70_000]
+HUGE = json.loads(r"""
+["a", " ", "\\\"", "1", ". ", "'", "a b ", "@", " ' ", "before ", "{", "[1,", "\u00e9", " for 1 day", "?!", ",",
+ "dozen "]
+""")
+
+
 def odd_text(rng: random.Random, huge: bool) -> str:
     """A text that programs may not expect."""
     if huge:
-        part = rng.choice(
-            [
-                "a",
-                " ",
-                '\\"',
-                "1",
-                ". ",
-                "'",
-                "a b ",
-                "@",
-                " ' ",
-                "before ",
-                "{",
-                "[1,",
-                "é",
-                " for 1 day",
-                "?!",
-                ",",
-                "dozen ",
-            ]
-        )
+        part = rng.choice(HUGE)
         return part * (2_000_000 // len(part))
-    return rng.choice(
-        [
-            "",
-            " ",
-            "\0",
-            "\ud800",
-            "\udfff x",
-            "a\nb",
-            "a\r\nb",
-            "\ufeff",
-            "\u2028",
-            "\x85",
-            "\x1b[31m",
-            "NaN",
-            "-1",
-            "1e999",
-            "1" * 400,
-            "1" * 5000,
-            "=1+1",
-            "None",
-            "{x}",
-            "$(touch x)",
-            "<MASK>",
-            "A: <MASK>",
-            "../x",
-            '"',
-            '""',
-            "\t",
-            "é" * 300,
-            "😀",
-            "٣",
-            "x" * 70_000,
-            "none",
-            "yes",
-            "true",
-            "0",
-            "1.5",
-            "__eou__",
-            "A:",
-            "Rule 1",
-            "\u202e",
-            "%s %d",
-            "\\",
-            "\\ud800",
-            "²",
-        ]
-    )
+    return rng.choice(ODD)
+
+
+ODD_VALUES = json.loads(
+    "[null, true, false, 0, -1, 1.5, 1000000000000000000000000000000, -9223372036854775808, 1e308, [], {}, [[]], "
+    '{"a": 1}, [null], ["x"], [1, 2], [0.5, "x"]]',
+    object_pairs_hook=Pairs,
+)
+ODD_JSON = (
+    r"""NaN -Infinity 1e999 "\ud800" "\udc00\ud800" "\u0000" 01 'x' nul 1_0 +1 .5""".split()
+    + [*("1" + "0" * 400, "1" * 5000, "[" * 2000 + "]" * 2000, '{"a":' * 2000 + "1" + "}" * 2000)]
+)
 
 
 def odd_value(rng: random.Random, huge: bool) -> object:
     """A JSON value that programs may not expect."""
     if rng.random() < 0.4:
         return odd_text(rng, huge)
-    return rng.choice(
-        [
-            None,
-            True,
-            False,
-            0,
-            -1,
-            1.5,
-            10**30,
-            -(2**63),
-            1e308,
-            [],
-            Pairs(),
-            [[]],
-            Pairs([("a", 1)]),
-            [None],
-            ["x"],
-            [1, 2],
-            [0.5, "x"],
-            *map(
-                Token,
-                [
-                    "NaN",
-                    "-Infinity",
-                    "1e999",
-                    "1" + "0" * 400,
-                    "1" * 5000,
-                    "[" * 2000 + "]" * 2000,
-                    '{"a":' * 2000 + "1" + "}" * 2000,
-                    '"\\ud800"',
-                    '"\\udc00\\ud800"',
-                    '"\\u0000"',
-                    "01",
-                    "'x'",
-                    "nul",
-                    "1_0",
-                    "+1",
-                    ".5",
-                ],
-            ),
-        ]
-    )
+    return rng.choice([*ODD_VALUES, *map(Token, ODD_JSON)])
 
 
 def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
@@ -368,31 +286,32 @@ def damaged_yaml(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 
 # What a model's configuration may say that no network can be.
-STRANGE = {
-    "num_labels": [0, -1, 10**7, "2"],
-    "num_hidden_layers": [0, -1, 10**5, 10**12, 1.5, [1]],
-    "hidden_size": [0, 7, 10**9, "8"],
-    "num_attention_heads": [0, 3, 10**6],
-    "intermediate_size": [0, -8, 10**12],
-    "max_position_embeddings": [0, 1, 10**12],
-    "vocab_size": [0, 1, 10**12, None],
-    "hidden_act": ["none", 3, ["gelu"]],
-    "attn_implementation": ["none", 3],
-    "_attn_implementation": ["flash_attention_9"],
-    "dtype": ["float8_e4m3fn", "int4", 7],
-    "torch_dtype": ["float99"],
-    "model_type": ["bart", "llama", "t5", "vit", "none", 3, None],
-    "architectures": [["None"], "Bert", [3]],
-    "auto_map": [{"AutoModel": "modeling.Evil"}],
-    "quantization_config": [{"quant_method": "gptq"}, 3],
-    "id2label": [["a"], {"x": 1}, {str(place): "a" for place in range(5000)}],
-    "model_input_names": [["none"], "input_ids", [3]],
-    "model_max_length": [0, -1, 10**30, "x"],
-    "tokenizer_class": ["None", "T5Tokenizer", 3],
-    "chat_template": ["{{ 1 / 0 }}", "{% for %}", 3],
-    "pad_token_id": [-7, 10**9, "x"],
-    "tie_word_embeddings": ["x", 3],
-}
+STRANGE = yaml.safe_load("""
+num_labels: [0, -1, 10000000, "2"]
+num_hidden_layers: [0, -1, 100000, 1000000000000, 1.5, [1]]
+hidden_size: [0, 7, 1000000000, "8"]
+num_attention_heads: [0, 3, 1000000]
+intermediate_size: [0, -8, 1000000000000]
+max_position_embeddings: [0, 1, 1000000000000]
+vocab_size: [0, 1, 1000000000000, null]
+hidden_act: ["none", 3, ["gelu"]]
+attn_implementation: ["none", 3]
+_attn_implementation: ["flash_attention_9"]
+dtype: ["float8_e4m3fn", "int4", 7]
+torch_dtype: ["float99"]
+model_type: ["bart", "llama", "t5", "vit", "none", 3, null]
+architectures: [["None"], "Bert", [3]]
+auto_map: [{"AutoModel": "modeling.Evil"}]
+quantization_config: [{"quant_method": "gptq"}, 3]
+id2label: [["a"], {"x": 1}]
+model_input_names: [["none"], "input_ids", [3]]
+model_max_length: [0, -1, 1000000000000000000000000000000, "x"]
+tokenizer_class: ["None", "T5Tokenizer", 3]
+chat_template: ["{{ 1 / 0 }}", "{% for %}", 3]
+pad_token_id: [-7, 1000000000, "x"]
+tie_word_embeddings: ["x", 3]
+""")
+STRANGE["id2label"].append({str(place): "a" for place in range(5000)})
 
 
 def strange_configuration(content: bytes, rng: random.Random) -> bytes:

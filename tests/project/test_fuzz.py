@@ -2,16 +2,11 @@
 (tests/fuzz.py, in short).
 """
 
-import subprocess
-import sys
-
 import pytest
 import yaml
 from hypothesis import settings
 
-from tests.conftest import ROOT
 from tests.fuzz import SILENCE, attempt, attempt_verified, called, judged, place
-from tests.fuzz_servers import attempt_server
 from tests.fuzz_targets import GIVEN, TALK, TARGETS, zipped
 from tests.fuzz_targets_made import MADE
 
@@ -63,46 +58,6 @@ def test_a_result_that_its_manifest_does_not_know_is_refused(tmp_path):
             assert not outcome.problem, f"case {number} of {name}: {outcome.problem}"
             ends.append(outcome.kind)
     assert ends.count("refused") > len(ends) / 2
-
-
-def test_a_hostile_server_is_refused_or_changes_nothing(tmp_path):
-    ends = set()
-    for number in range(15):
-        outcome = attempt_server(7, number, tmp_path / "case")
-        assert not outcome.problem, f"case {number}: {outcome.problem}\n{outcome.said}"
-        ends.add(outcome.kind)
-    assert ends >= {"refused", "equal"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["activitynet", "dialogs (parquet)", "evaluate timedial", "unit_normalization"]
-)
-def test_a_real_process_ends_the_same(name, tmp_path):
-    target = TARGETS[name]
-    for number in range(3):
-        outcome = attempt(target, 8, number, tmp_path / "case", huge_share=0)
-        files = tmp_path / "case/in"
-        given = (
-            (files / target.stdin).read_bytes()
-            if target.stdin and (files / target.stdin).is_file()
-            else b""
-        )
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                target.module,
-                *filled(target, files, tmp_path / f"again{number}/out"),
-            ],
-            input=given,
-            capture_output=True,
-            cwd=ROOT,
-            timeout=60,
-        )
-        said = done.stderr.decode()
-        assert (done.returncode == 0) == (outcome.code == 0) or "argument" in outcome.said, said
-        assert judged(target, tmp_path / f"again{number}/out", done.returncode, said) == "", said
 
 
 HUGE = ("a", " ", '\\"', " before 1", "1", ". ", "s ' ", "5 days ")
