@@ -9,9 +9,7 @@ import pytest
 import torch
 import yaml
 from accelerate import Accelerator
-from transformers import BertConfig, BertForSequenceClassification
 
-from scripts.running.identity import reached
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train import adapter
@@ -98,11 +96,6 @@ def test_matrices_and_head_learn_and_nothing_else_does(decoders, kind):
     torch.testing.assert_close(scores(paradigm, examples), after, atol=1e-5, rtol=0)
 
 
-def test_how_an_adapter_is_merged_is_a_part_of_a_runs_identity():
-    """It decides the weights that an MLM stage makes."""
-    assert ("scripts.train.adapter", "merge") in reached("scripts.train.loop.train")
-
-
 def test_targets_are_named_layers(decoders):
     paradigm = paradigm_of(decoders["llama"], **LORA | {"target": "q_proj,v_proj"})
     adapted = {
@@ -164,28 +157,6 @@ def test_checkpointing_changes_no_gradient(decoders, kind):
         assert paradigm.network.is_activation_checkpointing == checkpointing
     for name, gradient in gradients[0].items():
         torch.testing.assert_close(gradient, gradients[1][name], atol=1e-6, rtol=1e-4)
-
-
-def test_an_encoder_keeps_its_fresh_pooler(tmp_path, decoders):
-    config = BertConfig(
-        vocab_size=50,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    network = BertForSequenceClassification(config)
-    network.lacked = (
-        "bert.pooler.dense.weight bert.pooler.dense.bias classifier.weight classifier.bias".split()
-    )
-    adapter.prepare(network, TRAINING | LORA, CPU)
-    whole = {
-        name
-        for name in adapter.trained_state(network)
-        if "lora_" not in name and name.rpartition(".")[2] in ("weight", "bias")
-    }
-    assert whole == set(network.lacked)
-    assert len([name for name in adapter.trained_state(network) if "lora_A" in name]) == 2 * 6
 
 
 def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):

@@ -11,8 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
@@ -80,15 +78,6 @@ def test_one_option_is_read(answer, read):
 )
 def test_several_options_are_read(answer, read):
     assert chosen(answer, ["two hours", "ten years", "a day"], several=True) == read
-
-
-@given(
-    st.lists(st.text("xyz ", min_size=1), min_size=2, max_size=9, unique_by=str.strip), st.data()
-)
-def test_a_plain_letter_names_its_option(options, data):
-    place = data.draw(st.integers(0, len(options) - 1))
-    for form in ("{}", "{}.", "({})", "Answer: {}", "{}) because of it"):
-        assert chosen(form.format("ABCDEFGHI"[place]), options, several=False) == {place}
 
 
 class Teacher(BaseHTTPRequestHandler):
@@ -250,12 +239,6 @@ def test_all_candidates_stand_in_one_question_in_an_order_of_their_own(tmp_path,
     assert len(first) > 1  # else the place of an option would tell what it is
 
 
-def test_who_always_says_a_is_near_chance(tmp_path, teacher, monkeypatch):
-    monkeypatch.setitem(globals(), "examples", lambda: examples_of(200))
-    teacher.reply = lambda question, count: "A"
-    assert 0.4 < accuracy(asked(tmp_path, teacher)) < 0.6
-
-
 @each_row("method, right", [(ONE, right_one), (ALL, right_all)])
 def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, right):
     def asked_with(shots: int, seed: int = 0) -> list:
@@ -292,16 +275,6 @@ def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, r
     ]
     with pytest.raises(UserError, match="shots: 99 needs .* but there are .*; lower shots"):
         asked_with(99)
-
-
-def test_examples_of_another_form_than_the_questions_are_said(tmp_path, teacher, caplog):
-    teacher.reply = right_all
-    asked(tmp_path, teacher, ALL, shots=2)
-    assert "mislead" not in caplog.text
-    learned = examples().assign(label=0)
-    asked(tmp_path, teacher, ALL, shots=2, train=learned)
-    assert "no question of test has as many right options as one of train" in caplog.text
-    assert teacher.bodies[-1]["messages"][1]["content"] == "None"
 
 
 def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):

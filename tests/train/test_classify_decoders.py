@@ -6,12 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSeq2SeqLM
 
-from scripts.running.program import UserError
-from scripts.train.paradigms import classify, symmetric
-from tests.models import cloze_table, fetched, scores_of
+from scripts.train.paradigms import classify
+from tests.models import cloze_table, scores_of
 from tests.train.decoders import DECODERS, STARTS, write_decoder
 
 pytestmark = pytest.mark.models
@@ -98,52 +95,3 @@ def test_a_context_without_a_mask_has_a_blank(decoders, kind):
             ids.take(np.array([row])).padded(int(ids.lengths[row]), 0)[0]
         )
         assert text == f"{start}A: how long ?\nB: about{hole} , i think .\n {words}"
-
-
-@pytest.mark.parametrize("kind", ["gpt2", "gemma3"])
-def test_both_orders_of_a_pair_on_a_decoder(decoders, kind):
-    paradigm = symmetric.Paradigm(decoders[kind], job(), {})
-    turned = PAIRS.set_column(2, "text_a", PAIRS["text_b"]).set_column(3, "text_b", PAIRS["text_a"])
-    there, back = (scores_of(paradigm, paradigm.encode(table)) for table in (PAIRS, turned))
-    np.testing.assert_allclose(there, back[:, ::-1], atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", DECODERS)
-def test_a_fresh_head_is_no_loss_and_a_lost_layer_is(decoders, kind, tmp_path):
-    weights = load_file(decoders[kind] / "model.safetensors")
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
-        (tmp_path / name).write_bytes((decoders[kind] / name).read_bytes())
-    layer = next(name for name in weights if ".1." in name)
-    for other in ({}, {layer: torch.zeros(1)}):  # lost, or of another shape
-        save_file(
-            {name: values for name, values in weights.items() if name != layer} | other,
-            tmp_path / "model.safetensors",
-            {"format": "pt"},
-        )
-        with pytest.raises(
-            UserError, match="1 weights of the model are missing or of another shape"
-        ):
-            classify.Paradigm(tmp_path, job(), {})
-
-
-def test_dropout_reaches_decoders(decoders):
-    network = classify.Paradigm(decoders["gpt2"], job(dropout=0.25), {}).network
-    assert {module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)} == {
-        0.25
-    }
-    assert (
-        classify.Paradigm(decoders["llama"], job(dropout=0.25), {}).network.config.attention_dropout
-        == 0.25
-    )
-
-
-def test_an_encoder_decoder_has_a_head_of_its_own(tmp_path):
-    paradigm = classify.Paradigm(
-        fetched("tiny_t5", tmp_path / "t5", AutoModelForSeq2SeqLM), job(), {}
-    )
-    found = scores_of(paradigm, paradigm.encode(PAIRS))
-    np.testing.assert_allclose(found, scores_of(paradigm, paradigm.encode(PAIRS), 1), atol=1e-5)
-    ids = paradigm.tokenizer(*TEXTS[1])["input_ids"]
-    with torch.no_grad():
-        expected = paradigm.network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
-    np.testing.assert_allclose(found[1], expected.numpy(), atol=1e-5)

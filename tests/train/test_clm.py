@@ -63,23 +63,6 @@ def test_each_dialog_is_scored_as_alone(kind, tmp_path):
     assert right.item() == pytest.approx(found[:, 1].sum(), abs=1e-4)
 
 
-def test_the_tiny_decoder_starts_texts_keeps_their_lines_and_has_no_frame(tmp_path):
-    tiny_gpt = fetched("tiny_gpt", tmp_path / "gpt")
-    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt)
-    pieces = [
-        tokenizer.convert_ids_to_tokens(number)
-        for number in tokenizer("A: Yes .\nB: No .")["input_ids"]
-    ]
-    assert pieces == ["[BOS]", "a", ":", "yes", ".", "\n", "b", ":", "no", "."]
-    assert tokenizer.pad_token == "[PAD]"
-    assert not {"[CLS]", "[SEP]", "[MASK]"} & set(tokenizer.get_vocab())
-    paradigm = clm.Paradigm(tiny_gpt, job(), {})
-    assert (
-        paradigm.encode(CLOZE).fields["input_ids"].take(np.array([1])).padded(4, 0)[0][0]
-        == tokenizer.bos_token_id
-    )
-
-
 def test_a_model_that_does_not_write_is_refused(tmp_path):
     with pytest.raises(
         UserError, match="a t5 model does not write from left to right; a CLM stage needs a decoder"

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from benchmarks import cost
-from benchmarks.cost_counted import Size, count, esim_reading, reading, shape_of
-from scripts.running.program import UserError
+from benchmarks.cost_counted import Size, count
 from tests.conftest import ROOT
 from tests.files import write_json
 from tests.rows import each_row
@@ -61,35 +60,6 @@ def test_operations_are_counted_by_what_a_run_reads(asked, learned, learning, sc
         (learned, learning, scoring)
     )
     assert count(asked, SIZE, "made", MODELS, tmp_path).learning == found.learning
-
-
-@pytest.mark.models
-def test_a_reading_is_counted_as_the_network_has_its_weights():
-    """Against the weights of the network itself; pooler and head, which read one token,
-    are little.
-    """
-    from benchmarks.throughput import Model, network_of
-
-    options = SHAPE | {"num_hidden_layers": 8}
-    named = network_of(Model(options, 8)).named_parameters()
-    weights = sum(
-        weight.numel() for name, weight in named if weight.dim() > 1 and "embeddings" not in name
-    )
-    assert reading(options, 40) == pytest.approx(2 * weights * 40 + 4 * 8 * 64 * 40**2, rel=0.05)
-
-
-def test_what_is_not_known_is_said(tmp_path):
-    with pytest.raises(
-        UserError, match="unknown: its architecture is not known before it is fetched"
-    ):
-        shape_of("unknown", MODELS, tmp_path)
-    (tmp_path / "unknown").mkdir()
-    write_json(tmp_path / "unknown/config.json", SHAPE)
-    assert shape_of("unknown", MODELS, tmp_path) == SHAPE
-    learned, frozen = esim_reading(
-        {"esim": {"hidden_size": 300}, "encoder": "small"}, MODELS, tmp_path, 20
-    )
-    assert frozen == ONCE and learned > 0
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import read_table
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
-from scripts.train.asking.echo import echo_of, ends_of
 from scripts.train.run import LOCKS
 from tests.rows import each_row
 from tests.train.echo_server import choice_of, serving, written_of
@@ -138,15 +137,6 @@ def test_the_tokens_of_the_scored_part_are_summed(tmp_path, reply):
     assert facts["kind"] == "api" and "unread" not in facts
 
 
-def test_many_signs_of_several_tokens_take_no_time():
-    assert not ends_of(["é"] * 399 + ["e"], "é" * 400, hidden=True)
-    text, tokens = "“ 1 ” 2 " * 300, ["\ufffd", "\ufffd", "\ufffd", " ", "1", " "]
-    tokens = (tokens + ["\ufffd", "\ufffd", "\ufffd", " 2", " "]) * 300
-    values = [None, *(-number / 7 for number in range(1, len(tokens)))]
-    found = echo_of({"choices": [choice_of(tokens, values, text)]}, text)
-    assert found["front"] == 0 and found["ends"][-5:] == [2397, 2397, 2397, 2399, 2400]
-
-
 def test_a_request_and_a_start_token_are_sent(tmp_path):
     entry = {"start_token": "<s>", "request": {"temperature": None, "seed": 7, "echo": False}}
 
@@ -158,15 +148,6 @@ def test_a_request_and_a_start_token_are_sent(tmp_path):
     assert scores_in(output)[0] == pytest.approx(expected(), abs=1e-6)
     body = found.bodies[-1][1]
     assert body["seed"] == 7 and body["echo"] is True and "temperature" not in body
-
-
-def test_scores_are_by_token_and_by_byte(tmp_path):
-    for score, divisors in (("token", (1, 3)), ("byte", (2, 10))):
-        folder = tmp_path / score
-        folder.mkdir()
-        output, _ = asked(folder, as_vllm, PROMPT | {"score": score})
-        sums = np.array([value_of("no"), sum(map(value_of, ["yes", "it", "is"]))]) / divisors
-        assert scores_in(output)[0] == pytest.approx(sums - np.logaddexp.reduce(sums), abs=1e-6)
 
 
 def test_what_is_too_long_is_cut_and_asked_again(tmp_path):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -13,9 +12,8 @@ from scripts.running.program import UserError
 from scripts.train.batches import collate, tokenize
 from scripts.train.paradigms.classify import log_probabilities
 from scripts.train.paradigms.esim import Esim, load, words_of
-from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer, initial_vectors
+from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer
 from scripts.train.labels import Head
-from scripts.train.paradigms.vectors import read_vectors
 from tests.files import read_json, write_json
 from tests.rows import rows_of
 
@@ -168,29 +166,6 @@ def test_one_pair_as_by_plain_loops():
         torch.set_default_dtype(torch.float32)
 
 
-def test_its_shapes_and_sizes_are_the_published_ones():
-    net = network(words=50, dimension=300, hidden=300, labels=3)
-    shapes = {name: list(weight.shape) for name, weight in net.named_parameters()}
-    assert {
-        name: shape
-        for name, shape in shapes.items()
-        if "reverse" not in name and "bias" not in name
-    } == yaml.safe_load("""
-        words.table.weight: [50, 300]
-        input.weight_ih_l0: [1200, 300]
-        input.weight_hh_l0: [1200, 300]
-        projection.weight: [300, 2400]
-        inference.weight_ih_l0: [1200, 300]
-        inference.weight_hh_l0: [1200, 300]
-        hidden.weight: [300, 2400]
-        output.weight: [3, 300]
-    """)
-    assert net.dropout == 0.5
-    assert net.input.bias_hh_l0[300:600].eq(1).all() and net.input.bias_hh_l0.sum() == 300
-    assert net.input.bias_ih_l0.eq(0).all()
-    assert net(**batch([([2, 3], [4]), ([5], [6, 7, 8])])).logits.shape == (2, 3)
-
-
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
     """Threads only wait for one another on tensors as small as these."""
@@ -216,26 +191,6 @@ def test_neither_padding_nor_the_rest_of_a_batch_changes_a_result(pairs, more, j
         )
         alone = torch.cat([net(**batch([pair])).logits for pair in pairs])
         assert torch.allclose(alone, plain, atol=1e-6)
-
-
-def test_dropout_follows_the_seed_and_one_mask_holds_for_all_words_of_a_text():
-    net, rows, states = network(dimension=40), batch([([2, 2, 2], [3, 4]), ([7], [2])]), []
-    net.input.register_forward_pre_hook(lambda _, given: states.append(given[0].data))
-    torch.manual_seed(4)
-    first, second = net(**rows).logits, net(**rows).logits
-    torch.manual_seed(4)
-    assert torch.equal(net(**rows).logits, first) and not torch.equal(first, second)
-    assert torch.equal(states[0][0], states[0][2])
-    assert (states[0][0] == 0).any()
-    assert (states[0][0] != 0).any()
-
-
-def test_it_computes_in_fp32_under_autocast():
-    net, rows = network().eval(), batch([([2, 3, 4], [5, 6])])
-    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-        half = net(**rows).logits
-    with torch.inference_mode():
-        assert half.dtype == torch.float32 and torch.equal(half, net(**rows).logits)
 
 
 # ---- words
@@ -265,41 +220,7 @@ def test_case_is_a_setting(vectors_folder):
     assert tokenizer.tokenize("Go go NOW now") == "Go go NOW [UNK]".split()
 
 
-def test_words_without_a_vector_are_drawn_alike_whatever_the_others_are():
-    draw = np.random.default_rng(0)
-    vectors = draw.normal(0.3, 0.2, (2, 50)).astype(np.float32)
-    matrix = initial_vectors("[PAD] [UNK] b new a".split(), ["a", "b"], vectors)
-    larger = initial_vectors(
-        ["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors
-    )
-    assert (matrix[0] == 0).all()
-    assert (matrix[[4, 2]] == vectors).all()
-    assert (larger[2:4] == vectors).all()
-    assert (matrix[[1, 3]] == larger[[1, 4]]).all() and (matrix[1] != matrix[3]).all()
-    drawn = larger[5:]
-    assert abs(drawn.mean() - vectors.mean()) < 0.01 and abs(drawn.std() - vectors.std()) < 0.01
-    assert len(np.unique(drawn)) > 0.99 * drawn.size
-
-
 # ---- models from files
-
-
-def test_a_model_with_vectors_serves_the_loop(vectors_folder):
-    words = words_of(vectors_folder, [text for texts in TEXTS for text in texts])
-    assert words == WORDS
-    torch.manual_seed(0)
-    tokenizer, net = load(vectors_folder, HEAD, TRAINING | {"dropout": 0.2}, words)
-    known, vectors = read_vectors(vectors_folder / "v.txt", words)
-    assert (
-        net.words.table.weight[tokenizer.convert_tokens_to_ids(known)].detach().numpy() == vectors
-    ).all()
-    assert (net.dropout, net.output.weight.shape) == (0.2, (2, 7))
-    examples = tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32)
-    scores = log_probabilities(net.eval(), HEAD, collate(examples, np.arange(3), PADDING, "cpu"))
-    assert scores.shape == (3, 2) and torch.allclose(scores.exp().sum(1), torch.ones(3))
-    torch.manual_seed(0)
-    again = load(vectors_folder, HEAD, TRAINING, words)[1].state_dict()
-    assert all(torch.equal(weight, again[name]) for name, weight in net.state_dict().items())
 
 
 def test_vectors_of_none_of_the_words_are_refused(vectors_folder):

@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 import pytest
-import torch
 from safetensors.torch import load_file
 
 from scripts.data.tables import read_table, write_table
@@ -117,15 +116,6 @@ def test_handing_on_changes_no_number(train, tmp_path):
     assert "no step taken" in said and (tmp_path / "one/model/model.safetensors").exists()
 
 
-def test_weights_that_were_kept_are_handed_on_without_a_step(train, tmp_path):
-    train("one", "--keep", "best")
-    before = bytes_of(tmp_path / "one")
-    said, _ = train("one", "--keep", "best", "--hands-on")
-    assert "no step taken" in said
-    assert (tmp_path / "one/model/model.safetensors").exists()
-    assert bytes_of(tmp_path / "one") == before
-
-
 def test_another_first_run_retrains_the_second(train, folder, tmp_path):
     for number, rate in enumerate((1e-3, 2e-3)):
         train(f"first-{number}", "--hands-on", learning_rate=rate)
@@ -136,26 +126,6 @@ def test_another_first_run_retrains_the_second(train, folder, tmp_path):
     shutil.copytree(tmp_path / "first-1/model", folder / "given", dirs_exist_ok=True)
     said, other = train("second", model="given", made_by="first")
     assert "no step taken" not in said and other["digest"] != one["digest"]
-
-
-def test_an_adapter_is_handed_on_as_a_part_of_the_weights(train, folder, tmp_path):
-    train("base", "--hands-on")
-    shutil.copytree(tmp_path / "base/model", folder / "trained", dirs_exist_ok=True)
-    train(
-        "lora",
-        "--hands-on",
-        model="trained",
-        adapter="lora",
-        rank=4,
-        alpha=8.0,
-        target="all-linear",
-        learning_rate=1e-2,
-    )
-    weights, before = (
-        load_file(tmp_path / name / "model/model.safetensors") for name in ("lora", "base")
-    )
-    assert weights.keys() == before.keys()
-    assert any(not torch.equal(weights[name], before[name]) for name in weights)
 
 
 def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):

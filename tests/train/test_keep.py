@@ -3,7 +3,6 @@ and a run that is scored by them, without training.
 """
 
 import json
-import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -172,18 +171,6 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     assert "model.safetensors has changed since it was written" in said
     assert "epoch 1 of 2" in said
     assert set(found["selection"]) == {"held_out", "peak"} and places(tmp_path) == [place]
-
-
-def test_other_training_data_is_learnt_from(train, folder, tmp_path):
-    train("first", "--keep", "last", epochs=1)
-    shutil.copytree(folder / "data", tmp_path / "data")
-    write_table(pairs(9, 7), tmp_path / "data/val.parquet", STRIDED_PAIRS, {})
-    assert (
-        "train loss" not in train("second", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
-    )
-    write_table(pairs(31, 0), tmp_path / "data/train.parquet", STRIDED_PAIRS, {})
-    assert "epoch 1 of 1" in train("third", "--keep", "last", data=tmp_path / "data", epochs=1)[0]
-    assert len(places(tmp_path)) == 2
 
 
 def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):

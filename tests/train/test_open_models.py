@@ -150,13 +150,11 @@ def test_a_decoder(fetch, tmp_path, name):
 
 @each_row("name", ENCODERS)
 def test_an_encoder(fetch, tmp_path, name):
-    """It is fetched and loaded with a fresh head, and learns a step
-    by deterministic kernels alone.
-    """
+    """It is fetched and loaded with a fresh head."""
     folder, network = released(tmp_path / name, ENCODERS[name], SPECIAL, AutoModelForMaskedLM)
     fetched = fetch({"folder": str(folder), "licence": "none"})
     assert head_of(fetched, ["no", "yes"], None, learns=True).order is None
-    tokenizer, classifier = classify.load(fetched, fresh_head(), {"max_length": 62})
+    _, classifier = classify.load(fetched, fresh_head(), {"max_length": 62})
     base = {
         key: value for key, value in network.base_model.state_dict().items() if "pooler" not in key
     }
@@ -164,42 +162,4 @@ def test_an_encoder(fetch, tmp_path, name):
     assert all(
         torch.equal(classifier.base_model.state_dict()[key], value.float())
         for key, value in base.items()
-    )
-    batch = tokenizer(
-        ["a man", "he washes a pan"],
-        ["a pan", "then he dries it"],
-        padding=True,
-        return_tensors="pt",
-    )
-    losses = []
-    torch.use_deterministic_algorithms(True)
-    try:
-        for _ in range(2):
-            classifier.zero_grad()
-            torch.manual_seed(1)
-            loss = classifier(**batch, labels=torch.tensor([0, 1])).loss
-            loss.backward()
-            losses.append(
-                (
-                    loss.item(),
-                    sum(
-                        value.grad.sum().item()
-                        for value in classifier.parameters()
-                        if value.grad is not None
-                    ),
-                )
-            )
-    finally:
-        torch.use_deterministic_algorithms(False)
-    assert losses[0] == losses[1]
-
-
-def test_a_mask_filler_loads_with_its_head(fetch, tmp_path):
-    folder, network = released(
-        tmp_path / "released", ENCODERS["modernbert_base"], SPECIAL, AutoModelForMaskedLM
-    )
-    fetched = fetch({"folder": str(folder), "licence": "none"})
-    _, loaded = fill.load(fetched, {"max_length": 64}, learns=False)
-    assert all(
-        torch.equal(loaded.state_dict()[key], value) for key, value in network.state_dict().items()
     )

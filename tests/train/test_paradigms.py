@@ -5,8 +5,6 @@ import pyarrow as pa
 import pytest
 import torch
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 from transformers import (
     AlbertConfig,
     AutoModelForMaskedLM,
@@ -23,7 +21,7 @@ from transformers import (
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify, fill, generate, mlm, pseudo_log_likelihood
-from scripts.train.batches import Ragged, collate, joined, repeated
+from scripts.train.batches import collate
 from tests.models import cloze_table, fetched, scores_of
 from tests.rows import each_row, rows_of
 
@@ -85,30 +83,6 @@ def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
 
 
 # ---- lists and batches
-
-LISTS = st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=8)
-
-
-@given(LISTS, st.integers(0, 2))
-def test_joined_lists_are_those_of_plain_python(lists, extra):
-    ragged = Ragged.of(
-        np.array([number for one in lists for number in one]), np.array([len(one) for one in lists])
-    )
-    order = np.arange(len(lists))[::-1]
-    side_by_side = joined(
-        repeated([7] * extra, len(lists)), ragged, ragged.take(order), ragged.like(3)
-    )
-    expected = [
-        [7] * extra + one + other + [3] * len(one) for one, other in zip(lists, lists[::-1])
-    ]
-    width = max(map(len, expected))
-    assert side_by_side.padded(width, -1).tolist() == [
-        one + [-1] * (width - len(one)) for one in expected
-    ]
-    cut = ragged.cut(np.minimum(1, ragged.lengths), np.maximum(0, ragged.lengths - 1))
-    assert [cut.padded(9, -1)[row, : cut.lengths[row]].tolist() for row in range(len(lists))] == [
-        one[1:] for one in lists
-    ]
 
 
 # ---- what is read
@@ -185,17 +159,6 @@ def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
             )
         expected = np.mean([logits[1 + place, word].item() for place, word in enumerate(words)])
         assert found[row, 0] == pytest.approx(expected, abs=1e-4)
-    # While learning, without the shared reading of contexts, the likelihoods are the same.
-    given = job(True)
-    given["settings"]["training"]["dropout"] = 0.0
-    paradigm = generate.Paradigm(models / "t5", given, {})
-    paradigm.network.train()
-    examples = paradigm.encode(table)
-    with torch.no_grad():
-        likelihood, _ = paradigm.likelihoods(
-            paradigm.network, collate(examples, np.arange(len(table)), paradigm.padding, "cpu")
-        )
-    assert likelihood.tolist() == pytest.approx(found[:, 0].tolist(), abs=1e-4)
 
 
 def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch):
@@ -217,33 +180,6 @@ def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch):
         assert found[row, 0] == pytest.approx(expected, abs=1e-3)
 
 
-def test_the_loss_is_that_of_the_right_candidates(models):
-    paradigm = fill.Paradigm(models / "bert", job(True), {})
-    learnable = paradigm.learnable(cloze())
-    assert learnable["candidate"].to_pylist() == ["two hours", "five o'clock", "a year"]
-    paradigm.network.eval()
-    examples = paradigm.encode(learnable)
-    with torch.no_grad():
-        loss, written = paradigm.loss(
-            paradigm.network, collate(examples, np.arange(3), paradigm.padding, "cpu")
-        )
-    scores = scores_of(paradigm, examples)
-    assert loss.item() == pytest.approx(-scores.sum(), abs=1e-4) and written == 0
-    assert paradigm.measure(torch.from_numpy(scores), examples)[0] == pytest.approx(-scores.mean())
-
-
-def test_the_best_candidate_is_measured_by_place(models):
-    paradigm = fill.Paradigm(models / "bert", job(True), {})
-    examples = paradigm.encode(cloze())
-    # right, wrong, and a tie, which is wrong
-    scores = torch.tensor([[3.0], [2], [1], [1], [2], [3], [5], [5]])
-    assert paradigm.measure(scores, examples) == (
-        pytest.approx(-(3 + 1 + 5) / 3),
-        pytest.approx(1 / 3),
-        3,
-    )
-
-
 def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models):
     paradigm = mlm.Paradigm(models / "untrained", job(True), {})
     examples = paradigm.encode(cloze())
@@ -254,21 +190,6 @@ def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models)
     with torch.no_grad():
         first, second = (paradigm.scores(paradigm.network, batch) for _ in range(2))
     assert first.equal(second) and ((0 <= first[:, 1]) & (first[:, 1] <= 1)).all()
-    seen = []
-    paradigm.network.register_forward_pre_hook(
-        lambda _, args, given: seen.append(given["input_ids"]), with_kwargs=True
-    )
-    paradigm.network.train()
-    for _ in range(200):
-        with torch.no_grad():
-            paradigm.loss(paradigm.network, batch)
-    inside = (batch["attention_mask"].sum() - 2 * 3).item()
-    masked = (
-        np.mean([(ids == paradigm.tokenizer.mask_token_id).sum().item() for ids in seen]) / inside
-    )
-    changed = np.mean([(ids != batch["input_ids"]).sum().item() for ids in seen]) / inside
-    assert masked == pytest.approx(0.15 * 0.8, abs=0.02) and masked < changed < 0.15
-    assert all((ids[:, 0] == paradigm.tokenizer.cls_token_id).all() for ids in seen)
 
 
 # ---- refusals

@@ -14,9 +14,8 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
-from scripts.train import control
 from scripts.train.control import view_of
-from scripts.train.search import View, best_threshold, search
+from scripts.train.search import View, search
 from tests.rows import texts_of
 
 pytestmark = pytest.mark.slow  # it learns again and again
@@ -135,18 +134,6 @@ def test_an_exchanged_pair_has_the_other_label():
         np.testing.assert_allclose(scores(test), scores(turned)[:, ::-1], atol=1e-6)
 
 
-def test_the_threshold_makes_most_groups_right_as_a_whole():
-    table = examples(3, 60).assign(margin=lambda table: table["size"])
-    threshold, share = best_threshold(table, table["margin"].to_numpy())
-
-    def whole(at: float) -> float:
-        rights = (table["margin"] > at) == (table["label"] == 1)
-        return rights.groupby(table["group_id"]).all().mean()
-
-    assert share == pytest.approx(whole(threshold))
-    assert share >= max(whole(at) for at in np.quantile(table["margin"], [0.1, 0.3, 0.5, 0.7, 0.9]))
-
-
 # ---- through the program
 
 
@@ -246,36 +233,10 @@ def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
     assert facts["learner"] in facts["learners"] and facts["train_examples"] == len(train)
 
 
-def test_captions_without_a_cue_stay_at_chance(program, tmp_path):
-    tables = {"train": captions(1, planted=False), "test": captions(2, planted=False)}
-    run_search(program, tmp_path, "strided_sop", "both_texts", tables, teaches=TEACHES).checked()
-    assert abs((scores_of(tmp_path).argmax(1) == tables["test"]["label"]).mean() - 0.5) < 0.07
-
-
 def test_a_view_that_a_study_lacks_is_named(program, tmp_path):
     run_search(
         program, tmp_path, "strided_sop", "all_options", {"train": captions(1), "test": captions(2)}
     ).refused("strided_sop has no view all_options", "both_texts")
-
-
-def test_many_examples_are_scored_in_parts_that_keep_groups_whole(monkeypatch):
-    table = answers(1)
-    monkeypatch.setattr(control, "MOST", 50)
-    parts: list[int] = []
-
-    def scores(part: pd.DataFrame) -> np.ndarray:
-        """How long an answer is beside those of its group."""
-        parts.append(len(part))
-        lengths = part["second"].str.len()
-        from_mean = lengths - lengths.groupby(part["group_id"]).transform("mean")
-        return np.stack([-from_mean, from_mean], axis=1)
-
-    found = control.in_parts(scores, table)
-    assert len(parts) > 5 and max(parts) <= 56, "a part is not longer than it must be"
-    np.testing.assert_allclose(found, scores(table))
-    monkeypatch.setattr(control, "MOST_SEARCHED", 100)
-    kept = table[control.keyed_hash(table["group_id"], control.DRAW) <= control.most_groups(table)]
-    assert 100 <= len(kept) <= 103 and (kept.groupby("group_id").size() == 4).all()
 
 
 # ---- the views of the studies
@@ -366,13 +327,6 @@ def test_answers_that_stand_near_each_other_are_found_together_and_not_alone():
         reached("mctaco", name, answers(1), answers(2), 2) for name in ("all_options", "one_text")
     )
     assert together > 0.95 and alone < 0.7, (together, alone)
-
-
-def test_numbers_that_do_not_vary_say_nothing():
-    train = examples(1).assign(label=lambda table: np.arange(len(table)) % 3 // 2)
-    found = search(View(sees="nothing", numbers=nothing), train, 2, False)
-    assert list(found.values.values()) == pytest.approx([2 / 3] * len(found.values))
-    assert (found.scores(examples(2)).argmax(1) == 0).all()
 
 
 def dialogs(seed: int, rows: int, options: list[list[str]]) -> pd.DataFrame:

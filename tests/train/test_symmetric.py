@@ -104,19 +104,6 @@ def test_a_score_of_a_pair_is_exactly_minus_that_of_the_pair_turned_round(bert):
     np.testing.assert_allclose(there[:, 1] - there[:, 0], (alone - turned) / 2, atol=1e-4)
 
 
-def test_both_orders_are_learnt_each_with_its_label(bert):
-    paradigm = symmetric.Paradigm(bert, job(), {})
-    table = given(pairs(5))
-    learnt = paradigm.learnable(table).to_pylist()
-    assert learnt[:20] == table.to_pylist() and len(learnt) == 40
-    for pair, turned in zip(learnt[:20], learnt[20:]):
-        assert turned == pair | {
-            "text_a": pair["text_b"],
-            "text_b": pair["text_a"],
-            "label": 1 - pair["label"],
-        }
-
-
 @pytest.mark.parametrize(
     "changed",
     yaml.safe_load("""

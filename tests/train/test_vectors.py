@@ -1,12 +1,10 @@
 """The reader of word vectors: files of every kind, any words, wrong lines, memory."""
 
 import gzip
-import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.running.program import UserError
@@ -59,28 +57,6 @@ word = st.text(characters, min_size=1, max_size=8).filter(
 )
 
 
-@given(
-    table=st.dictionaries(
-        word, st.tuples(*[st.floats(-9, 9, width=32)] * 3), min_size=1, max_size=6
-    ),
-    data=st.data(),
-)
-@settings(max_examples=60)
-def test_any_words_come_back_as_they_were_written(tmp_path_factory, table, data):
-    file = tmp_path_factory.getbasetemp() / "any.txt"
-    lines = {"the": (1.0, 2.0, 3.0)} | table
-    file.write_text(
-        "".join(f"{name} {' '.join(map(repr, vector))}\n" for name, vector in lines.items()),
-        "utf-8",
-        newline="",
-    )
-    wanted = data.draw(st.sets(st.sampled_from(sorted(table))))
-    words, vectors = read_vectors(file, wanted)
-    assert set(words) == wanted and len(words) == len(wanted)
-    read = {name: tuple(vector) for name, vector in zip(words, vectors, strict=True)}
-    assert read == {name: lines[name] for name in wanted}
-
-
 @pytest.mark.parametrize(
     "lines, said",
     [
@@ -127,16 +103,3 @@ def test_a_zip_of_several_texts_or_none_and_a_missing_file_are_refused(tmp_path)
                 archive.writestr(name, "a 1 2\n")
         with pytest.raises(UserError, match=said):
             read_vectors(tmp_path / "several.zip", {"a"})
-
-
-def test_memory_goes_to_the_wanted_words_only(tmp_path):
-    file = tmp_path / "many.txt"
-    with file.open("w") as text:
-        text.writelines(f"word{number} {' '.join(['0.12345'] * 100)}\n" for number in range(15_000))
-    tracemalloc.start()
-    try:
-        words, _ = read_vectors(file, {f"word{number}" for number in range(0, 15_000, 150)})
-        assert len(words) == 100
-        assert tracemalloc.get_traced_memory()[1] < 1_000_000 < file.stat().st_size / 10
-    finally:
-        tracemalloc.stop()
