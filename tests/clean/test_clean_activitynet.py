@@ -7,10 +7,7 @@ import zipfile
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-from scripts.clean.captions import Captions, clean_split
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
 from tests.clean.cleaned_dialogs import call, counted
 
@@ -196,44 +193,3 @@ def test_a_broken_file_is_named(program, tmp_path, name, content, said):
         (fetched / f"{name}.json").unlink()
     error = call(program, "activitynet", fetched, tmp_path / "out", ok=False)
     assert f"{name}.json" in error and said in error
-
-
-@given(
-    st.dictionaries(
-        st.text(max_size=3),
-        st.lists(
-            st.tuples(
-                st.floats(-5, 99) | st.sampled_from([float("nan"), float("inf")]),
-                st.floats(-5, 99),
-                st.text(max_size=6),
-            ),
-            max_size=6,
-        ),
-        min_size=1,
-        max_size=5,
-    )
-)
-def test_nothing_is_lost_silently(corpus):
-    videos = {
-        name: Captions(50.0, [(start, end) for start, end, _ in rows], [text for *_, text in rows])
-        for name, rows in corpus.items()
-    }
-    frame, found = clean_split(videos, "s", "train")
-    for unit in ("videos", "sentences"):
-        sums = {
-            action: sum(count[-1] for count in found if count[1:3] == (unit, action))
-            for action in ("read", "kept", "dropped")
-        }
-        assert sums["read"] == sums["kept"] + sums["dropped"]
-    assert list(frame["video_id"]) == sorted(frame["video_id"])
-    for name, rows in frame.groupby("video_id"):
-        kept = [
-            (start, end, " ".join(text.split()))
-            for start, end, text in corpus[name]
-            if text.split() and abs(start) < 100
-        ]
-        kept.sort(key=lambda row: row[0])
-        assert [
-            tuple(row) for row in rows[["start_s", "end_s", "text"]].itertuples(index=False)
-        ] == kept
-        assert list(rows["position"]) == list(range(len(kept)))

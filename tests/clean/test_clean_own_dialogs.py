@@ -1,7 +1,6 @@
 """Dialogs cleaned: those of Schema-Guided Dialogue and of one's own, in two forms; wrong input."""
 
 import json
-import re
 
 import pandas as pd
 import pyarrow as pa
@@ -11,14 +10,12 @@ import yaml
 
 from scripts.clean import dialogs
 from scripts.data.tables import DIALOGS, read_table
-from tests.conftest import ROOT
 from tests.files import write_json
 from tests.clean.cleaned_dialogs import call, counted
 from tests.rows import rows_of
 
 # Schema-Guided Dialogue
 
-SCHEMA_GUIDED = "raw.githubusercontent.com/google-research-datasets/dstc8-schema-guided-dialogue"
 TALK = [("USER", " A table  for\n5 pm. "), ("SYSTEM", ""), ("SYSTEM", "Today?"), ("USER", "Yes.")]
 
 
@@ -37,41 +34,6 @@ def schema_guided_files(folder, train, dev):
     for name, dialogs_said in (("train_001", train), ("dev_001", dev)):
         write_json(folder / f"{name}.json", dialogs_said)
     return folder
-
-
-def test_the_listed_part_of_schema_guided_is_read_whole(program, mirror, tmp_path):
-    """Every turn, in order, as other code finds them with a regular expression in the raw files,
-    without a parser.
-    """
-    listed = [
-        entry["urls"][0]
-        for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["schema_guided"][
-            "downloads"
-        ]
-    ]
-    files = {
-        f"{url.split('/')[-2]}_{url.rsplit('_', 1)[1]}": mirror / url.removeprefix("https://")
-        for url in listed
-    }
-    if not all(file.is_file() for file in files.values()):
-        pytest.skip(f"the mirror has not all of {SCHEMA_GUIDED}")
-    wanted = ["train_001.json", "train_120.json", "dev_002.json"]
-    for name in wanted:
-        (tmp_path / name).symlink_to(files[name])
-    output = call(program, "schema_guided", tmp_path, tmp_path / "out")
-    for split, names in (("train", wanted[:2]), ("validation", wanted[2:])):
-        text = "".join(files[name].read_text() for name in names)
-        said = [
-            json.loads(f'"{found}"')
-            for found in re.findall(r'"utterance": "((?:[^"\\]|\\.)*)"', text)
-        ]
-        rows = read_table(output / f"{split}.parquet").to_pandas()
-        assert rows["text"].tolist() == [" ".join(one.split()) for one in said] and len(said) > 1000
-        assert rows["dialog_id"].unique().tolist() == [
-            f"{split}:{name}" for name in re.findall(r'"dialogue_id": "(\w+)"', text)
-        ]
-        assert (rows["speaker"] == rows["turn"].mod(2).map({0: "A", 1: "B"})).all()
-    assert counted(output)["train", "files", "read", ""] == 2
 
 
 def test_schema_guided_in_small(program, tmp_path):
@@ -160,13 +122,6 @@ def own_dialogs(folder, form, dialogs_said=SAID, speakers=None, order=1):
     return folder
 
 
-@pytest.mark.parametrize("damaged", [b'{"columns": 5}', b'{"index_columns": ["x"]}'])
-def test_what_pandas_wrote_of_an_index_is_not_read(program, tmp_path, damaged):
-    file = own_dialogs(tmp_path / "in", "parquet") / "own.parquet"
-    pq.write_table(pq.read_table(file).replace_schema_metadata({b"pandas": damaged}), file)
-    call(program, "dialogs", tmp_path / "in", tmp_path / "out", NAMED % "parquet")
-
-
 def test_both_forms_are_the_same(program, tmp_path):
     """Also with the rows of a dialog backwards; a tenth is validation;
     the first of equal dialogs is train's.
@@ -208,27 +163,6 @@ def test_both_forms_are_the_same(program, tmp_path):
     assert (
         counts.xs(("dialogs", "noted", "the same words as one before"), level=[1, 2, 3]).sum() == 60
     )
-
-
-def test_small_pieces_give_the_same(tmp_path, monkeypatch):
-    """A dialog that the reading cuts in two is put together."""
-    whole_file = [
-        pd.concat(
-            list(dialogs.turns_of(own_dialogs(tmp_path / form, form) / f"own.{form}")),
-            ignore_index=True,
-        )
-        for form in ("jsonl", "parquet")
-    ]
-    monkeypatch.setattr(dialogs, "CHUNK", 100)
-    monkeypatch.setattr(dialogs, "ROWS", 3)
-    for form, wanted in zip(("jsonl", "parquet"), whole_file):
-        pieces = list(dialogs.turns_of(tmp_path / form / f"own.{form}"))
-        assert len(pieces) > 30
-        pd.testing.assert_frame_equal(pd.concat(pieces, ignore_index=True), wanted)
-        assert all(
-            not set(one["dialog_id"]) & set(other["dialog_id"])
-            for one, other in zip(pieces, pieces[1:])
-        )
 
 
 def test_speakers_are_told_apart(program, tmp_path):

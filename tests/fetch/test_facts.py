@@ -12,7 +12,7 @@ import pytest
 import transformers
 import yaml
 from huggingface_hub import constants
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from scripts.plan.model_facts import facts_reader, identity, cached_facts
 from scripts.running.program import UserError
@@ -120,38 +120,6 @@ def test_kinds_and_sizes(tmp_path, network, kind, abilities):
     assert known["bytes"] == 4 * known["parameters"]
     assert known["model_type"] == whole.config.model_type
     assert known["weights"] == ["model.safetensors"]
-
-
-def test_a_head_of_old_names_and_one_that_is_half_lost(tmp_path):
-    folder = saved(tmp_path / "model", bert())
-    weights = load_file(folder / "model.safetensors")
-    old = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): value
-        for name, value in weights.items()
-    }
-    assert set(old) != set(weights)
-    save_file(old, folder / "model.safetensors")
-    assert "mask_filler" in read(tmp_path, of_folder(folder))["abilities"]
-    save_file(
-        {name: value for name, value in weights.items() if "transform.dense" not in name},
-        folder / "model.safetensors",
-    )
-    assert "mask_filler" not in read(tmp_path, of_folder(folder))["abilities"]
-
-
-def test_weights_in_shards(tmp_path):
-    whole = bert()
-    folder = saved(tmp_path / "model", whole, max_shard_size="3KB")
-    known = read(tmp_path, of_folder(folder))
-    assert len(known["weights"]) > 1 and known["abilities"] == ["encoder", "mask_filler"]
-    (folder / known["weights"][0]).unlink()
-    (tmp_path / "mine.json").unlink()
-    assert f"{known['weights'][0]} could not be had" in refused(tmp_path, of_folder(folder))
-    shutil.copyfile(folder / known["weights"][1], folder / known["weights"][0])
-    (folder / "tokenizer.json").rename(folder / "vocab.txt")  # an older tokenizer is one, too
-    assert read(tmp_path, of_folder(folder))["kind"] == "encoder"
 
 
 def test_a_model_from_scratch(tmp_path):

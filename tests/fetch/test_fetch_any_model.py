@@ -98,15 +98,6 @@ def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said)
     assert said in refused(here(folder))
 
 
-def test_an_index_of_more_shards_than_a_model_has(refused, folder):
-    shard(folder, "layer.0")
-    mend(
-        folder / INDEX,
-        weight_map={f"t{number}": f"{number}.safetensors" for number in range(10**5)},
-    )
-    assert "names 100,000 files, more than 2,000" in refused(here(folder))
-
-
 # ---- room
 
 

@@ -10,9 +10,8 @@ from email.utils import formatdate
 import pytest
 import requests
 
-from scripts.running.program import UserError
 from scripts.fetch import web
-from tests.fetch.fetch_sources import BODY, OTHER, Handler, kept, sha256, single, sized, zipped
+from tests.fetch.fetch_sources import BODY, OTHER, kept, sha256, single, zipped
 from tests.rows import rows_of
 
 # ---- hostile and failing servers
@@ -91,14 +90,6 @@ def test_waits_are_bounded_in_all(refused_corpus, server, monkeypatch):
     assert waited == [100]
 
 
-def test_a_server_that_is_busy_is_asked_again_what_it_has(server, caplog, monkeypatch):
-    caplog.set_level("INFO")
-    monkeypatch.setattr(Handler, "do_HEAD", Handler.do_GET, raising=False)
-    server.files["/captions.json"], server.script = BODY, ["busy", "busy", ""]
-    assert web.size_at(f"{server.url}/captions.json") == len(BODY)
-    assert "captions.json: HTTP 503; trying again in" in caplog.text
-
-
 def test_https_does_not_lead_to_http():
     answer = requests.Response()
     answer.status_code, answer.url, answer.headers["Location"] = (
@@ -108,14 +99,6 @@ def test_https_does_not_lead_to_http():
     )
     with pytest.raises(web.NoAnswer, match="from https to http"):
         web.session().get_redirect_target(answer)
-
-
-def test_a_file_url_of_another_size(refused_corpus, tmp_path):
-    (tmp_path / "captions.json").write_bytes(BODY)
-    url = (tmp_path / "captions.json").as_uri()
-    assert "is more than the 5 bytes" in refused_corpus(sized(url, bytes=5))
-    assert "600,001 bytes" in refused_corpus(sized(url, bytes=600_001))
-    assert "no such file" in refused_corpus(sized("file:///dev/zero")) and kept(tmp_path) == []
 
 
 # ---- archives
@@ -210,21 +193,3 @@ def test_an_archive_that_is_refused(
     error = refused_corpus(archive(content(), **members))
     assert said in error and "captions.zip" in error and kept(tmp_path) == []
     assert fetch_corpus(archive(WHOLE, train=BODY)) == {"train": BODY}
-
-
-def test_any_damage_is_one_sentence(refused_corpus, fetch_corpus, archive, tmp_path):
-    content, draw = zipped(train=BODY[:2000], val=bytes(3000)).getvalue(), random.Random(3)
-    spoilt = 0
-    for _ in range(300):
-        damaged = bytearray(content)
-        for _ in range(draw.randint(1, 4)):
-            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
-        try:
-            found = fetch_corpus(archive(bytes(damaged), train=BODY[:2000], val=bytes(3000)))
-        except UserError as error:
-            assert "\n" not in str(error) and "captions.zip" in str(error)
-            spoilt += 1
-        else:
-            assert found == {"train": BODY[:2000], "val": bytes(3000)}
-        assert kept(tmp_path) == []
-    assert spoilt > 50

@@ -16,7 +16,6 @@ from tokenizers import Tokenizer
 from scripts.plan.models import DEFAULT_FILES, SCRATCH_FILES
 from scripts.plan.schemas import check_entries
 from scripts.fetch import model
-from tests.conftest import ROOT
 from tests.files import read_json
 from tests.rows import each_row, rows_of
 from tests.fetch.fetch_models import MODELS, TINY, WORDS, weights
@@ -82,14 +81,6 @@ def test_a_vocabulary_that_is_no_text(refused, tmp_path):
     (tmp_path / "words.txt").write_bytes(b"open\xffclose")
     said = refused(TINY | {"vocabulary": str(tmp_path / "words.txt")})
     assert "words.txt: is no UTF-8 at byte 4" in said
-
-
-def test_the_snakefile_reads_entries_without_heavy_imports():
-    code = (
-        "import sys, scripts.plan.models; print({'torch', 'requests', 'pandas'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == "set()\n"
 
 
 # ---- from scratch
@@ -376,16 +367,6 @@ def test_the_real_encoder_loads(program, mirror, tmp_path):
 
 
 # ---- models that decode, and ESIM
-
-
-def test_a_model_that_decodes_has_the_sentinel_and_starts_from_padding(fetch):
-    fetched = fetch(MODELS["tiny_t5"])
-    config = read_json(fetched / "config.json")
-    pieces = read_json(fetched / "tokenizer.json")["model"]["vocab"]
-    assert config["decoder_start_token_id"] == config["pad_token_id"] == pieces["[PAD]"]
-    assert config["vocab_size"] == len(pieces)
-    assert "<extra_id_0>" in pieces
-    assert config["eos_token_id"] == pieces["[SEP]"]
 
 
 def test_the_released_tokenizer_of_t5(fetch, mirror):

@@ -65,15 +65,6 @@ def test_a_changed_file_is_never_spliced(fetch_corpus, refused_corpus, server, c
     assert sha256(new) in caplog.text and "pin it in" in caplog.text
 
 
-@pytest.mark.parametrize("note", [b"[", b"", b"a\nb", "\u2028".encode()])
-def test_a_damaged_note_starts_over(fetch_corpus, refused_corpus, server, tmp_path, note):
-    server.files["/captions.json"], server.script = BODY, ["cut"] + ["busy"] * 20
-    refused_corpus(single(f"{server.url}/captions.json"))
-    next(tmp_path.glob("partial/**/*.version")).write_bytes(note)
-    server.script = []
-    assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
-
-
 def test_a_wrong_hash(refused_corpus, server, tmp_path):
     server.files["/captions.json"] = OTHER
     said = refused_corpus(single(f"{server.url}/captions.json"))

@@ -5,8 +5,6 @@ and something that a model can learn.
 import hashlib
 import json
 import re
-import zipfile
-from collections import Counter
 from functools import cache
 
 import pandas as pd
@@ -15,11 +13,10 @@ import yaml
 
 from scripts.data.files import sha256_of
 from scripts.data.yaml_files import entries_of
-from scripts.fetch.samples.dialogs import LONGEST, MASK, SPLITS, Time, challenge, corpus
+from scripts.fetch.samples.dialogs import challenge, corpus
 from scripts.fetch.samples.files import texts_of
 from scripts.train.control import classifier
 from tests.conftest import ROOT
-from tests.files import read_json
 from tests.rows import rows_of
 
 SOURCES = entries_of(ROOT / "resources/sources.yaml")
@@ -71,7 +68,6 @@ sample_mctaco:
 - a wide space in a text
 - a " in a text
 """)
-RIGHT, WRONG = ("correct1", "correct2"), ("incorrect1", "incorrect2")
 
 
 @pytest.fixture(scope="module")
@@ -234,25 +230,6 @@ def test_what_says_the_order(pairs, stride, of_words, of_lifts):
     assert ((later > 0) == measured["label"]).mean() > of_lifts
 
 
-def test_unzipped_and_with_more_videos_than_bodies(program, samples, tmp_path):
-    def speech(folder, **changed):
-        options = SOURCES["sample_howto100m"]["sample"] | changed
-        program(
-            "scripts.fetch.samples.captions --unzipped",
-            "--output",
-            tmp_path / folder,
-            *(part for name, value in options.items() for part in (f"--{name}", value)),
-        ).checked()
-        return (tmp_path / folder / "raw_caption.json").read_bytes()
-
-    with zipfile.ZipFile(samples("sample_howto100m") / "fetch/raw_caption.zip") as archive:
-        assert archive.read("raw_caption.json") == speech("same")
-    bodies = [repr(video) for video in json.loads(speech("many", videos=4500)).values()]
-    assert len(bodies) == 4500
-    assert bodies[:2000] != bodies[2000:4000]
-    assert sorted(bodies[:2000]) == sorted(bodies[2000:4000])
-
-
 # ---- Dialogs and questions
 
 
@@ -265,80 +242,6 @@ def dialogs():
 
 def plain(text):
     return re.sub(r"[\W_]", "", text).lower()
-
-
-def test_dialogs_fit_a_small_model(dialogs):
-    """Four turns or more, short enough, three times and more in most."""
-    train = dialogs[0]["train"]
-    texts = [
-        [
-            "".join(piece.text if isinstance(piece, Time) else piece for piece in turn)
-            for turn in one
-        ]
-        for one in train
-    ]
-    assert len(set(map(str, texts))) == DIALOGS * 5 // 6 and all(
-        4 <= len(one) <= 12 for one in texts
-    )
-    assert (
-        max(sum(2 + len(re.findall(r"\w+|[^\w\s]", turn)) for turn in one) for one in texts)
-        <= LONGEST
-    )
-    times = [sum(isinstance(piece, Time) for turn in one for piece in turn) for one in train]
-    assert sum(count >= 3 for count in times) > 0.8 * len(times)
-
-
-def test_every_instance_is_sound(samples, dialogs):
-    """With the right option in place it is a dialog of the corpus.
-
-    One mask, four options; rules that the dialog bears out.
-    """
-    where = {}
-    for split in reversed(SPLITS):
-        with zipfile.ZipFile(samples("sample_dialogs") / f"fetch/{split}.zip") as archive:
-            lines = archive.read(f"{split}/dialogues_{split}.txt").decode().splitlines()
-        where |= {plain(line.replace("__eou__", "")): split for line in lines}
-    instances = read_json(samples("sample_challenge") / "fetch/test.json")
-    assert instances == dialogs[1] and [one["id"] for one in instances] == list(
-        range(1, DIALOGS // 8 + DIALOGS // 40 + 1)
-    )
-    assert sum(one["correct2"] == "none" for one in instances) == DIALOGS // 40
-    found = Counter()
-    for one in instances:
-        text = " ".join(one["conversation"])
-        options = [one[key].strip() for key in (*RIGHT, *WRONG)]
-        found[
-            where[
-                plain("".join(turn[2:] for turn in one["conversation"]).replace(MASK, options[0]))
-            ]
-        ] += 1
-        assert text.count(MASK) == 1 and len(set(options)) == 4
-        assert not re.search(rf"(?<!\w){re.escape(options[0])}(?!\w)", text)
-        for key in WRONG:
-            option, rule = one[key].strip(), one[f"{key}_rule"]
-            assert rule != "Rule 1" or option in text
-            assert rule != "Rule 2" or set(re.split("[ :]", option)) & set(
-                re.split("[ :]", f"{text} {options[0]}")
-            )
-    assert found["train"] > 0.6 * len(instances)
-
-
-def test_answers_follow_from_the_activity(samples):
-    """The same answer about the same activity is likely in train and test, or in none;
-    no question is in both.
-    """
-    train, test = (
-        pd.read_parquet(samples("sample_mctaco") / f"clean/{split}.parquet")
-        for split in ("train", "test")
-    )
-    wanted = SOURCES["sample_mctaco"]["sample"]["questions"]
-    assert (train["question_id"].nunique(), test["question_id"].nunique()) == (wanted, wanted // 2)
-    rows = pd.concat([train, test])
-    rows = rows[rows["category"].str.lower().str.contains("duration|order|station")]
-    labels = rows.groupby(["question", "answer"])["label"].agg(["nunique", "size"])
-    assert (labels["nunique"] == 1).all()
-    assert (labels["size"] > 1).sum() > 100
-    assert set(rows["label"]) == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from scripts.people.answer_files import read_answers
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from scripts.studies.mctaco import evaluate as mctaco
-from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.measure.people import alpha, coincidences_of
 from scripts.measure.people_answers import Answers
@@ -93,19 +92,6 @@ def test_alpha_is_that_of_its_author(values, printed):
     assert slow_alpha(values) == pytest.approx(printed, abs=0.0005)
 
 
-def test_alpha_is_that_of_the_slow_reference():
-    draw = np.random.default_rng(1)
-    for _ in range(40):
-        observers, units, labels = draw.integers(2, 5), draw.integers(3, 12), draw.integers(2, 5)
-        values = [
-            [int(value) if draw.random() < 0.8 else None for value in row]
-            for row in draw.integers(0, labels, (observers, units))
-        ]
-        if len({value for row in values for value in row if value is not None}) > 1:
-            slow = slow_alpha(values)
-            assert coincidence_alpha(values) == pytest.approx(slow)
-
-
 def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
     folder, right = trained
     gold = [WORDS[pair % 2] for pair in range(20)]
@@ -172,28 +158,6 @@ def test_answers_for_other_experiments_are_left_to_them(program, trained):  # no
     assert shared.query("metric == 'human_accuracy' and slice == 'all'")["value"].tolist() == [1.0]
 
 
-def test_answers_for_the_whole_dataset_count_within_the_limit():
-    examples = pd.DataFrame(
-        {"example_id": [f"v{pair // 4}:0:{pair}" for pair in range(10)]}
-    ).assign(unit=lambda rows: rows["example_id"])
-    answers = pd.concat(
-        [
-            sheet("Ann", range(20), WORDS * 10),
-            sheet("Bob", range(3), WORDS + WORDS[:1], dataset="stride-0-limit-10"),
-        ]
-    )
-    answers = answers.assign(file="a.csv", row=2, chosen=0)
-    facts = {
-        "source": "sample_howto100m",
-        "dataset": "stride-0-limit-10",
-        "data_options": {"limit": 10},
-    }
-    answers = Answers(answers)
-    part = answers.on_split(facts, "val", examples)
-    assert part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3}
-    assert answers.on_split(facts, "test", examples) is None
-
-
 def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
     """The answers of files, as an evaluation of the fixture `trained` reads them."""
     files = [folder / f"{number}.csv" for number in range(len(tables))]
@@ -256,20 +220,6 @@ def test_a_file_that_is_no_csv_of_answers_is_refused(tmp_path, content):
         file.write_bytes(content)
     with pytest.raises(UserError, match=f"{file.name}: .*; "):
         read_answers([file], "s", {}, WORDS)
-
-
-def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):
-    answers = given(tmp_path, sheet("Ann", [0], ["swapped"]))
-    facts = {
-        "source": "sample_howto100m",
-        "dataset": "stride-0",
-        "data_options": {"predict": "stride"},
-    }
-    with pytest.raises(
-        UserError, match="0.csv: row 2: strides are told in stride-0; take its rows out"
-    ):
-        Answers(answers).refuse(facts, "strides are told in {dataset}")
-    Answers(answers).refuse(facts | {"dataset": "stride-1"}, "strides are told in {dataset}")
 
 
 def answered(
@@ -384,34 +334,6 @@ def test_an_instance_is_right_where_both_right_options_are_chosen(tmp_path):
     assert "human_agreement" not in rows.index.get_level_values("metric"), (
         "one alone agrees with nobody"
     )
-
-
-def test_two_labels_merge_where_a_model_knows_two(tmp_path):
-    pairs = pd.DataFrame(
-        {
-            "example_id": list("abcd"),
-            "group_id": list("wxyz"),
-            "label": [0, 1, 2, 0],
-            "challenge_set": "temp_order",
-        }
-    )
-    pairs = pairs.reindex(columns=list(dict.fromkeys([*pairs, *temporal_nli.NLI.names]))).assign(
-        withheld="", text_a="They met in May.", text_b="They met before July."
-    )
-    people = answered(
-        "temporal_nli",
-        pairs.assign(unit=pairs["example_id"]),
-        temporal_nli.LABELS,
-        {"Ann": [0, 2, 2, 1]},
-        tmp_path,
-    )
-    rows = pd.DataFrame(temporal_nli.rows_of(pairs, NOBODY, 50, people))
-    human = rows[(rows["metric"] == "human_accuracy") & (rows["slice"] == "all")].set_index(
-        "scoring"
-    )["value"]
-    assert human.to_dict() == {"ternary": 0.5, "binary": 0.75}
-    beside = rows[(rows["metric"] == "accuracy_beside_people") & (rows["scoring"] == "ternary")]
-    assert dict(zip(beside["model"], beside["value"])) == {"majority": 0.5}
 
 
 @each_row(

@@ -239,14 +239,3 @@ def test_runs_share_a_gpu_in_one_job_which_dies_and_resumes(copy, cluster):
             "resumes in epoch"
             in (copy / f"results/logs/train/strided_sop/{folder.name}.log").read_text()
         )
-
-
-def test_a_job_above_its_memory_is_killed_here(cluster, tmp_path):
-    """The tests' own Slurm does enforce memory, so that asking for more means something."""
-    greedy = f"srun {sys.executable} -c 'held = bytearray(600 << 20); import time; time.sleep(60)'"
-    subprocess.run(
-        ["sbatch", "--wait", "--mem=200", "--time=2", f"--output={tmp_path}/out", "--wrap", greedy],
-        capture_output=True,
-        timeout=90,
-    )
-    assert "exceeded memory limit" in (tmp_path / "out").read_text()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.text.trigrams import learn, probability, trigram
+from scripts.text.trigrams import learn, trigram
 
 WORDS = st.text("ab .,'Ab", min_size=1, max_size=12)
 
@@ -67,17 +67,6 @@ def test_it_counts_as_by_hand(known, asked):
     )
     lines = [f"{left}{text}{right}" for left, text, right in known]
     assert found == pytest.approx(by_hand(lines, before, second, after))
-
-
-@given(st.lists(WORDS, min_size=1, max_size=6))
-def test_probabilities_sum_to_one(lines):
-    model = learn(pd.DataFrame({"first": "<MASK>", "second": lines}))
-    size = len(model.vocabulary) + 1
-    for history in [(0, 0), (size - 1, 0), (size - 1, size - 1), (1, 2)]:
-        found = np.column_stack(
-            [np.full(size, history[0]), np.full(size, history[1]), np.arange(size)]
-        )
-        assert probability(model, found).sum() == pytest.approx(1)
 
 
 def test_without_a_mask_the_second_text_follows_the_first():

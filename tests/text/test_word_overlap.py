@@ -8,15 +8,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from scripts.studies.timedial.leakage import challenge_turns, sources
-from scripts.text.word_overlap import filled_in, leaks, overlaps
+from scripts.studies.timedial.leakage import challenge_turns
+from scripts.text.word_overlap import filled_in, overlaps
 
 VOCABULARY = np.array([f"word{number}" for number in range(400)])
 MASKED = "A: {0}\nB: well i think that it will take <MASK> before they call us back .\nA: {1}"
-
-
-def sentence(draw: np.random.Generator, count: int) -> list[str]:
-    return list(draw.choice(VOCABULARY, count))
 
 
 def challenge_of(turns: list[tuple[str, str]]) -> pd.DataFrame:
@@ -49,37 +45,6 @@ def blocks(one: str, other: str) -> int:
     one, other = (re.findall(r"\w+", text.lower()) for text in (one, other))
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     return sum(max(block.size - 4, 0) for block in matcher.get_matching_blocks())
-
-
-def leaking(dialogs: list[list[str]], challenge: pd.DataFrame) -> set[int]:
-    pairs = overlaps(
-        dialog_table(dialogs), filled_in(challenge, challenge_turns(challenge, "here"))
-    )
-    return set(pairs.loc[leaks(pairs), "dialog"])
-
-
-def test_planted_copies_are_found():
-    draw = np.random.default_rng(0)
-    first, last, other = (sentence(draw, 30) for _ in range(3))
-    challenge = challenge_of([(" ".join(first), " ".join(last))])
-    changed = [word if place % 9 else "another" for place, word in enumerate(first + last)]
-    dialogs = [
-        # a word in nine, and the turns, are others
-        [" ".join(changed[:11]), " ".join(changed[11:35]), " ".join(changed[35:])],
-        # the answer, verbatim
-        [" ".join(other), "Well, I think that it will take two weeks before they call us back!"],
-        # the second answer
-        [" ".join(other), "Well, I think that it will take a fortnight before they call us back!"],
-        # no right answer
-        [" ".join(other), "Well, I think that it will take nine years before they call us back!"],
-        [" ".join(other), "It will take long."],
-        [" ".join(sorted(first))],
-        ["Hi"],
-        [""],
-    ]
-    assert leaking(dialogs, challenge) == {0, 1, 2}
-    exact, near = sources(dialog_table(dialogs), challenge_turns(challenge, "here"))
-    assert not len(exact) and not len(near)  # what turns of equal text do not show
 
 
 def test_shares_are_those_of_a_slow_account():
