@@ -193,7 +193,6 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             csv([good[0], f"{ids[1]},perhaps", *good[2:]]),
             "row 3: label 'perhaps' is none of " + ", ".join(SETS[study]),
         ),
-        ("f.csv", csv([good[0], f",{label}", *good[2:]]), "row 3: its example_id is ''"),
         (
             "g.csv",
             csv([good[0], f"{ids[1]},{label},3", *good[2:]]),
@@ -209,11 +208,6 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             "\n".join(scores).replace(",0.5", ",nan", 1),
             f"row 2: {SETS[study][0]} is 'nan', not a finite number",
         ),
-        (
-            "j.csv",
-            "\n".join(scores).replace(",0.5", ",1e999", 1),
-            f"row 2: {SETS[study][0]} is '1e999', not a finite number",
-        ),
         ("l.csv", "", "its first line is empty"),
         ("n.jsonl", "\n".join([*lines[:2], "3"]), "line 3 is no object like"),
         (
@@ -221,13 +215,11 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             "\n".join([*lines[:2], lines[2].replace("0.5", "NaN", 1), *lines[3:]]),
             "line 3: " + SETS[study][0] + " is nan",
         ),
-        ("r.jsonl", "\n".join([*lines[:2], lines[2][:-1]]), "line 3: broken JSON"),
         (
             "t.jsonl",
             "\n".join([*lines[:2], json.dumps({"example_id": 7, "scores": first}), *lines[3:]]),
             "line 3: its example_id is 7",
         ),
-        ("w.csv", "x" * 200_000 + "\n1\n", "its first line is no header"),
         # Numbers that 32 bits do not tell apart: a tie that the file does not have.
         ("y.csv", "\n".join(merged), f"the scores of {ids[0]} differ"),
     ]

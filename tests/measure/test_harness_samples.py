@@ -6,7 +6,6 @@ tests/workflow/test_harness.py asks the harness itself.
 
 import hashlib
 import json
-import math
 from pathlib import Path
 
 import pandas as pd
@@ -225,54 +224,3 @@ def test_wrong_samples_are_refused_in_one_sentence(program, tasks, tmp_path):
     done = measure(program, other, place, file, ok=False)
     assert f"is of the study {study}, not {other}" in done.stderr
     assert not (tmp_path / "results/external").exists()
-
-
-@pytest.mark.parametrize("tasks", ["temporal_nli"], indirect=True)
-def test_a_template_and_a_cache_are_told(program, tasks, tmp_path):
-    study, folder, files = tasks
-    lines = [sample(number, doc) for number, doc in enumerate(docs_of(files[0]))]
-    for line in lines:
-        sent = line["arguments"]["gen_args_0"]
-        sent["arg_0"] = f"<user>{sent['arg_0'].strip()}<assistant>\n"
-    file = write_lines(lines, tmp_path / "samples.jsonl")
-    cached = results("me/mine")
-    cached["config"]["use_cache"] = "cache"
-    write_json(tmp_path / "results_1.json", cached)
-    said = measure(program, study, folder, file, name="mine").stderr
-    assert f"{len(lines)} contexts were sent inside more text" in said
-    assert "was run with --use_cache" in said
-    (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
-    assert read_json(kept)["harness"]["wrapped_contexts"] == len(lines)
-
-
-def test_a_score_by_bytes(program, tmp_path):
-    """Of a wording of one's own, whose text decides by itself where the threshold lies."""
-    folder = tmp_path / "results/build/mctaco/sample/default"
-    write_dataset("mctaco", folder)
-    prompts = {
-        f"likelihood{end}": {
-            "score": "byte",
-            "threshold": "train",
-            "wordings": dict.fromkeys(["plain", "answer"], {"likely": f"{before}| {{text_b}}"}),
-        }
-        for end, before in (("", "{text_a}"), ("_blind", ""))
-    }
-    write_tasks(program, "mctaco", folder, tmp_path, **prompts)
-    (task,) = tmp_path.glob("asked/tasks/*_test_likelihood_plain.jsonl")
-    docs = docs_of(task)
-    # A likelihood of a byte that is the higher the more a text is right, whatever its length.
-    right = {row["example_id"]: row["label"] for row in examples("mctaco")[0]}
-    lines = [
-        sample(number, doc, str(-len(doc["text"].encode()) * (2 - 0.5 * known)))
-        for number, doc in enumerate(docs)
-        if math.isfinite(known := right[doc["example_id"].removeprefix("train-")])
-    ]
-    file = write_lines(lines, tmp_path / "samples.jsonl")
-    done = measure(program, "mctaco", folder, file)
-    exact = next(line for line in done.stdout.splitlines() if line.startswith("exact match "))
-    assert exact.split()[2] == "100.00"
-    half = [line for line in lines if line["doc"]["part"] == "test"]
-    assert len(half) == len(lines) / 2
-    file = write_lines(half, tmp_path / "half.jsonl")
-    said = measure(program, "mctaco", folder, file, ok=False).stderr
-    assert "has no rows of the training split, which choose the threshold" in said

@@ -21,9 +21,8 @@ from scripts.measure.intervals import (
     student_t,
     wilson,
 )
-from scripts.measure.bootstrap import BLOCKS, by_block, resampling
+from scripts.measure.bootstrap import BLOCKS, resampling
 from scripts.measure.tally import Replicate, Tally, draws_of, metric_rows, share, sums_by_group
-from scripts.studies.temporal_nli.evaluate import METRICS, counts_of, weighted_f1
 from tests.rows import each_row
 
 MASK = 2**64 - 1
@@ -139,23 +138,6 @@ def test_seeds_widen_the_mean_and_not_a_single_seed():
     assert all(row["draws"] is None for row in single)
 
 
-def test_what_seeds_do_on_single_groups_counts_once():
-    """Against sums of squares of two ways, seeds by groups: where seeds differ by chance alone,
-    nothing is left; where one is better everywhere, nothing is taken away.
-    """
-    draw, groups = np.random.default_rng(5), np.arange(3000)
-    chance = [(draw.random(3000) < 0.6).astype(float) for _ in range(4)]
-    better = [np.where(draw.random(3000) < shift, 1.0, chance[0]) for shift in (0, 0.1, 0.2, 0.3)]
-    for values in (chance, better):
-        mean = rows_of(values, groups, [1, 2, 3, 4], resamples=2000)[-1]
-        table = np.stack(values)
-        interaction = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
-        on_groups = (interaction**2).sum() / (3 * 2999) / 3000
-        wanted = max(0, table.mean(1).var(ddof=1) - on_groups)
-        assert mean["sd_beyond_groups"] ** 2 == pytest.approx(wanted, abs=1e-5)
-        assert mean["sd_beyond_groups"] <= mean["sd"]
-
-
 def test_wordings_are_no_sample():
     """The interval of their mean is over groups alone; that of seeds is wider."""
     draw, groups = np.random.default_rng(2), np.arange(2000) // 2
@@ -215,49 +197,6 @@ def test_draws_pair_by_id_in_any_order_and_beside_any_others():
     )
 
 
-def test_groups_beyond_the_blocks_share_weights(monkeypatch):
-    """Very many groups: as many weights as blocks, and an interval as wide
-    as the groups themselves give.
-    """
-    monkeypatch.setattr("scripts.measure.bootstrap.BLOCKS", 256)
-    values = (np.random.default_rng(5).random(20_000) < 0.7).astype(float)
-    drawn = resampling(range(20_000), 500)
-    assert drawn.weights.shape == (256, 500) and by_block(values, drawn).sum() == values.sum()
-    (row,) = metric_rows(
-        [Tally("all", {"accuracy": share}, values[None], np.ones(20_000))], [], drawn
-    )
-    assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(
-        1.97 * np.sqrt(0.7 * 0.3 / 20_000), rel=0.2
-    )
-    assert row["groups"] == 20_000 and row["effective_groups"] == pytest.approx(256, rel=0.05)
-
-
-def test_groups_without_examples_take_no_part():
-    sums, counts = np.array([[1.0, np.nan, 2.0]]), np.array([2, 0, 3])
-    with_empty, without = (
-        metric_rows(
-            [Tally("kind=date", {"accuracy": share}, *parts)], [Replicate(1)], resampling(ids, 100)
-        )
-        for parts, ids in (((sums, counts), "abc"), ((sums[:, [0, 2]], counts[[0, 2]]), "ac"))
-    )
-    assert with_empty == without and with_empty[0]["groups"] == 2 and with_empty[0]["value"] == 0.6
-    none = Tally("none", {"accuracy": share}, sums, np.zeros(3, int))
-    assert metric_rows([none], [Replicate(1)], resampling("abc", 100)) == []
-
-
-def test_metrics_are_the_same_of_sums_of_any_scale():
-    """A draw's sums are weighted: no metric may mind whether they are whole or below one."""
-    draw = np.random.default_rng(6)
-    counts = counts_of(
-        draw.integers(0, 3, 500), draw.integers(0, 2, 500), np.zeros(500, int), 3, 1
-    )[0]
-    for metric in METRICS.values():
-        assert metric(counts * 1e-3, np.float64(0.5)) == pytest.approx(
-            metric(counts, np.float64(500))
-        )
-    assert weighted_f1(np.array([[4, 0, 0]] * 3), np.float64(4)) == 1
-
-
 def test_an_interval_stays_within_a_share_and_around_its_value():
     draw = np.random.default_rng(7)
     for value in (0.001, 0.5, 0.999, 0.0, 1.0):
@@ -285,13 +224,6 @@ def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
     """
     covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
     assert 91 <= covered <= below and width < 100
-
-
-def test_an_interval_that_is_too_narrow_covers_less(monkeypatch):
-    """What the simulation must be able to see."""
-    monkeypatch.setattr("scripts.measure.intervals.student_t", lambda freedom: 1.5)
-    covered, _ = coverage(World(3, 0.8, 1), 250, 200)
-    assert covered < 88
 
 
 @pytest.mark.slow

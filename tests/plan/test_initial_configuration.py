@@ -4,23 +4,10 @@ names it changes, and what is refused.
 
 import json
 
-import pytest
 import yaml
 
-from scripts.plan.configuration import resolve
-from scripts.running.program import UserError
-from scripts.plan.schemas import check, schema
 from tests.rows import each_row, texts_of
-from tests.plan.test_configuration import (
-    MODELS,
-    SOURCES,
-    STUDIES,
-    default,
-    overlaid,
-    plan,
-    read,
-    refused,
-)
+from tests.plan.test_configuration import default, overlaid, plan, read, refused
 
 SOP = yaml.safe_load("""
 study: strided_sop
@@ -32,12 +19,6 @@ models: [tiny_bert]
 MCTACO = yaml.safe_load("""
 study: mctaco
 data: {source: sample_mctaco}
-models: [tiny_bert]
-seeds: [1]
-""")
-NLI = yaml.safe_load("""
-study: temporal_nli
-data: {source: generated, challenge_set: temp_order}
 models: [tiny_bert]
 seeds: [1]
 """)
@@ -138,28 +119,6 @@ def test_another_beginning_is_another_run_and_none_is_as_before():
     assert not (names[0] | names[1]) & (set(before.runs) - controls)
 
 
-def test_a_stage_is_begun_with_like_any_run():
-    stage = yaml.safe_load("""
-        study: timedial
-        data: {source: sample_dialogs}
-        models: [tiny_bert]
-        methods: [mlm]
-        seeds: [1]
-    """)
-    [(one, start)] = starts(
-        plan(configured(["fill"], stage=stage, fill=MCTACO | {"initial": "stage"})), "fill"
-    )
-    assert start["method"] == "mlm" and one["made_by"].startswith("sample_dialogs")
-    by_model = plan(
-        configured(
-            ["fill"], sample_dialogs_mlm=stage, fill=MCTACO | {"models": ["tiny_bert_dialogs"]}
-        )
-    )
-    assert len(starts(by_model, "fill")) == 1
-    assert by_model.initials == {"sample_dialogs_mlm"}
-    assert list(by_model.maker_of) == ["tiny_bert_dialogs"]
-
-
 @each_row(
     "change, said",
     texts_of("""
@@ -209,16 +168,3 @@ def test_objectives_make_other_runs_and_no_weight_makes_none():
 )
 def test_objectives_that_cannot_be_are_one_sentence(experiment, training, said):
     assert said in refused(configured(["one"], one=experiment | {"training": read(training)}))
-
-
-def test_a_decoder_is_refused_where_its_kind_is_known():
-    config = configured(["one"], one=weighed(mlm=1) | {"models": ["tiny_gpt"]})
-    facts = {"kind": "decoder", "abilities": ["decoder"], "weights": True}
-    with pytest.raises(UserError, match="tiny_gpt is no encoder, so it has no masks to fill"):
-        resolve(
-            check(config, schema("config")),
-            SOURCES,
-            MODELS,
-            STUDIES,
-            facts=lambda name, entry, needed: facts,
-        )

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from scripts.plan.configuration import resolve
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
@@ -17,7 +15,7 @@ from scripts.plan.prompts import prompts_of
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
 from tests.rows import each_row, texts_of
-from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, VALUES, default, overlaid, read
+from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, default, overlaid, read
 
 ENCODER, MASKED = ["encoder"], ["encoder", "mask_filler"]
 DATA = yaml.safe_load("""
@@ -315,47 +313,6 @@ def test_few_shot_examples_are_drawn_by_seed():
     assert all("shots" not in json.loads(run.settings)["training"] for run in trained.runs.values())
 
 
-def test_limit_is_an_option_of_every_dataset_but_of_a_stage():
-    assert {
-        json.loads(dataset.options)["limit"]
-        for dataset in probe(["decoder"], limit=200).datasets.values()
-    } == {200}
-    assert all(
-        dataset.name.endswith("limit-200")
-        for dataset in probe(["decoder"], limit="200").datasets.values()
-    )
-    of_mctaco = probe(
-        ["decoder"], ("mctaco",), limit=200, experiments={"mctaco": {"data": {"limit": 7}}}
-    )
-    assert [dataset.name for dataset in of_mctaco.datasets.values()] == ["limit-7"]
-    made = planned(overlaid(default(), {"run": ["sample_dialogs_fill"], "limit": 20}))
-    [stage] = [made.runs[run] for run in made.maker_of.values()]
-    assert "limit" not in stage.dataset.name
-    assert all(
-        "limit-20" in made.runs[run].dataset.name for run in made.experiments["sample_dialogs_fill"]
-    )
-
-
-def test_a_model_of_a_stage_fills_masks():
-    config = overlaid(
-        default(),
-        {
-            "model": "tiny_bert_dialogs",
-            "run": ["timedial"],
-            "experiments": {
-                **PROBE,
-                "sample_dialogs_mlm": default()["experiments"]["sample_dialogs_mlm"],
-            },
-        },
-    )
-    plan = planned(
-        config,
-        lambda name, entry, needed: {"kind": "encoder", "abilities": ["encoder"], "weights": []},
-    )
-    assert {"classify", "fill_zero_shot", "likelihood"} <= asked(plan)["timedial"]
-    assert list(plan.maker_of) == ["tiny_bert_dialogs"]
-
-
 def named(asked, models=MODELS, here: Path = ROOT, root: Path = ROOT):
     names, models, notes = probed_models(asked, models, root, here)
     return names, {name: models[name] for name in names}, notes
@@ -472,50 +429,3 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
 )
 def test_a_broken_entry_of_the_configuration_is_refused_though_nothing_uses_it(change, said):
     assert said in refused(planned, overlaid(default(), read(change)))
-
-
-NAMED = st.sampled_from(
-    [
-        "minilm",
-        "me/mine",
-        "me/mine@v1",
-        "..",
-        "./",
-        "~nobody/x",
-        "~",
-        "/",
-        "a//b",
-        "me/mine@",
-        "@main",
-        "n" * 300,
-        "./" + "n" * 3000,
-    ]
-)
-
-
-@settings(suppress_health_check=list(HealthCheck), derandomize=True)
-@given(
-    key=st.sampled_from("model limit fine_tune models sources".split()),
-    value=VALUES
-    | NAMED
-    | st.lists(NAMED, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["minilm", "mine", "activitynet"]),
-        VALUES | st.just(OWN["mine"]),
-        max_size=2,
-    ),
-)
-def test_any_value_of_a_probe_gives_a_plan_or_one_sentence(key, value):
-    config = default() | {"model": "minilm", "run": ["mctaco"], "experiments": PROBE} | {key: value}
-    try:
-        plan = planned(
-            config,
-            lambda name, entry, needed: {
-                "kind": "decoder",
-                "abilities": ["decoder"],
-                "weights": ["x"],
-            },
-        )
-        assert {run.study for run in plan.runs.values()} == {"mctaco"}
-    except UserError as error:
-        assert "\n" not in str(error) and 20 < len(str(error)) < 1500

@@ -1,21 +1,15 @@
 """The files of resources/ and the presets keep to their schemas."""
 
-import os
-import time
-
 import jsonschema
 import pytest
 import yaml
 from referencing import Registry, Resource
 
-from scripts.data.files import Hashes, sha256_of
 from scripts.running.program import UserError
 from scripts.plan.schemas import VALIDATOR, check_entries, check_study, schema
-from scripts.data.studies import items_in
 from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.registers import FIGURES, MODELS, SOURCES, STUDIES
-from tests.files import read_json
 from tests.rows import rows_of
 
 FILES = {
@@ -70,15 +64,6 @@ def test_schemas_are_schemas_and_explain_every_key(file):
         ) and file.stem == "config.schema":
             assert {"minimum", "exclusiveMinimum"} & set(part)
             assert "maximum" in part, f"{'.'.join(path)} has no bounds"
-
-
-def test_options_of_the_data_are_schemas():
-    for study in RESOURCES["studies"].values():
-        for option, entry in study["data"].items():
-            jsonschema.Draft202012Validator.check_schema(entry)
-            for other, condition in entry.get("only_where", {}).items():
-                assert other in {"kind", *study["data"]}, option
-                jsonschema.Draft202012Validator.check_schema(condition)
 
 
 @pytest.mark.parametrize(
@@ -143,52 +128,3 @@ def test_files_that_are_no_yaml(tmp_path, text, said):
     assert said in str(refused.value) and "\n" not in str(refused.value)
     with pytest.raises(UserError, match="cannot be read"):
         read_yaml(tmp_path / "g.yaml")
-
-
-@pytest.fixture
-def local(tmp_path):
-    (tmp_path / "table.csv").write_text("a,b")
-    os.utime(tmp_path / "table.csv", (1e9, 1e9))
-    return tmp_path
-
-
-def test_a_local_file_is_hashed_once(local, monkeypatch):
-    file, memory, hashed = local / "table.csv", local / "fetch/.hashes.json", []
-    monkeypatch.setattr(
-        "scripts.data.files.sha256_of", lambda file: hashed.append(file) or sha256_of(file)
-    )
-
-    def asked(place=memory) -> bool:
-        hashes = Hashes(place)
-        found = hashes.sha256(file)
-        hashes.write()
-        return found == sha256_of(file)
-
-    assert asked() and asked() and asked() and len(hashed) == 1
-    file.write_text("c,d")
-    os.utime(file, (1e9 + 1, 1e9 + 1))
-    assert asked() and len(hashed) == 2
-    for damaged in (
-        "",
-        "[]",
-        "{",
-        f'{{"{file}": 3}}',
-        f'{{"{file}": [3, null, null]}}',
-        f'{{"{file}": [3, 1000000001000000000, null]}}',
-    ):
-        memory.write_text(damaged)
-        assert asked()
-    assert read_json(memory)[str(file)][2] == sha256_of(file)
-    os.utime(file, (time.time(), time.time()))
-    memory.unlink()
-    assert asked() and not memory.exists(), "what has just changed is not remembered"
-    (local / "in the way").write_text("")
-    assert asked(local / "in the way/hashes.json"), "where nothing can be remembered it is hashed"
-
-
-@pytest.mark.parametrize("text", ["a: 1", "- 7", "- {name: one}\n- just text"])
-def test_a_list_of_figures_holds_items(text, tmp_path):
-    file = tmp_path / "figures.yaml"
-    file.write_text(text)
-    with pytest.raises(UserError, match=r"figures\.yaml: must be a list of items"):
-        items_in(file, "mctaco")
