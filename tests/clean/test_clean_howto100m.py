@@ -13,7 +13,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import psutil
 import pyarrow as pa
@@ -22,7 +21,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.clean.howto100m import VIDEOS, clean_batch, without_rolling
+from scripts.clean.howto100m import VIDEOS, clean_batch
 from scripts.clean.howto100m_videos import Video, Videos, as_batch
 from scripts.data.files import sha256_of
 from scripts.data.keyed import keyed_uniform
@@ -493,27 +492,6 @@ def test_memory_does_not_grow_with_the_file(written, tmp_path):
 
 
 # The vectorised steps against plain loops
-
-some_text = st.text(st.sampled_from("ab "), min_size=1, max_size=4) | st.text(
-    min_size=1, max_size=2
-)
-
-
-@given(st.lists(st.tuples(st.integers(0, 1), some_text), max_size=9), st.integers(0, 2))
-def test_rolling_captions_as_in_a_loop(rows, skipped):
-    """From the last caption to the first: one stays that the next one that stays neither repeats
-    nor goes on from.
-    """
-    rows = sorted(rows, key=lambda row: row[0])
-    stay = []
-    for video, text in reversed(rows):
-        if not (stay and stay[-1][0] == video and f"{stay[-1][1]} ".startswith(f"{text} ")):
-            stay.append((video, text))
-    texts = pa.array(["x"] * skipped + [text for _, text in rows], pa.string()).slice(skipped)
-    found = without_rolling(
-        texts, np.array([video for video, _ in rows], int), np.arange(len(rows))
-    )
-    assert [rows[row] for row in found] == stay[::-1]
 
 
 @given(corpora.filter(len))

@@ -1,12 +1,10 @@
-"""scripts.fetch.source on devices that are full or belong to someone else."""
+"""scripts.fetch.source on devices that are full."""
 
 import os
 import subprocess
-import sys
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.files import write_yaml
 from tests.fetch.fetch_sources import BODY, OTHER, sized, zipped
 
@@ -63,38 +61,3 @@ def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
     program(*corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path)).refused(
         str(tmp_path / "partial")
     )
-
-
-AS_NOBODY = """
-# what zipfile takes when it opens one, which nobody may be unable to read
-import encodings.cp437, os, sys
-from scripts.running.program import execute
-from scripts.fetch.source import arguments, main
-if os.geteuid() == 0:
-    os.setgroups([]), os.setgid(65534), os.setuid(65534)
-execute(main, arguments().parse_args(sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize("place", ["partial", "out"])
-def test_a_folder_of_another_user(archive, tmp_path, place):
-    """As nobody, where the tests run as root, whom nothing is refused."""
-    _, *words = corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path)
-    for parent in [
-        tmp_path,
-        *(parent for parent in tmp_path.parents if "pytest-of-" in str(parent)),
-    ]:
-        parent.chmod(0o755)
-    for folder in ("partial", "out"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder).chmod(0o555 if folder == place else 0o777)
-    done = subprocess.run(
-        [sys.executable, "-c", AS_NOBODY, *map(str, words)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert "permission denied" in done.stderr
-    assert str(tmp_path / place) in done.stderr
-    assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) <= 2

@@ -362,21 +362,3 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     assert "its predictions are not of" in said
     assert "GPT-5.2_of.us: " in said
     assert len(said.splitlines()) == 1
-
-
-def test_two_labels_of_three_are_measured_as_two(program, tmp_path):
-    rows, schema = examples("temporal_nli")
-    folder = tmp_path / "results/build/temporal_nli/sample/default"
-    write_rows(rows, folder / "test.parquet", schema)
-    told_labels = ["entailment" if row["label"] == 0 else "not_entailment" for row in rows]
-    pd.DataFrame({"example_id": [row["example_id"] for row in rows], "label": told_labels}).to_csv(
-        tmp_path / "two.csv", index=False
-    )
-    lines = printed(measure(program, "temporal_nli", folder, tmp_path / "two.csv").stdout)
-    assert lines["accuracy (binary)"][0] == "100.00" and "accuracy (ternary)" not in lines
-    mixed = (tmp_path / "two.csv").read_text().replace("not_entailment", "neutral", 1)
-    (tmp_path / "two.csv").write_text(mixed)
-    assert (
-        "row 4: label 'not_entailment' is none of entailment, neutral, contradiction"
-        in measure(program, "temporal_nli", folder, tmp_path / "two.csv", ok=False).stderr
-    )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.intervals import World, comparisons, coverage, two_ways
+from benchmarks.intervals import World, comparisons, coverage
 from scripts.measure.intervals import (
     difference,
     holm,
@@ -224,15 +224,6 @@ def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
     """
     covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
     assert 91 <= covered <= below and width < 100
-
-
-@pytest.mark.slow
-def test_intervals_by_two_ways_cover_what_intervals_by_one_do_not():
-    """Items of 30 templates and 42 pairs of times, of which only the times shift a share."""
-    by_template, by_both, narrow, wide = two_ways(30, 42, 1000, (0.0, 0.1), 250, 200)
-    assert by_template < 90 and 92 <= by_both <= 99 and narrow < wide
-    by_template, by_both, narrow, wide = two_ways(30, 500, 3000, (0.1, 0.0), 250, 200)
-    assert 91 <= by_both <= 98 and wide < 1.05 * narrow
 
 
 @pytest.mark.slow

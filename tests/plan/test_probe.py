@@ -295,24 +295,6 @@ def test_wordings_are_runs_without_a_seed_and_with_the_settings_that_have_an_eff
     assert list(other.runs) == list(plan.runs)
 
 
-def test_few_shot_examples_are_drawn_by_seed():
-    plan = probe(["decoder"], ("strided_sop",), seeds=[1, 2], training={"shots": 4})
-    assert len(plan.runs) == 2 * sum(
-        len(prompts_of("strided_sop", STUDIES["strided_sop"], name))
-        for name in ("likelihood", "likelihood_blind")
-    )
-    assert {json.loads(run.settings)["seed"] for run in plan.runs.values()} == {1, 2}
-    assert all("-seed-" in name for name in plan.runs)
-    chats = probe(["decoder", "chat"], ("mctaco",), seeds=[1, 2], training={"shots": 4})
-    assert len([run for run in chats.runs.values() if run.method == "answer_all"]) == 2
-    assert all("-seed-" in name for name in chats.runs)
-    trained = probe(ENCODER, ("mctaco",))
-    assert list(probe(ENCODER, ("mctaco",), training={"shots": 4}).runs) == list(trained.runs), (
-        "nobody else has any"
-    )
-    assert all("shots" not in json.loads(run.settings)["training"] for run in trained.runs.values())
-
-
 def named(asked, models=MODELS, here: Path = ROOT, root: Path = ROOT):
     names, models, notes = probed_models(asked, models, root, here)
     return names, {name: models[name] for name in names}, notes

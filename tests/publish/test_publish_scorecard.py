@@ -342,23 +342,6 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
     assert table["best control"].startswith("50.0")
 
 
-def test_both_distances_stand_on_it_where_a_control_sees_more_than_the_model(tmp_path, program):
-    """From the best control of all, which sees all candidates, and from the best of one."""
-    model = measured("timedial", "small", "classify", 0.46, (-0.48, -0.52, -0.44))
-    [row] = [row for row in model if row["metric"].endswith("_above_control")]
-    metric = row["metric"].replace("_above_control", "_above_same_view")
-    row = row | {"metric": metric, "value": 0.12, "control": "random"}
-    controls = measured("timedial", "bag_of_words", "control", 0.94)
-    card = Card(tmp_path, program, [*model, row, *controls])
-    for name in BOTH:
-        card.call(name)
-    assert "46.0 −48.0 / +12.0" in card.drawn("scorecard")
-    table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -1]
-    assert table[HOSTILE] == "46.0 (43.0–49.0), −48.0 † (one candidate +12.0)"
-    assert table["best control"].startswith("94.0")
-    assert table["best of one candidate"] == "34.0, random"
-
-
 def test_without_a_model_it_is_refused(tmp_path, program):
     card = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3))
     card.call("scorecard_table", ok=False).refused("no headline of a model", lines=1)

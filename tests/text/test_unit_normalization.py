@@ -249,25 +249,6 @@ def test_the_quantity_is_preserved(answers):
     assert_the_same_quantities(quantities(answers), quantities(normalize_units(answers)))
 
 
-@given(
-    st.lists(
-        st.tuples(st.decimals("0.01", 5000, places=2), st.sampled_from(list(SECONDS))),
-        min_size=1,
-        max_size=30,
-    )
-)
-@settings(max_examples=settings.default.max_examples // 5)
-def test_the_unit_is_the_largest_with_at_least_a_half(amounts):
-    found = quantities(normalize_units(pd.Series([f"{value} {unit}" for value, unit in amounts])))
-    for (value, unit), low, now in zip(amounts, found["low"], found["unit"], strict=True):
-        assert low >= 0.495 or now == "second"
-        # 30 days are a month, 365 a year, but 12 months are a year: to 1.4 % where they meet, and
-        # 1 % of rounding.
-        assert low * SECONDS[now] == pytest.approx(float(value) * SECONDS[unit], rel=0.025)
-        larger = [name for name in SECONDS if SECONDS[now] < SECONDS[name] <= SECONDS["century"]]
-        assert all(low * SECONDS[now] < 0.5 * SECONDS[name] for name in larger)
-
-
 # ---- The real answers.
 
 

@@ -262,11 +262,6 @@ def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, r
             *["No"] * 2,
             *["Yes"] * 2,
         ]
-    facts = facts_of(tmp_path / "run-1/run.json")
-    assert facts["shots"] == facts["train_examples"] == 4 and set(facts["data"]) == {
-        "train",
-        "test",
-    }
     assert accuracy(tmp_path / "run-1") == 1
     assert not asked_with(4), "it is finished"
     assert asked_with(4, seed=1)[0][:-1] not in (turns, []), "other examples are other questions"

@@ -175,24 +175,6 @@ def test_exchanged_texts_get_exchanged_scores(program, tmp_path):
         np.testing.assert_allclose(scores[0], scores[1][:, ::-1], atol=1e-5)
 
 
-@pytest.mark.parametrize("exchangeable, wanted", [(True, [0.5, 0.5]), (False, [6 / 40, 34 / 40])])
-def test_a_control_that_sees_nothing_does_not_stop_the_study(
-    program, tmp_path, exchangeable, wanted
-):
-    """It tells the shares of the labels, or, where the texts may be exchanged,
-    that it cannot tell.
-    """
-    train, test = (
-        pairs(40, 1).assign(text_a="a cup", text_b="a pan"),
-        pairs(10, 2).assign(text_a="a cup", text_b="a pan"),
-    )
-    train["label"] = (train.index > 5).astype(np.int8)
-    run_control(
-        program, tmp_path, train, test, {"features": ["cue_words"]}, exchangeable=exchangeable
-    ).checked()
-    np.testing.assert_allclose(np.exp(scores_of(tmp_path)), [wanted] * 10, rtol=1e-5)
-
-
 def test_random_depends_on_the_id_alone_and_prefers_no_label():
     table = pd.DataFrame({"example_id": [str(number) for number in range(3000)]})
     predicted = at_random(3, False)(table).argmax(1)
@@ -329,20 +311,6 @@ def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
     assert found["accuracy_above_same_view"]["ci_low"] > 0
     weak = [*rows[:2], row("together", "control", rights["words"] * 0)]
     assert len(above_controls(weak, frozenset(["together"]))) == 1, "it is not the best"
-
-
-def test_released_predictions_are_compared_with_the_controls_of_every_dataset_of_their_split():
-    rights = drawn(40, released=0.8, one=0.4, two=0.6)
-    rows = [
-        row("released", "released", rights["released"], dataset="released"),
-        row("one", "control", rights["one"]),
-        row("two", "control", rights["two"], dataset="other"),
-        row("three", "control", np.ones(40), split="dev"),
-        row("four", "control", np.ones(30), dataset="contrast pairs"),
-    ]
-    [above] = above_controls(rows)
-    assert above["model"] == "released" and above["control"] == "two"
-    assert above["value"] == pytest.approx(rights["released"].mean() - rights["two"].mean())
 
 
 # ---- cues

@@ -9,8 +9,6 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from scripts.running.program import UserError
-from scripts.train.batches import collate, tokenize
-from scripts.train.paradigms.classify import log_probabilities
 from scripts.train.paradigms.esim import Esim, load, words_of
 from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer
 from scripts.train.labels import Head
@@ -21,7 +19,6 @@ pytestmark = pytest.mark.models
 
 HEAD = Head(["no", "yes"], [0, 1], None)
 TRAINING = {"max_length": 32, "dropout": None}
-PADDING = {"input_ids": 0, "token_type_ids": 0}
 TEXTS = [
     ["the game lasted two hours", "she did n't say", "go"],
     ["two hours", "at noon", "never ever"],
@@ -257,24 +254,9 @@ def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
         == "[CLS] she did n't say [SEP] [CLS] at noon [SEP]"
     )
     assert encoded["token_type_ids"][1] == [0] * 6 + [1] * 4
-    rows = collate(
-        tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32), np.arange(3), PADDING, "cpu"
-    )
     frozen = net.words
-    before = {name: weight.clone() for name, weight in frozen.state_dict().items()}
-    net.train()
-    optimizer = torch.optim.AdamW(net.parameters(), lr=0.1, weight_decay=0.1)
-    for _ in range(2):
-        optimizer.zero_grad()
-        torch.nn.functional.nll_loss(log_probabilities(net, HEAD, rows), rows["labels"]).backward()
-        optimizer.step()
-    assert all(torch.equal(before[name], weight) for name, weight in frozen.state_dict().items())
-    moved = {
-        name: weight.grad is not None and bool(weight.grad.any())
-        for name, weight in net.named_parameters()
-    }
-    assert moved == {name: not name.startswith("words.") for name in moved}
-    assert not any(module.training for module in frozen.encoder.modules())
+    assert not any(weight.requires_grad for weight in frozen.parameters())
+    assert not any(module.training for module in net.train().words.encoder.modules())
 
     # The hypothesis "at noon": alone in the encoder, without [CLS] and [SEP].
     ids = torch.tensor([encoded["input_ids"][1][6:]])

@@ -20,10 +20,6 @@ from tests.runs import write_run
 
 TABLE = ROOT / "scripts/studies/mctaco/released.csv"
 GOLD = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
-TIMEBENCH = (
-    "raw.githubusercontent.com/zchuz/TimeBench/e7fd6722fd0b3814dc595912749223d45e42fab9/"
-    "TimeBench-subset-7553/McTaco/mctaco_f2_timebench.jsonl"
-)
 # By exact match and F1, as they were counted apart from this program (two digits where they were).
 COUNTED = rows_of("""
     gpt_4_few_shot             | 50.2  | 65.3
@@ -123,23 +119,6 @@ def test_the_released_files_score_as_counted(scored):
     assert found.loc["gpt_4_zero_shot_joined", "exact_match"] == pytest.approx(31.68, abs=0.006)
     wording = rows.set_index("model")["wording"]
     assert set(wording["alpaca_7b_few_shot_1"]) == {"1"} and wording["gpt_4_few_shot"].isna().all()
-
-
-def test_the_slice_timebench_is_of_the_questions_of_its_file(scored, mirror):
-    """F1 of always yes: 2 r / (r + n) of a question with r right ones of n, over TimeBench's ids."""
-    if not (mirror / TIMEBENCH).is_file():
-        pytest.skip(f"the mirror has no {TIMEBENCH}")
-    gold = pd.read_csv(mirror / GOLD / "test_9442.tsv", sep="\t", header=None, quoting=3)
-    question = pd.factorize(gold[0] + " " + gold[1])[0]
-    of_question = (gold[3] == "yes").groupby(question).agg(["sum", "size"])
-    asked = pd.read_json(mirror / TIMEBENCH, lines=True)["qid"]
-    asked = of_question.loc[asked]
-    rows = scored[(scored["model"] == "always_yes") & (scored["slice"] == "timebench=yes")]
-    rows = rows.set_index("metric")
-    assert rows["n"]["f1"] == len(asked) == asked.index.nunique() == 851
-    wanted = (2 * asked["sum"] / asked.sum(axis=1)).mean()
-    assert rows["value"]["f1"] == pytest.approx(wanted, abs=1e-12)
-    assert rows["value"]["exact_match"] == pytest.approx((asked["sum"] == asked["size"]).mean())
 
 
 TINY = pd.DataFrame(

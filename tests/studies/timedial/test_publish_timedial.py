@@ -16,7 +16,7 @@ from scripts.measure.experiment import above_controls, runs_by_dataset
 from scripts.studies.timedial.evaluate import SCHEMA, STUDY
 from scripts.measure.study import parts_of
 from scripts.publish.table import ABOVE
-from scripts.studies.timedial.figures.metrics import PARADIGMS, RULES
+from scripts.studies.timedial.figures.metrics import PARADIGMS
 from tests.registers import write_published
 from tests.files import read_texts, write_rows
 from tests.publish.publish_inputs import HOSTILE, Inputs, points_of, table_of
@@ -367,25 +367,6 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
 
 
 # ---- Dialogs to read.
-
-
-def test_dialogs_to_read_show_every_score_and_rank(study):
-    rows = table_of(study, "timedial_examples")
-    full = rows[rows["Dataset"] == "full context, learnt from DailyDialog"]
-    assert set(full["Model"]) == {"BERT-base, mask filling, seed 1"}, "it is right most often"
-    of_one = full[full["Item"] == full["Item"].iloc[0]]
-    assert of_one["Gold"].tolist() == "right right wrong wrong".split()
-    assert of_one["Rule"].ne("").tolist() == [False, False, True, True]
-    cells = full["model: BERT-base, mask filling, seed 1"].str.extract(
-        r"^#(\d) (−?\d+\.\d\d)( ×)?$"
-    )
-    assert cells.groupby(full["Item"])[0].apply(sorted).map("".join).eq("1234").all()
-    mistaken = cells[0].isin(["1", "2"]) != (full["Gold"] == "right")
-    assert (cells[2].notna() == mistaken).all()
-    is_right = full.groupby("Item")["Model right"].first() == "yes"
-    assert (mistaken.groupby(full["Item"]).any() == ~is_right).all()
-    misled = full[full["Model right"] == "no"]["slice: model misled by"]
-    assert misled.isin(RULES.values()).all()
 
 
 # ---- What is refused, and what is told apart.

@@ -14,7 +14,6 @@ from scripts.studies.timedial.choices import chosen, table_of
 from scripts.studies.timedial.contrast import in_other_units
 from scripts.studies.timedial.controls import nearest_two
 from scripts.studies.timedial.tables import CLOZE
-from scripts.text.unit_normalization import quantities
 from tests.files import read_json, write_rows
 from tests.studies.timedial.test_build_timedial import TEST, Corpus, challenge_rows
 from tests.studies.timedial.test_timedial_metrics import cloze, write_timedial_run
@@ -106,8 +105,7 @@ def test_a_choice_that_leaves_nothing_is_refused(corpus):
     assert "use contrast: none" in corpus.build(ok=False, contrast="unit")
 
 
-def test_exchanged_options_are_right_in_one_dialog_and_surely_wrong_in_the_other(real):
-    """Seconds are read by another reader than that of the sizes which made the exchanges."""
+def test_each_exchanged_set_of_options_stands_in_two_dialogs(real):
     exchanged = chosen(real, "exchanged", pd.Series(["Well ."]), "here")
     right, wrong = (
         exchanged[exchanged["label"] == label].groupby("instance_id")["candidate"].agg(frozenset)
@@ -126,27 +124,6 @@ def test_exchanged_options_are_right_in_one_dialog_and_surely_wrong_in_the_other
     assert rights(exchanged, nearest_two(table_of(exchanged))).mean() == pytest.approx(
         0.5, abs=0.02
     )
-
-    texts = pd.Series(real["candidate"].unique(), dtype=object)
-    seconds = quantities(texts)[["seconds_low", "seconds_high"]].astype(float)
-    size = dict(zip(texts, np.log(seconds).mean(axis=1, skipna=False)))
-    compared = 0
-    for name in right.index:
-        first, second, *written = [size[text] for text in before[name]]
-        for new in (size[text] for text in wrong[name]):
-            if np.isnan([first, second, *written, new]).any():
-                continue
-            compared += 1
-            longer, shorter = new > max(first, second), new < min(first, second)
-            beyond = [
-                longer
-                and new + 0.02 >= known > max(first, second)
-                or shorter
-                and new - 0.02 <= known < min(first, second)
-                for known in written
-            ]
-            assert any(beyond), (name, before[name], new)
-    assert compared > 1500
 
 
 def amount(text: str) -> tuple[str, float]:
