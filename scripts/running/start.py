@@ -118,8 +118,8 @@ class Start:
             self.begin()  # the workflow that starts jobs is another one
         elif Path("results/.records").is_dir():
             internals.keep_records_with_results()
-        elif Path(".snakemake/metadata").is_symlink():  # results/ is gone, and the link leads nowhere
-            Path(".snakemake/metadata").unlink()
+        elif Path(".snakemake/metadata").is_symlink():
+            Path(".snakemake/metadata").unlink()  # results/ was removed: it leads nowhere
         if self.is_main and not is_module and internals.use_terminal(workflow):
             # the programs write on the terminal what Snakemake does not: warnings
             os.environ.update(TIMESTRIDE_LOG_ONLY="1")
