@@ -14,6 +14,7 @@ word as well; it changes nothing for a model that reads from left to right. Scor
 fp32 from weights in fp32; `precision: bf16` loads these in bf16.
 """
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def known_kind(config, model: Path) -> str:
 
 
 def load(model: Path, training: dict):
-    """Tokenizer, network and kind of a model.
+    """Tokenizer, network and kind of a model, and what it has said of batches of texts: none yet.
 
     Raises UserError for a model of another kind, without weights, with weights that lack a part, an
     encoder without a mask among its tokens, a model that writes and has no sentinel.
@@ -105,7 +106,7 @@ def load(model: Path, training: dict):
             f"{model}: its tokenizer has no {infilling.SENTINEL}; an encoder-decoder is asked as "
             "T5 was trained"
         )
-    return tokenizer, network, kind
+    return tokenizer, network, kind, {}
 
 
 def frame_for(kind: str, tokenizer, model: Path) -> tuple[list[int], list[int]]:
@@ -153,7 +154,7 @@ class Paradigm:
             job["inputs"],
         )
         scoring = {key: value for key, value in training.items() if key != "shots"}
-        self.tokenizer, self.network, self.kind = loaded(load, model, scoring)
+        self.tokenizer, self.network, self.kind, self.said = loaded(load, model, scoring)
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
         # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel,
         # twice, and its start count.
@@ -263,11 +264,15 @@ class Paradigm:
         return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
 
     def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
-        """(texts, 1) scores."""
-        return (
-            SCORING[self.kind].scored_likelihoods(network, batch, self.tokenizer, self.after)
-            / batch["divisor"][:, 0]
-        )[:, None]
+        """(texts, 1) scores. Methods that differ in their divisor alone read a batch once."""
+        read = hashlib.sha256()
+        for name in sorted(batch.keys() - {"divisor"}):
+            read.update(batch[name].cpu().numpy().tobytes())
+        if read.digest() not in self.said:
+            self.said[read.digest()] = SCORING[self.kind].scored_likelihoods(
+                network, batch, self.tokenizer, self.after
+            )
+        return (self.said[read.digest()] / batch["divisor"][:, 0])[:, None]
 
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]
