@@ -5,7 +5,6 @@ wherever it lies.
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -266,8 +265,3 @@ def test_the_reader_says_what_the_program_says(tmp_path, monkeypatch):
         facts_reader(tmp_path, "", lambda name: "`model:` of the configuration")(
             "mine", of_folder(tmp_path / "nowhere"), True
         )
-    monkeypatch.setattr(sys, "executable", "false")
-    with pytest.raises(
-        UserError, match="its kind could not be read .*install envs/requirements.txt"
-    ):
-        facts_reader(tmp_path, "", lambda name: "x")("mine", of_folder(tmp_path), True)

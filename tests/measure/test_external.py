@@ -163,15 +163,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
         *(f"{one}" + ",0.5" * len(SETS[study]) for one in ids),
     ]
     values = ["1000000.06", "1000000.05"]
-    merged = (
-        [*scores[:1], *(row[:-3] + value for row, value in zip(scores[1:3], values)), *scores[3:]]
-        if study == "timedial"
-        else [
-            *scores[:1],
-            f"{ids[0]},{','.join(values + ['0.5'] * (len(SETS[study]) - 2))}",
-            *scores[2:],
-        ]
-    )
+    merged = [scores[0], f"{ids[0]},{','.join(values)}", *scores[2:]]
     return [
         (
             "a.csv",
@@ -225,7 +217,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("dataset", ["strided_sop", "timedial"], indirect=True)
+@pytest.mark.parametrize("dataset", ["strided_sop"], indirect=True)
 def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
     study, folder, table = dataset
     for name, content, said in wrong_files(study, list(table["example_id"])):
@@ -259,11 +251,9 @@ def test_wrong_arguments(program, dataset, tmp_path):
         ([], "--experiment, --runs"),
     ):
         program(f"scripts.studies.{study}.evaluate", *given).refused(said, code=2)
-    if study in ("mctaco", "timedial"):
-        program(
-            f"scripts.studies.{study}.evaluate --predictions {file} --gold {file} "
-            f"--dataset {folder}"
-        ).refused("--gold is given with --dataset or --name", code=2)
+    program(
+        f"scripts.studies.{study}.evaluate --predictions {file} --gold {file} --dataset {folder}"
+    ).refused("--gold is given with --dataset or --name", code=2)
     assert not (tmp_path / "results/external").exists()
 
 

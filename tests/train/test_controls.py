@@ -1,5 +1,5 @@
 """Controls: the same numbers as scikit-learn called directly, no preference for an order, ranks,
-refusals; the cues of a table.
+refusals.
 """
 
 import json
@@ -311,6 +311,3 @@ def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
     assert found["accuracy_above_same_view"]["ci_low"] > 0
     weak = [*rows[:2], row("together", "control", rights["words"] * 0)]
     assert len(above_controls(weak, frozenset(["together"]))) == 1, "it is not the best"
-
-
-# ---- cues

@@ -93,14 +93,6 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
     )
     assert real.loc[controls, "EM (%)"].tolist() == "20.0 20.0 45.0 45.0".split()
     assert (real.loc[[*controls, "random"], ABOVE] == "").all()
-    random = real.loc["random"]
-    assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == [
-        "36.2",
-        "8.1",
-        "36.2",
-        "",
-        "",
-    ]
     human = real.loc["Human (in the paper only)"]
     assert human[["F1 (%)", "F1 in the paper", "EM in the paper"]].tolist() == ["", "87.1", "75.8"]
 
@@ -144,9 +136,6 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
     rows = table_of(errors, "mctaco_errors")
-    assert set(rows["Corpus"]) == {"MC-TACO"}
-    assert set(rows["Dataset"]) == {"as written"}
-    assert (rows["Control"] == "").all()
     assert set(rows["Item"]) == set(QUESTIONS)
     assert len(rows) == sum(len(question[2]) for question in QUESTIONS.values())
     assert set(rows["Model"]) == {"RoBERTa-base, seed 1"}, (

@@ -116,12 +116,6 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
     assert row["Accuracy, published (%)"] == "99.81 ± 0.03"
     assert row["F1 (%)"] == "88.00 ± 1.00"
     assert row["Pairs"] == "6,140"
-    assert (generated["Model"] == "rule-based reader").sum() == 2 * 3
-    first = generated.iloc[:4]
-    assert first["Model"].tolist()[:2] == ["majority"] * 2
-    assert first["Scoring"].tolist()[:2] == ["ternary", "binary"]
-    assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"]
-    assert first["Seeds"].tolist()[:2] == ["", ""]
     assert re.fullmatch(r"bag of words: \+28\.0 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
     controls = table[table["Method"] == "control"]
     assert set(controls["Model"]) == {"bag of words", "second text alone"}
@@ -129,9 +123,6 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
     assert (controls[ABOVE] == "").all()
     small = generated[generated["Model"].str.startswith("MiniLM")]
     assert len(small) == 6 and (small["Accuracy, published (%)"] == "").all()
-    uds = generated[generated["Model"] == "UDS-NLI (order)"]
-    assert uds["Scoring"].tolist() == ["binary"]
-    assert uds["Accuracy, published (%)"].tolist() == ["56.36"]
 
 
 def test_differences_sums_and_slices_beside_rows(facts):

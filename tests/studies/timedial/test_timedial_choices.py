@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.data.tables import provenance_of, read_table
@@ -134,6 +134,7 @@ def amount(text: str) -> tuple[str, float]:
     return "seconds" if unit in SECONDS else "months", number * (SECONDS | MONTHS)[unit]
 
 
+@settings(max_examples=30)
 @given(
     st.integers(1, 400),
     st.sampled_from([*SECONDS, *MONTHS]),
