@@ -18,7 +18,6 @@ BENCHMARKS = {
     "faults": ("--only servers --share 0.01", r"\| all \| 1 \|.*"),
     "gpu": ("--tiny", r"    tiny, learning, \w+: ours \S+/s, plain \S+/s; ratio \d+.\d+"),
     "intervals": ("--times 1 --resamples 10 --groups 3", r"\| 3 \| 0.95 \| 1 \|.*"),
-    "many_runs": ("--models 1 --strides 0", r"\| numbers \| \d+, 0.\d MB \|"),
 }
 
 

@@ -10,7 +10,6 @@ from http.server import ThreadingHTTPServer
 import pytest
 
 from scripts.data.tables import read_metrics
-from scripts.train.asking.questions import chosen
 from tests.files import write_yaml
 from tests.train.test_asking import KEY, Teacher
 from tests.workflow.conftest import checkout
@@ -31,20 +30,23 @@ def teacher():
 def preset(teacher, **entry) -> dict:
     address = f"http://127.0.0.1:{teacher.server_address[1]}/v1"
     known = {"api": address, "name": "one", "key": "KEY_OF_TESTS", "licence": "theirs"}
+    asked = {
+        "title": "Asked in words",
+        "study": "mctaco",
+        "data": {"source": "sample_mctaco", "limit": 12},
+        "models": ["teacher"],
+        "controls": False,
+    }
     return {
         "name": "asked",
         "bootstrap_resamples": 100,
         "models": {"teacher": known | entry},
-        "run": ["asked"],
+        "run": ["asked", "few"],
         "experiments": {
-            "asked": {
-                "title": "Asked in words",
-                "study": "mctaco",
-                "data": {"source": "sample_mctaco", "limit": 12},
-                "models": ["teacher"],
-                "methods": ["answer", "answer_blind", "answer_all"],
-                "controls": ["bag_of_words"],
-            }
+            "asked": asked
+            | {"methods": ["answer", "answer_blind", "answer_all"], "controls": ["bag_of_words"]},
+            "few": asked
+            | {"methods": ["answer", "answer_all"], "training": {"shots": 2}, "seeds": [1, 2]},
         },
     }
 
@@ -53,9 +55,11 @@ def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher):
     study = checkout(tmp_path)
     write_yaml(study / "presets/asked.yaml", preset(teacher))
     study.run("evaluate", *PRESET, KEY_OF_TESTS=KEY)
-    assert set(teacher.asked.values()) == {1} and teacher.keys == {f"Bearer {KEY}"}
+    bodies = [json.dumps(body) for body in teacher.bodies]
+    assert len(set(bodies)) == len(bodies) and teacher.keys == {f"Bearer {KEY}"}
     metrics = read_metrics(study / "results/evaluate/asked/metrics.parquet").to_pandas()
-    means = metrics[metrics["seed"].isna() & (metrics["slice"] == "all")]
+    asked = metrics[metrics["experiment"] == "asked"]
+    means = asked[asked["seed"].isna() & (asked["slice"] == "all")]
     found = means.set_index(["method", "metric"])["value"]
     for method in ("answer", "answer_blind", "answer_all"):
         assert 0 < found[method, "unread_answers"] < 1
@@ -64,26 +68,10 @@ def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher):
     )
     assert ("answer_all", "exact_match_above_control") in found
 
-    few = preset(teacher)
-    few["experiments"]["asked"] |= {
-        "methods": ["answer", "answer_all"],
-        "training": {"shots": 2},
-        "seeds": [1, 2],
-    }
-    write_yaml(study / "presets/few.yaml", few | {"name": "few"})
-    teacher.bodies.clear()
-    study.run("evaluate", "--configfile", "presets/few.yaml", KEY_OF_TESTS=KEY)
-    before = {json.dumps(body["messages"][:-1]) for body in teacher.bodies}
-    assert len(before) == 4, "two seeds, one candidate or all"
-    for turns in map(json.loads, before):
-        assert [turn["role"] for turn in turns] == ["user", "assistant"] * 2
-        for question, answer in zip(turns[::2], turns[1::2]):
-            letters = chosen(answer["content"], ["an option"] * 26, several=True)
-            assert letters is not None and letters <= set(range(question["content"].count("\n")))
-    metrics = read_metrics(study / "results/evaluate/few/metrics.parquet").to_pandas()
-    assert {1, 2} <= set(metrics[metrics["method"] == "answer_all"]["seed"])
-
+    few = {json.dumps(body["messages"][:-1]) for body in teacher.bodies if body["messages"][1:]}
+    assert len(few) == 4, "two seeds, one candidate or all"
+    assert {1, 2} <= set(metrics[metrics["experiment"] == "few"]["seed"])
     write_yaml(study / "presets/asked.yaml", preset(teacher, title="A teacher", key="ANOTHER"))
     assert study.trained("evaluate", *PRESET) == 0
     write_yaml(study / "presets/asked.yaml", preset(teacher, name="two"))
-    assert len(study.jobs("evaluate", *PRESET)["train_api"]) == 1
+    assert "train_api" in study.jobs("evaluate", *PRESET)

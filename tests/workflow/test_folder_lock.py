@@ -2,6 +2,7 @@
 two commands at once do not disturb each other.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -10,8 +11,9 @@ import time
 
 import pytest
 
+from scripts.running.folder_lock import this_process
 from tests.conftest import ROOT
-from tests.files import read_json, write_json
+from tests.files import read_json
 from tests.workflow.conftest import Study, checkout
 
 # A job that lasts: the sample corpus of captions, made once a file says so.
@@ -61,55 +63,53 @@ def said_by(study: Study, *arguments) -> tuple[int, str]:
 
 
 def test_the_command_after_a_kill_goes_on(small):
+    """The kill leaves an output that the program had not finished, and Snakemake's mark of it."""
     killed = start(small)
     kill(killed)
     assert locks(small) == ["0.output.lock"]
+    for name in ("manifest.json", "train.json", "val_1.json", "val_2.json"):
+        (small / TARGET).parent.mkdir(parents=True, exist_ok=True)
+        (small / TARGET).with_name(name).write_text('{"v_half": ')
     (small / "go").touch()
 
-    before = {
-        file: file.read_bytes() for file in small.folder.glob(".snakemake/*/*") if file.is_file()
-    }
+    def records() -> dict:
+        files = small.folder.glob(".snakemake/*/*")
+        return {file: file.read_bytes() for file in files if file.is_file()}
+
+    before = records()
     code, said = said_by(small, "--dry-run")
-    assert code == 0 and locks(small)
-    assert (
-        before.items()
-        <= {
-            file: file.read_bytes()
-            for file in small.folder.glob(".snakemake/*/*")
-            if file.is_file()
-        }.items()
-    )
+    assert code == 0 and locks(small) and before.items() <= records().items()
 
     code, said = said_by(small)
     assert code == 0, said
     [line] = [line for line in said.splitlines() if line.startswith("Unlocked")]
     assert f"process {killed.pid} on " in line and "was killed" in line
-    assert (small / TARGET).exists() and locks(small) == []
-    code, said = said_by(small)
-    assert code == 0 and "Nothing to be done" in said and "Unlocked" not in said
-
-
-def test_a_half_written_output_is_made_again(small):
-    """The kill leaves an output that the program had not finished, and Snakemake's mark of it."""
-    kill(start(small))
-    (small / TARGET).parent.mkdir(parents=True, exist_ok=True)
-    for name in ("manifest.json", "train.json", "val_1.json", "val_2.json"):
-        (small / TARGET).with_name(name).write_text('{"v_half": ')
-    (small / "go").touch()
-    code, said = said_by(small)
-    assert code == 0, said
-    assert read_json(small / TARGET)
+    assert read_json(small / TARGET) and locks(small) == []
     assert len(read_json((small / TARGET).with_name("train.json"))) > 10
 
 
-def test_two_commands_at_once(small):
+def test_two_commands_at_once(small, tmp_path):
+    """Elsewhere another may work: the lock belongs to the folder of the results, not to the
+    checkout.
+    """
+    elsewhere = Study(tmp_path / "else where")
+    (elsewhere / ".snakemake/locks").mkdir(parents=True)
+    (elsewhere / ".snakemake/locks/0.output.lock").write_text(f"{TARGET}\n")
+    (elsewhere / "config.yaml").write_bytes((small / "config.yaml").read_bytes())
+    place = ("--snakefile", str(small / "Snakefile"), "--directory", str(elsewhere.folder))
     first = start(small)
     try:
         code, said = said_by(small)
         assert code == 1 and "Traceback" not in said
         assert f"process {first.pid} on " in said and "wait until it ends" in said
-        assert said_by(small, "--dry-run")[0] == 0
-        assert locks(small)
+        assert said_by(small, "--dry-run")[0] == 0 and locks(small)
+        code, said = said_by(small, *place)
+        assert code == 1 and f"{elsewhere.folder} is locked by a process that is not known" in said
+        (elsewhere / ".snakemake/owner").write_bytes((small / ".snakemake/owner").read_bytes())
+        (elsewhere / "go").touch()
+        code, said = said_by(small, *place)
+        assert code == 0 and f"Unlocked {elsewhere.folder}" in said
+        assert (elsewhere / TARGET).exists()
         (small / "go").touch()
         assert first.wait(timeout=120) == 0
     finally:
@@ -118,29 +118,25 @@ def test_two_commands_at_once(small):
     assert (small / TARGET).exists() and locks(small) == []
 
 
-def test_the_owner_on_another_machine_is_left_alone(small):
-    kill(start(small))
-    (small / "go").touch()
-    owner = read_json(small / ".snakemake/owner")
-    write_json(small / ".snakemake/owner", owner | {"host": "node7", "boot": "another"})
-    code, said = said_by(small)
-    assert code == 1 and "Traceback" not in said and locks(small)
-    assert f"process {owner['pid']} on node7" in said and "type `snakemake --unlock`" in said
-    assert said_by(small, "--unlock")[0] == 0
-    assert said_by(small)[0] == 0 and (small / TARGET).exists()
-
-
-def test_an_owner_that_is_not_known_is_left_alone(small):
+def test_an_owner_that_may_live_is_left_alone(small):
     (small / ".snakemake/locks").mkdir(parents=True)
     (small / ".snakemake/locks/0.output.lock").write_text(f"{TARGET}\n")
-    for owner in (None, "", "[]", '{"host": "node7"}'):
+    far = this_process() | {"host": "node7", "boot": "another"}
+    unknown = "a process that is not known"
+    for owner, named in (
+        (None, unknown),
+        ("[]", unknown),
+        ('{"host": "node7"}', unknown),
+        (json.dumps(far), f"process {far['pid']} on node7"),
+    ):
         if owner is not None:
             (small / ".snakemake/owner").write_text(owner)
         code, said = said_by(small)
-        assert code == 1
-        assert "a process that is not known" in said
-        assert "type `snakemake --unlock`" in said, owner
-        assert "Traceback" not in said and locks(small) == ["0.output.lock"], owner
+        assert code == 1 and "Traceback" not in said and locks(small) == ["0.output.lock"], owner
+        assert named in said and "type `snakemake --unlock`" in said, owner
+    assert said_by(small, "--unlock")[0] == 0
+    (small / "go").touch()
+    assert said_by(small)[0] == 0 and (small / TARGET).exists()
 
 
 def test_a_program_ends_with_its_snakemake(tmp_path):
@@ -162,25 +158,3 @@ def test_a_program_ends_with_its_snakemake(tmp_path):
     begun = time.monotonic()
     assert started.stdout.read() == ""  # until the program, which holds the other end, is gone
     assert time.monotonic() - begun < 30
-
-
-def test_another_working_directory(small, tmp_path):
-    """The lock belongs to the folder of the results, not to the checkout."""
-    elsewhere = Study(tmp_path / "else where")
-    elsewhere.folder.mkdir()
-    (elsewhere / "config.yaml").write_bytes((small / "config.yaml").read_bytes())
-    place = ("--snakefile", str(small / "Snakefile"), "--directory", str(elsewhere.folder))
-    first = start(small)
-    try:
-        (elsewhere / ".snakemake/locks").mkdir(parents=True)
-        (elsewhere / ".snakemake/locks/0.output.lock").write_text(f"{TARGET}\n")
-        code, said = said_by(small, *place)
-        assert code == 1 and f"{elsewhere.folder} is locked by a process that is not known" in said
-        (elsewhere / ".snakemake/owner").write_bytes((small / ".snakemake/owner").read_bytes())
-        (elsewhere / "go").touch()
-        code, said = said_by(small, *place)
-        assert code == 0
-        assert f"Unlocked {elsewhere.folder}" in said
-        assert (elsewhere / TARGET).exists()
-    finally:
-        kill(first)

@@ -2,18 +2,12 @@
 missing and what does not fit.
 """
 
-import resource
-import subprocess
-import sys
-
 import pytest
 import yaml
 from transformers import BertConfig
 
 from scripts.data.yaml_files import read_yaml
-from tests.conftest import ROOT
-from tests.files import write_json, write_yaml
-from tests.training import METHOD, SETTINGS, TRAINING
+from tests.files import write_yaml
 from tests.workflow.conftest import Study, checkout
 
 pytestmark = pytest.mark.models
@@ -94,43 +88,3 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
     assert not (project.folder / "results/rehearse/ill.json").exists(), (
         "the next rehearsal asks again"
     )
-
-
-def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
-    """On a machine of 3 GB: the address space of the job is limited to that."""
-    training = TRAINING | {"batch_size": 6_000, "max_length": 128, "compile": False}
-    settings = SETTINGS | {"model": "tiny_bert", "training": training}
-    entries = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
-    study = {
-        "jobs": [
-            {
-                "run": "a",
-                "experiments": ["too_much"],
-                "model": "tiny_bert",
-                "settings": settings,
-                "method": METHOD,
-                "splits": ["train", "val"],
-            }
-        ],
-        "models": {"tiny_bert": entries["tiny_bert"]},
-        "vocabulary": str(ROOT / "resources/sample_vocabulary.txt"),
-        "scored": 8,
-        "options": ["--device", "cpu"],
-    }
-    write_json(tmp_path / "told.json", study)
-    write_json(tmp_path / "files.json", {"missing": [], "configs": {}})
-    command = (
-        f"-m scripts.train.rehearse --study {tmp_path}/told.json --files {tmp_path}/files.json "
-        f"--folder {tmp_path}/work"
-    )
-    done = subprocess.run(
-        [sys.executable, *command.split()],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30)),
-    )
-    assert done.returncode == 1 and "too_much: tiny_bert, train: FAILED" in done.stdout
-    assert "lower batch_size" in done.stdout
-    assert "max_length" in done.stdout
-    assert "Traceback" not in done.stderr

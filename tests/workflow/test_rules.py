@@ -134,8 +134,7 @@ HOSTILE = "x; touch HERE #$(touch HERE)`touch HERE`'\"; touch HERE"
     [
         {"mirror": HOSTILE},
         {"spacy_pipeline": HOSTILE},
-        {"experiments": {"sample_sop": {"people": [HOSTILE]}}},
-        {"experiments": {"sample_sop": {"title": HOSTILE}}},
+        {"experiments": {"sample_sop": {"people": [HOSTILE], "title": HOSTILE}}},
         {"name": HOSTILE},
     ],
 )
