@@ -24,14 +24,6 @@ OF_MODELS = ("title", "init", "esim", *STAGES, "control")
 OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")
 
 
-def in_several_wordings(runs: list[Run]) -> list[Run]:
-    """Those of the runs whose model is measured in another wording, too."""
-    wordings: dict[tuple, set] = {}
-    for run in runs:
-        wordings.setdefault((run.dataset.folder, run.model, run.method), set()).add(run.wording)
-    return [run for run in runs if len(wordings[run.dataset.folder, run.model, run.method]) > 1]
-
-
 class Published:
     """The figures and tables of a configuration, by name: `items`."""
 
@@ -73,8 +65,6 @@ class Published:
                 and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2
             ):
                 return False
-        if item.get("needs_wordings"):
-            runs = in_several_wordings(runs)
         if option := item.get("needs_several"):
             values = {json.loads(run.dataset.options).get(option) for run in runs} - {None}
             return len(values) > 1

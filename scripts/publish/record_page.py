@@ -36,7 +36,6 @@ CONTROLS = "controls"  # the preset of controls alone
 # What measuring again may change; all other columns tell one number from another.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
 MEASURED += ["sd_beyond_groups", "control", "order"]
-BESIDE = {"needs_people", "needs_wordings"}  # items of these keys need more
 
 
 def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
@@ -92,7 +91,7 @@ def is_drawn(item: dict, runs: list[dict]) -> bool:
     numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics"}
     return (
         set(item["reads"]) <= numbers
-        and not BESIDE & item.keys()
+        and "needs_people" not in item  # which needs more
         and any(has_options(run["data_options"], item.get("needs", {})) for run in of_study)
     )
 
