@@ -3,10 +3,9 @@ time.
 """
 
 import json
+import os
 import time
 from pathlib import Path
-
-import pandas as pd
 
 
 def found(page: Path) -> list[str]:
@@ -30,20 +29,19 @@ def found(page: Path) -> list[str]:
     ]
 
 
-def times(benchmarks: Path, since: float) -> pd.DataFrame:
-    """By job (stage/…/job) the seconds by the clock (s) and of the processor (cpu_time), of the
-    jobs that ended after `since` (seconds since the epoch).
+def longest(benchmarks: Path, since: float) -> list[str]:
+    """The three jobs (stage/…/job) that took longest, of those that ended after `since` (seconds
+    since the epoch).
     """
-    rows = [
-        {"job": str(file.relative_to(benchmarks).with_suffix("")), **json.loads(line)}
+    seconds = {
+        str(file.relative_to(benchmarks).with_suffix("")): json.loads(line)["s"]
         for file in benchmarks.rglob("*.jsonl")
         if file.stat().st_mtime >= since
         for line in file.read_text(encoding="utf-8").splitlines()
         if line.strip()
-    ]
-    table = pd.DataFrame(rows, columns=["job", "s", "cpu_time"])
-    seconds = table[["s", "cpu_time"]].apply(pd.to_numeric, errors="coerce")
-    return seconds.groupby(table["job"]).sum()
+    }
+    names = sorted(seconds, key=seconds.__getitem__, reverse=True)[:3]
+    return [f"{name} {clock(seconds[name])}" for name in names]
 
 
 def clock(seconds: float) -> str:
@@ -52,21 +50,6 @@ def clock(seconds: float) -> str:
     if whole >= 3600:
         return f"{whole // 3600} h {whole % 3600 // 60:02} min"
     return f"{whole // 60} min {whole % 60:02} s" if whole >= 60 else f"{whole} s"
-
-
-def time_taken(jobs: pd.DataFrame, elapsed: float) -> list[str]:
-    """The time by the clock, the processor's by stage, and the three longest jobs; elapsed: seconds
-    of the call.
-    """
-    if jobs.empty:
-        return []
-    stages = jobs["cpu_time"].groupby(jobs.index.str.split("/").str[0]).sum()
-    by_stage = [f"{name} {clock(cpu)}" for name, cpu in stages.sort_values(ascending=False).items()]
-    longest = [f"{job} {clock(seconds)}" for job, seconds in jobs["s"].nlargest(3).items()]
-    return [
-        f"Time: {clock(elapsed)} by the clock; CPU time of the jobs {clock(stages.sum())} "
-        f"({', '.join(by_stage)}); longest by the clock: {', '.join(longest)}"
-    ]
 
 
 def summary(metrics: Path, page: Path, benchmarks: Path, since: float, of_all: list[str]) -> str:
@@ -78,4 +61,11 @@ def summary(metrics: Path, page: Path, benchmarks: Path, since: float, of_all: l
         lines = found(page)
         lines += [f"All models and studies: {', '.join(of_all)}"] * bool(of_all)
         lines += [f"Datasets: results/build/; numbers: {metrics}", f"Page: {page}"]
-    return "\n".join([*lines, *time_taken(times(benchmarks, since), time.time() - since)])
+    if jobs := longest(benchmarks, since):
+        spent = os.times()
+        lines.append(
+            f"Time: {clock(time.time() - since)} by the clock, "
+            f"{clock(spent.children_user + spent.children_system)} of this machine's processors; "
+            f"longest: {', '.join(jobs)}"
+        )
+    return "\n".join(lines)

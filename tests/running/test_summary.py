@@ -24,6 +24,9 @@ def test_it_says_what_the_first_screen_of_the_page_says(tmp_path):
     page.touch()
     found = [FINDING | {"clauses": [CLAUSE, CLAUSE]}, SAMPLE | {"clauses": [ALONE]}]
     findings.write_text(json.dumps({"findings": found}))
+    for name, seconds in (("train/a", 75), ("build/b", 2)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"s": seconds}) + "\n")
     lines = summary(tmp_path / "metrics", page, tmp_path, 0, ["scorecard.svg"]).splitlines()
     line = (
         "Order, Captions: 61 → 50 % of pairs at stride 0 to 4; best control 58 → 52 (bag of words); "
@@ -35,6 +38,7 @@ def test_it_says_what_the_first_screen_of_the_page_says(tmp_path):
         "Dialogs, sample data: 17 %; 102 instances",
         "All models and studies: scorecard.svg",
     ]
-    assert lines[-1] == f"Page: {page}"
-    later = page.stat().st_mtime + 1
+    assert lines[-2] == f"Page: {page}"
+    assert lines[-1].endswith("; longest: train/a 1 min 15 s, build/b 2 s")
+    later = page.stat().st_mtime + 10
     assert summary(tmp_path / "metrics", page, tmp_path, later, []) == "", "an earlier call's page"
