@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import types
+from functools import cache
 
 import pytest
 
@@ -275,10 +276,13 @@ def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
     read, changed = code._read, {}
     monkeypatch.setattr(code, "_read", lambda module: changed.get(module) or read(module))
 
-    def identities() -> dict[str, str]:
+    def forget() -> None:
         code._uses.cache_clear()
         code._identities.clear()
         identity.cache_clear()
+
+    def identities() -> dict[str, str]:
+        forget()
         return {name: identity(name) for name in programs}
 
     before = identities()
@@ -300,10 +304,11 @@ def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
         expected = {program for program, nodes in reaching.items() if beside & nodes}
         if others != expected:
             wrong.append(f"{module}.{name}: {sorted(others ^ expected)[:3]} of {len(expected)}")
-    identities()
+    forget()
     assert not wrong, "\n".join(wrong)
 
 
+@cache
 def imported(module: str) -> set[str]:
     """The names that a module imports from elsewhere."""
     return {
