@@ -370,9 +370,12 @@ def resolve(
         plan.datasets |= {run.dataset.folder: run.dataset for run in runs}
     resolver.join_starts()
     if not plan.experiments:
-        first = plan.left_out[0]
+        methods: dict[str, list[str]] = {}
+        for one in plan.left_out:
+            methods.setdefault(f"{one.model}: {one.reason}", []).append(one.method)
+        reasons = [f"{', '.join(dict.fromkeys(of))} of {why}" for why, of in methods.items()]
         raise UserError(
-            "configuration: nothing is left to run, since no method that is asked for fits: "
-            f"{first.method} of {first.study} is left out for {first.model}, since {first.reason}"
+            "configuration: nothing is left to run, since no method that is asked for fits; "
+            + "; ".join(reasons)
         )
     return plan

@@ -220,7 +220,7 @@ def test_where_nothing_fits_the_others_run():
     assert {left.experiment for left in plan.left_out} == {"strided_sop"}
     said = refused(probe, ENCODER, fine_tune=False)
     assert "nothing is left to run" in said
-    assert "train of strided_sop is left out for minilm, since it learns" in said
+    assert "train, hypothesis_only, classify of minilm: it learns" in said
 
 
 @each_row(
