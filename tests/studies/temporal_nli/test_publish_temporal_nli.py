@@ -20,8 +20,8 @@ from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = ["temporal_nli_temp_order", "temporal_nli_confusion"]
-ITEMS = [*FIGURES, "temporal_nli_generalization", "temporal_nli_table", "temporal_nli_errors"]
+FIGURE = "temporal_nli_temp_order"
+ITEMS = [FIGURE, "temporal_nli_generalization", "temporal_nli_table", "temporal_nli_errors"]
 RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES}
 
 
@@ -50,7 +50,7 @@ def facts(study) -> Facts:
 
 
 def test_the_points_are_the_metrics(study):
-    points = points_of(study, FIGURES[0])
+    points = points_of(study, FIGURE)
     metrics = read_table(study.metrics).to_pandas()
     key = "source dataset model method scoring slice metric".split()
     metrics = metrics[metrics["seed"].isna()].set_index(key)
@@ -67,9 +67,7 @@ def test_the_points_are_the_metrics(study):
 
 
 def test_what_was_held_out_stands_in_a_matrix(study):
-    """Seen, unseen and learnt of each kind; other figures and the table are
-    of whole templates alone.
-    """
+    """Seen, unseen and learnt of each kind; the other figure is of whole templates alone."""
     cells = points_of(study, "temporal_nli_generalization")
     assert set(zip(cells["source"], cells["challenge_set"], cells["model"])) == {
         ("event_templates", "temp_order", "roberta_large_mnli")
@@ -82,20 +80,7 @@ def test_what_was_held_out_stands_in_a_matrix(study):
     assert set(values.index) == {"template", "list", "form"}
     assert values.loc["template", "unseen"] == pytest.approx(0.9)
     assert np.isnan(values.loc["template", "learnt"])
-    for name in FIGURES:
-        assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
-
-
-def test_confusion_is_a_share_of_the_label(study):
-    cells = points_of(study, "temporal_nli_confusion")
-    matrices = cells.groupby("source challenge_set model method".split())
-    assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
-    assert cells.groupby("source challenge_set model method label".split())[
-        "share_of_label"
-    ].sum().to_numpy() == pytest.approx(1)
-    assert cells.loc[
-        cells["label"] == cells["predicted"], "share_of_label"
-    ].to_numpy() == pytest.approx(0.6)
+    assert not points_of(study, FIGURE)["dataset"].str.contains("list|form").any()
 
 
 def test_the_table_holds_the_numbers_and_the_published_ones(study):
