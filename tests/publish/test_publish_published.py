@@ -17,7 +17,6 @@ NO_CLEANING = pd.DataFrame(columns="source split unit action reason count".split
 FACTS = (
     "statistics.",
     "transfer.",
-    "shared_words.",
     "people.",
     "plateau.",
     "cleaning.",
