@@ -366,8 +366,7 @@ MADE = {
     **{f"evaluate runs ({study})": evaluation(study) for study in STUDIES},
     **{
         f"external {study} ({form})": external(study, form)
-        for study in STUDIES
-        for form in ("csv", "jsonl")
+        for study, form in zip(STUDIES, ("csv", "jsonl") * 2)
     },
     "evaluate metrics": Target(
         "scripts.measure.collect",

@@ -457,9 +457,6 @@ def test_a_killed_run_leaves_nothing_partial(program, tmp_path, begun):
         time.sleep(0.05)
 
 
-# Ids
-
-
 # Memory
 
 

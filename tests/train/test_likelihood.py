@@ -331,7 +331,7 @@ def test_a_space_that_is_a_token_of_its_own_is_scored_with_the_digit_after_it(mo
         assert score == pytest.approx(whole - before, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", ["gemma3", "t5", "bert"])
 def test_labels_are_scored_as_one_at_a_time(models, name):
     table = pairs()
     for prompt in (ORDER, LABELS):
