@@ -14,10 +14,13 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+
+from scripts.running.identity import MEMORY
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests/golden"
@@ -105,6 +108,9 @@ def planned_text(study: str, job: str | None = None) -> str:
     jobs whose name holds it, in full.
     """
     with tempfile.TemporaryDirectory() as folder:
+        if (known := ROOT / MEMORY).is_file():  # else each text reads all modules
+            (Path(folder) / MEMORY).parent.mkdir(parents=True)
+            shutil.copy2(known, Path(folder) / MEMORY)
         command = ["tests.planned_jobs", study, "--here", *(["--job", job] if job else [])]
         done = server().call(command, Path(folder), ENVIRONMENT)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -2,7 +2,14 @@
 
 import pytest
 
+from tests.conftest import remember_code
 from tests.planned_jobs import GOLDEN, STUDIES, planned_text
+
+
+@pytest.fixture(scope="module", autouse=True)
+def known_code():
+    """Read once for all plans, each of which is made in an empty folder."""
+    remember_code()
 
 
 @pytest.mark.parametrize("study", STUDIES)
