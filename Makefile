@@ -7,8 +7,8 @@ PYTHON ?= python3
 # Our own pins. envs/requirements.lock instead: every package at one version, its files checked against their hashes (with CUDA, 3 GB more).
 REQUIREMENTS ?= envs/requirements.txt
 ENVIRONMENT = .venv/installed
-# One worker of pytest a core, at most eight (more are slower); the tests of one file share what is dear and stay together.
-WORKERS ?= -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+# A worker of pytest more than cores, since the tests of Slurm mostly wait, and at most eight. The tests of one file share what is dear and stay together.
+WORKERS ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # Some images say that no bytecode is to be kept: each start of Python then compiles the project anew, and pytest 250 files of tests.
 export PYTHONDONTWRITEBYTECODE =

@@ -38,7 +38,7 @@ PLACE = ["source", "test_set", "split"]
 COLUMNS = [*PLACE, *"series model method dataset train_pairs slice value sd ci_low ci_high".split()]
 COLUMNS += ["n", "groups", "sample", "limit"]
 UNSEEN = "part=unseen"
-SIZE = r"-?train_pairs-(\d+)"
+SIZE = r"-?train_pairs-\d+"
 CONTROL = Look(style.CONTROL, "x", (0, (6, 2, 1, 2)), size=4, width=1)
 ONE_SIZE = "Every model learnt from one number of pairs. presets/curves.yaml compares several."
 
@@ -48,9 +48,9 @@ def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     `train_pairs`, `test_set` (the dataset's name without it) and `series`.
     """
     rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna()]
-    pairs = rows["dataset"].str.extract(SIZE, expand=False).astype(float)
+    rows = rows[rows["train_pairs"].notna()]
     test_set = rows["dataset"].str.replace(SIZE, "", regex=True).str.strip("-")
-    rows = rows.assign(train_pairs=pairs, test_set=test_set)[pairs.notna()]
+    rows = rows.assign(test_set=test_set)
     if "scoring" in rows:  # of NLI; a fine-tuned model tells all labels
         rows = rows[rows["scoring"] == "ternary"]
     rows = rows[~rows["model"].isin([*CEILINGS, "human"])]

@@ -134,6 +134,15 @@ def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
     return metrics[~same.duplicated()].copy()
 
 
+def of_most_pairs(metrics: pd.DataFrame, place: list[str]) -> pd.DataFrame:
+    """At each place (columns) the rows that learnt from the most pairs: all, where `train_pairs` is
+    missing. Fewer have a figure of their own (scripts/publish/learning_curve.py).
+    """
+    pairs = metrics["train_pairs"].astype(float).fillna(float("inf"))
+    keys = [metrics[column] for column in place]
+    return metrics[pairs == pairs.groupby(keys, dropna=False).transform("max")]
+
+
 def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
     """` (experiment)` for the models that experiments measured differently at the same point."""
     means = metrics[metrics["seed"].isna()]

@@ -5,8 +5,10 @@ import re
 import pandas as pd
 import pytest
 
+from scripts.publish.scorecard.cells import cells_of, read_scores
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.publish.publish_inputs import Inputs, around, metric_row, points_of, with_draws
+from tests.registers import STUDIES
 
 SIZES = [250, 500, 1000, 2000]
 MODELS = {"mpnet_base": {"title": "MPNet"}, "minilm": {"title": "MiniLM"}}
@@ -26,6 +28,7 @@ def rows_of(slices=("all",), held_out: str | None = None) -> list[dict]:
                 "strided_sop",
                 source="activitynet",
                 dataset=f"stride-0-train_pairs-{size}" + (f"-{held_out}" if held_out else ""),
+                train_pairs=size,
                 stride=0,
                 split="val_1",
                 method=method,
@@ -71,3 +74,21 @@ def test_what_is_held_out_is_drawn_by_its_unseen_part(study):
     points, figure = drawn(study, rows_of(("all", "part=unseen", "part=seen"), "list"))
     assert set(points["slice"]) == {"part=unseen"} and "what training lacked" in figure
     assert set(points["test_set"]) == {"stride-0-list"}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(study, whole):
+    """All of them, where it has: the smallest once stood in the scorecard."""
+    rows = rows_of()
+    if whole:
+        rows += [
+            row | around(0.7) | {"dataset": "stride-0", "train_pairs": None}
+            for row in rows
+            if row["train_pairs"] == SIZES[0]
+        ]
+    study.write_metrics(rows)
+    study.call("accuracy_by_stride")
+    points = points_of(study, "accuracy_by_stride").query("model == 'mpnet_base'")
+    assert points["value"].tolist() == [0.7 if whole else 0.64]
+    cells = cells_of(read_scores(study.metrics), {"strided_sop": STUDIES["strided_sop"]}, {}, {})
+    assert cells.set_index("model").loc["mpnet_base", "value"] == (0.7 if whole else 0.64)

@@ -57,6 +57,7 @@ SCHEMA = metrics_schema(
         "size_matched": COUNT,
         "same_videos": COUNT,
         "hard": pa.bool_(),
+        "train_pairs": pa.int64(),
         "context": TEXT,
         "seconds_apart": NUMBER,
         "train_stride": TEXT,

@@ -104,7 +104,7 @@ LESS_THAN = ["less_than_gold", "less_than_gold_plus_1", "less_than_gold_times_10
 BASELINES = {"majority": "majority", "rule_reader": "baseline"}  # and their methods
 SCHEMA = metrics_schema(
     dict.fromkeys(["held_out", "balanced", "contrast", "challenge_set", "scoring"], pa.string())
-    | {"balanced": pa.bool_()}
+    | {"balanced": pa.bool_(), "train_pairs": pa.int64()}
 )
 
 

@@ -14,6 +14,7 @@ from scripts.publish.names import (
     in_order,
     method_note,
     model_title,
+    of_most_pairs,
     source_title,
     split_title,
     study_metrics,
@@ -63,7 +64,7 @@ def variant_title(facts: Mapping) -> str:
 
 
 def sop_metrics(path: Path) -> pd.DataFrame:
-    return study_metrics(path, "strided_sop", SCHEMA)
+    return of_most_pairs(study_metrics(path, "strided_sop", SCHEMA), ["source", "stride"])
 
 
 def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str) -> list[Panel]:

@@ -14,6 +14,7 @@ from scripts.publish.names import (
     experiment_if_needed,
     in_order,
     method_title,
+    of_most_pairs,
     source_title,
     study_metrics,
     titles_of,
@@ -134,6 +135,7 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     datasets that hold out these; as in the paper whole templates alone.
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
+    metrics = of_most_pairs(metrics, ["source", "challenge_set", "held_out"])
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()
     point = [*PLACE, "model", "method", "scoring", "slice", "metric"]
     titles = titles_of(metrics, models, BASELINES)
