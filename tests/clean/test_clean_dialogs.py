@@ -13,6 +13,7 @@ from scripts.data.tables import DIALOGS, provenance_of, read_table
 from tests.files import write_json
 from tests.rows import each_row, rows_of
 from tests.clean.cleaned_dialogs import call, counted
+import re
 
 DAILYDIALOG = "yanran.li/files/ijcnlp_dailydialog.zip"
 TIMEDIAL = "raw.githubusercontent.com/google-research-datasets/TimeDial/main"
@@ -278,3 +279,25 @@ def test_a_wrong_challenge_file_is_refused(program, tmp_path, content, said):
     error = call(program, "timedial", tmp_path, tmp_path / "out", ok=False)
     assert said in error
     assert "broken" not in said or "in or just behind instance 7" in error
+
+
+def test_the_original_option_is_dailydialogs(timedial, daily):
+    """With the original option in place an instance is a dialog of DailyDialog; the authors
+    rewrote 44 times of the day.
+    """
+    turns = pd.concat(
+        [read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS]
+    )
+    known = set(
+        turns.groupby("dialog_id")["text"]
+        .agg("".join)
+        .map(lambda text: re.sub(r"[\W_]", "", text).lower())
+    )
+    found = {True: 0, False: 0}
+    for split in ("test", "extras"):
+        for row in read_table(timedial / f"{split}.parquet").to_pandas().itertuples():
+            text = re.sub(r"^[AB]: ", "", row.dialog, flags=re.MULTILINE).replace(
+                "<MASK>", row.option
+            )
+            found[row.is_original] += re.sub(r"[\W_]", "", text).lower() in known
+    assert found == {True: 1402, False: 0}

@@ -32,6 +32,8 @@ from tests.conftest import ROOT
 from tests.files import read_json
 from tests.rows import each_row
 from tests.clean.cleaned_dialogs import counted
+import numpy as np
+from scripts.clean.howto100m import without_rolling
 
 NAN = float("nan")
 IDS = pd.Series([f"vid{number:08}" for number in range(40)])
@@ -174,6 +176,11 @@ how,all,videos,noted,in HowTo100M_v1.csv but without captions,1
 
 def texts_in(table):
     return table.to_pandas().groupby("video_id", sort=False)["text"].agg(list).to_dict()
+
+
+some_text = st.text(st.sampled_from("ab "), min_size=1, max_size=4) | st.text(
+    min_size=1, max_size=2
+)
 
 
 def test_what_comes_out_and_is_counted(program, tmp_path):
@@ -505,3 +512,20 @@ def test_no_caption_is_lost_silently(corpus):
         }
         assert sums["read"] == sums["kept"] + sums["dropped"]
     assert sum(listed["captions"].to_pylist()) == sum(map(len, captions)) == sums["kept"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), some_text), max_size=9), st.integers(0, 2))
+def test_rolling_captions_as_in_a_loop(rows, skipped):
+    """From the last caption to the first: one stays that the next one that stays neither repeats
+    nor goes on from.
+    """
+    rows = sorted(rows, key=lambda row: row[0])
+    stay = []
+    for video, text in reversed(rows):
+        if not (stay and stay[-1][0] == video and f"{stay[-1][1]} ".startswith(f"{text} ")):
+            stay.append((video, text))
+    texts = pa.array(["x"] * skipped + [text for _, text in rows], pa.string()).slice(skipped)
+    found = without_rolling(
+        texts, np.array([video for video, _ in rows], int), np.arange(len(rows))
+    )
+    assert [rows[row] for row in found] == stay[::-1]

@@ -10,6 +10,8 @@ import pytest
 
 from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
+import numpy as np
+from scripts.data.tables import read_table
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -76,3 +78,47 @@ def test_a_program_leaves_nothing(name, call, disk, tmp_path):
     resize(disk, "8m")
     assert call(name, tmp_path / "in", disk / "out").returncode == 0
     assert all((disk / "out" / output).is_file() for output in TARGETS[name].outputs)
+
+
+@pytest.mark.models
+@pytest.mark.slow
+def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
+    """However much space there is, the run ends well or in the sentence: full at the tokens, the
+    checkpoint, the result, the log.
+    """
+    place(TARGETS["train"].files, tmp_path / "in")
+    undisturbed, said = tmp_path / "undisturbed", set()
+    assert call("train", tmp_path / "in", undisturbed).returncode == 0
+    wanted = read_table(undisturbed / "predictions.parquet").to_pandas()
+    output = disk / "out"
+    for space in (4, 36, 60, 124):  # KiB
+        subprocess.run(["rm", "-rf", output], check=True)
+        resize(disk, f"{space}k")
+        done = call(
+            "train",
+            tmp_path / "in",
+            output,
+            "--tokens",
+            disk / "tokens",
+            "--log",
+            output / "log",
+            "--checkpoint-seconds",
+            0,
+        )
+        if done.returncode:
+            refused(done, disk)
+            said.add(done.stderr.splitlines()[-1])
+            assert (
+                not list(output.glob("*.parquet"))
+                and not (output / "run.json").exists()
+                or "/out/" in done.stderr
+            )
+        resize(disk, "8m")
+        call(
+            "train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log"
+        ).checked()
+        found = read_table(output / "predictions.parquet").to_pandas()
+        assert found["example_id"].equals(wanted["example_id"])
+        assert np.array_equal(np.stack(found["score"]), np.stack(wanted["score"]))
+        subprocess.run(["rm", "-rf", disk / "tokens"], check=True)
+    assert len(said) >= 2, "the disk filled up at one place only"

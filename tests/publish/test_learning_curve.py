@@ -9,6 +9,10 @@ from scripts.publish.scorecard.cells import cells_of, read_scores
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.publish.publish_inputs import Inputs, around, metric_row, points_of, with_draws
 from tests.registers import STUDIES
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scripts.publish.learning_curve import crossing
 
 SIZES = [250, 500, 1000, 2000]
 MODELS = {"mpnet_base": {"title": "MPNet"}, "minilm": {"title": "MiniLM"}}
@@ -59,6 +63,18 @@ def drawn(study, rows: list[dict]) -> tuple[pd.DataFrame, str]:
     return points_of(study, "strided_sop_learning_curve"), figure
 
 
+def slow_crossing(sizes: list[float], above: list[float]) -> float:
+    """By walking along the line in small steps from its right end."""
+    if all(value > 0 for value in above):
+        return 0.0
+    if above[-1] <= 0:
+        return np.inf
+    for at in np.linspace(np.log(sizes[-1]), np.log(sizes[0]), 20_001):
+        if np.interp(at, np.log(sizes), above) <= 0:
+            return float(np.exp(at))
+    raise AssertionError("a line with both signs crosses zero")
+
+
 def test_models_stand_beside_the_best_control_of_each_size(study):
     points, figure = drawn(study, with_draws(rows_of()))
     control = points[points["method"] == "control"].sort_values("train_pairs")
@@ -92,3 +108,10 @@ def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(study, whole):
     assert points["value"].tolist() == [0.7 if whole else 0.64]
     cells = cells_of(read_scores(study.metrics), {"strided_sop": STUDIES["strided_sop"]}, {}, {})
     assert cells.set_index("model").loc["mpnet_base", "value"] == (0.7 if whole else 0.64)
+
+
+@given(st.lists(st.integers(-50, 50), min_size=2, max_size=6))
+def test_a_crossing_is_where_the_line_stays_above_zero(values):
+    sizes = np.array([250 * 2.0**place for place in range(len(values))])
+    [found] = crossing(sizes, np.array([values], float))
+    assert found == pytest.approx(slow_crossing(list(sizes), values), rel=0.005)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.text.trigrams import learn, trigram
+from scripts.text.trigrams import probability
 
 WORDS = st.text("ab .,'Ab", min_size=1, max_size=12)
 
@@ -80,3 +81,14 @@ def test_without_a_mask_the_second_text_follows_the_first():
     )
     asked = pd.DataFrame({"first": "They beats the eggs.", "second": ["then bakes", "falls then"]})
     assert np.diff(trigram(asked, model))[0] < 0
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6))
+def test_probabilities_sum_to_one(lines):
+    model = learn(pd.DataFrame({"first": "<MASK>", "second": lines}))
+    size = len(model.vocabulary) + 1
+    for history in [(0, 0), (size - 1, 0), (size - 1, size - 1), (1, 2)]:
+        found = np.column_stack(
+            [np.full(size, history[0]), np.full(size, history[1]), np.arange(size)]
+        )
+        assert probability(model, found).sum() == pytest.approx(1)

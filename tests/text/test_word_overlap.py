@@ -10,6 +10,8 @@ import pandas as pd
 
 from scripts.studies.timedial.leakage import challenge_turns
 from scripts.text.word_overlap import filled_in, overlaps
+from scripts.studies.timedial.leakage import sources
+from scripts.text.word_overlap import leaks
 
 VOCABULARY = np.array([f"word{number}" for number in range(400)])
 MASKED = "A: {0}\nB: well i think that it will take <MASK> before they call us back .\nA: {1}"
@@ -47,6 +49,17 @@ def blocks(one: str, other: str) -> int:
     return sum(max(block.size - 4, 0) for block in matcher.get_matching_blocks())
 
 
+def sentence(draw: np.random.Generator, count: int) -> list[str]:
+    return list(draw.choice(VOCABULARY, count))
+
+
+def leaking(dialogs: list[list[str]], challenge: pd.DataFrame) -> set[int]:
+    pairs = overlaps(
+        dialog_table(dialogs), filled_in(challenge, challenge_turns(challenge, "here"))
+    )
+    return set(pairs.loc[leaks(pairs), "dialog"])
+
+
 def test_shares_are_those_of_a_slow_account():
     """Random dialogs with stretches of the instances in them; no run stands twice,
     so difflib's blocks count the runs.
@@ -77,3 +90,27 @@ def test_shares_are_those_of_a_slow_account():
             )
             compared += expected > 0
     assert compared >= 25
+
+
+def test_planted_copies_are_found():
+    draw = np.random.default_rng(0)
+    first, last, other = (sentence(draw, 30) for _ in range(3))
+    challenge = challenge_of([(" ".join(first), " ".join(last))])
+    changed = [word if place % 9 else "another" for place, word in enumerate(first + last)]
+    dialogs = [
+        # a word in nine, and the turns, are others
+        [" ".join(changed[:11]), " ".join(changed[11:35]), " ".join(changed[35:])],
+        # the answer, verbatim
+        [" ".join(other), "Well, I think that it will take two weeks before they call us back!"],
+        # the second answer
+        [" ".join(other), "Well, I think that it will take a fortnight before they call us back!"],
+        # no right answer
+        [" ".join(other), "Well, I think that it will take nine years before they call us back!"],
+        [" ".join(other), "It will take long."],
+        [" ".join(sorted(first))],
+        ["Hi"],
+        [""],
+    ]
+    assert leaking(dialogs, challenge) == {0, 1, 2}
+    exact, near = sources(dialog_table(dialogs), challenge_turns(challenge, "here"))
+    assert not len(exact) and not len(near)  # what turns of equal text do not show

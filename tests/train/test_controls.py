@@ -21,6 +21,7 @@ from scripts.measure.experiment import above_controls
 from scripts.train.control import REGULARIZATION, at_random
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
+from scripts.train.control import fit
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
 METHOD = yaml.safe_load("""
@@ -311,3 +312,17 @@ def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
     assert found["accuracy_above_same_view"]["ci_low"] > 0
     weak = [*rows[:2], row("together", "control", rights["words"] * 0)]
     assert len(above_controls(weak, frozenset(["together"]))) == 1, "it is not the best"
+
+
+def test_one_text_cannot_learn_what_stands_in_the_other():
+    train, test = (
+        pairs(600, 1).rename(columns={"text_a": "first", "text_b": "second"}),
+        pairs(300, 2, learnable=False),
+    )
+    test = test.rename(columns={"text_a": "first", "text_b": "second"})
+    test["second"] = np.where(test["label"] == 1, test["second"] + " finally", test["second"])
+    right = {
+        name: (fit({"features": [name]}, train, 2, False)(test).argmax(1) == test["label"]).mean()
+        for name in ("first_words", "second_words")
+    }
+    assert right["second_words"] > 0.85 and 0.35 < right["first_words"] < 0.65

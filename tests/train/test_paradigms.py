@@ -249,3 +249,18 @@ def test_the_head_that_gets_some_places_says_what_it_says_of_all(config):
     everywhere = network(**batch).logits
     assert torch.allclose(fill.logits_at(network, places, batch), everywhere[places], atol=1e-6)
     assert torch.equal(network(**batch).logits, everywhere)  # and nothing stays behind
+
+
+def test_the_loss_is_that_of_the_right_candidates(models):
+    paradigm = fill.Paradigm(models / "bert", job(True), {})
+    learnable = paradigm.learnable(cloze())
+    assert learnable["candidate"].to_pylist() == ["two hours", "five o'clock", "a year"]
+    paradigm.network.eval()
+    examples = paradigm.encode(learnable)
+    with torch.no_grad():
+        loss, written = paradigm.loss(
+            paradigm.network, collate(examples, np.arange(3), paradigm.padding, "cpu")
+        )
+    scores = scores_of(paradigm, examples)
+    assert loss.item() == pytest.approx(-scores.sum(), abs=1e-4) and written == 0
+    assert paradigm.measure(torch.from_numpy(scores), examples)[0] == pytest.approx(-scores.mean())

@@ -17,6 +17,7 @@ from scripts.data.tables import PREDICTIONS, read_table
 from scripts.train.control import view_of
 from scripts.train.search import View, search
 from tests.rows import texts_of
+from scripts.train.search import best_threshold
 
 pytestmark = pytest.mark.slow  # it learns again and again
 ROWS, WORDS = 510, [f"word{number}" for number in range(30)]
@@ -362,3 +363,21 @@ def test_words_of_the_dialog_choose_between_two_pairs_of_neighbours():
     order = margin.groupby(test["choice_id"]).rank(ascending=False)
     assert ((order <= 2) == (test["label"] == 1)).all()
     assert order.notna().all() and margin.groupby(test["choice_id"]).nunique().eq(4).all()
+
+
+def test_the_threshold_makes_most_groups_right_as_a_whole():
+    table = examples(3, 60).assign(margin=lambda table: table["size"])
+    threshold, share = best_threshold(table, table["margin"].to_numpy())
+
+    def whole(at: float) -> float:
+        rights = (table["margin"] > at) == (table["label"] == 1)
+        return rights.groupby(table["group_id"]).all().mean()
+
+    assert share == pytest.approx(whole(threshold))
+    assert share >= max(whole(at) for at in np.quantile(table["margin"], [0.1, 0.3, 0.5, 0.7, 0.9]))
+
+
+def test_captions_without_a_cue_stay_at_chance(program, tmp_path):
+    tables = {"train": captions(1, planted=False), "test": captions(2, planted=False)}
+    run_search(program, tmp_path, "strided_sop", "both_texts", tables, teaches=TEACHES).checked()
+    assert abs((scores_of(tmp_path).argmax(1) == tables["test"]["label"]).mean() - 0.5) < 0.07

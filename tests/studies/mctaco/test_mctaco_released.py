@@ -106,6 +106,12 @@ def scored(mirror, program, tmp_path_factory):
     return read_table(folder / "metrics.parquet").to_pandas()
 
 
+TIMEBENCH = (
+    "raw.githubusercontent.com/zchuz/TimeBench/e7fd6722fd0b3814dc595912749223d45e42fab9/"
+    "TimeBench-subset-7553/McTaco/mctaco_f2_timebench.jsonl"
+)
+
+
 def test_the_released_files_score_as_counted(scored):
     rows = scored[(scored["method"] == "released") & (scored["slice"] == "all")]
     assert set(rows["dataset"]) == {"released", "temporal_llms"} and rows["seed"].isna().all()
@@ -212,3 +218,32 @@ def test_the_table_shows_them_beside_the_others(program, tmp_path):
 def test_wrong_files_are_refused_in_one_sentence(program, tmp_path, text, row, said):
     tiny(program, tmp_path, text, row).refused(said, lines=1)
     assert not (tmp_path / "metrics.parquet").exists()
+
+
+@pytest.mark.parametrize("text, judged", [("few", "gpt_4_few_shot"), ("cut", "gpt_4_zero_shot")])
+def test_letters_are_read_as_their_authors_did(scored, text, judged):
+    """In every slice; cut: line by line, so that the last 286 questions have others' answers."""
+    rows = scored[scored["metric"].isin(["exact_match", "f1", "consistency"])]
+    one, other = (
+        rows[rows["model"] == name].set_index(["metric", "slice"])["value"]
+        for name in (text, judged)
+    )
+    assert len(one) > 12
+    pd.testing.assert_series_equal(one, other)
+
+
+def test_the_slice_timebench_is_of_the_questions_of_its_file(scored, mirror):
+    """F1 of always yes: 2 r / (r + n) of a question with r right ones of n, over TimeBench's ids."""
+    if not (mirror / TIMEBENCH).is_file():
+        pytest.skip(f"the mirror has no {TIMEBENCH}")
+    gold = pd.read_csv(mirror / GOLD / "test_9442.tsv", sep="\t", header=None, quoting=3)
+    question = pd.factorize(gold[0] + " " + gold[1])[0]
+    of_question = (gold[3] == "yes").groupby(question).agg(["sum", "size"])
+    asked = pd.read_json(mirror / TIMEBENCH, lines=True)["qid"]
+    asked = of_question.loc[asked]
+    rows = scored[(scored["model"] == "always_yes") & (scored["slice"] == "timebench=yes")]
+    rows = rows.set_index("metric")
+    assert rows["n"]["f1"] == len(asked) == asked.index.nunique() == 851
+    wanted = (2 * asked["sum"] / asked.sum(axis=1)).mean()
+    assert rows["value"]["f1"] == pytest.approx(wanted, abs=1e-12)
+    assert rows["value"]["exact_match"] == pytest.approx((asked["sum"] == asked["size"]).mean())

@@ -13,6 +13,10 @@ from scripts.studies.strided_sop.pairs import pair_table
 from scripts.data.tables import CAPTIONS, provenance_of, read_table, write_table
 from tests.files import write_json
 from tests.rows import each_row, rows_of
+import numpy as np
+from scripts.studies.strided_sop.hard_pairs import STRATUM
+from scripts.studies.strided_sop.hard_pairs import balanced
+from scripts.studies.strided_sop.hard_pairs import judge_of
 
 # PROTOCOLS, study 1: pairs for strides 0–3.
 LETTERS = "abcdefghijk"
@@ -440,3 +444,36 @@ def refused(program, worded, options: dict, said: list[str]) -> None:
     assert all(text in error for text in said)
     assert "Traceback" not in error
     assert not list((worded / "out").glob("*"))
+
+
+@given(st.lists(st.integers(-3, 3), max_size=200), st.integers(0, 9))
+def test_as_many_right_as_wrong_pairs_are_kept(sure, seed):
+    sure, hashes = np.array(sure, float), np.random.default_rng(seed).permutation(len(sure))
+    kept = balanced(sure, hashes.astype(np.uint64))
+    assert (sure[kept] > 0).sum() == (sure[kept] < 0).sum() and not (sure[kept] == 0).any()
+    if np.count_nonzero(sure) < 2 * STRATUM:  # one stratum
+        for side in (sure > 0, sure < 0):
+            assert kept.sum() == 2 * min((sure > 0).sum(), (sure < 0).sum())
+            assert sorted(hashes[side & kept]) == sorted(hashes[side])[: (side & kept).sum()]
+
+
+def test_a_pair_is_judged_by_models_that_saw_nothing_of_its_video():
+    """Which of two words comes first only the video tells: who saw it would always know."""
+    draw = np.random.default_rng(0)
+    videos = np.repeat(np.arange(90), 6)
+    turned, label = np.repeat(draw.integers(0, 2, 90), 6), draw.integers(0, 2, 540)
+    texts = [np.char.add(word, videos.astype(str)) for word in ("here", "there")]
+    is_first = turned == label
+    pairs = pa.table(
+        {
+            "pair_id": [f"v{video}:0:{place % 6}" for place, video in enumerate(videos)],
+            "video_id": [f"v{video}" for video in videos],
+            "text_a": np.where(is_first, *texts),
+            "text_b": np.where(is_first, *texts[::-1]),
+            "label": pa.array(label, pa.int8()),
+            "first_position": pa.array(np.tile(np.arange(1, 7), 90), pa.int32()),
+            "second_position": pa.array(np.tile(np.arange(2, 8), 90), pa.int32()),
+            "sentences": pa.array(np.full(540, 9), pa.int32()),
+        }
+    )
+    assert (judge_of([pairs], "made")(pairs) > 0).mean() < 0.6

@@ -15,6 +15,7 @@ from scripts.studies.temporal_nli.evaluate import LABELS, accuracy, counts_of, w
 from tests.conftest import ROOT
 from tests.runs import write_run
 from tests.rows import rows_of
+from scripts.studies.temporal_nli.evaluate import SLICES
 
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
 
@@ -250,3 +251,43 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
         json.dumps({"challenge_set": "temp_order", "held_out": "range"}),
     ).refused("which a released set does not tell; write source: generated")
     assert not (tmp_path / "range").exists()
+
+
+@pytest.mark.parametrize("challenge_set", ["temp_order", "temp_duration", "cross_unit"])
+def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path, challenge_set):
+    build, pairs = released[0], released[1][challenge_set]
+    gold = pairs["label"].to_numpy()
+    metrics = evaluate(
+        program, build, tmp_path, [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)]
+    )
+    rows = metrics[
+        (metrics["model"] == "m")
+        & (metrics["scoring"] == "ternary")
+        & (metrics["metric"] == "accuracy")
+    ]
+    n = rows.set_index("slice")["n"]
+    for columns in map(str.split, SLICES[challenge_set]):
+        parts = [
+            name for name in n.index if [part.split("=")[0] for part in name.split("; ")] == columns
+        ]
+        assert n[parts].sum() == n["all"] == len(pairs), columns
+    withheld = {
+        name.removeprefix("withheld="): count
+        for name, count in n.items()
+        if name.startswith("withheld=")
+    }
+    assert (
+        set(withheld)
+        == {
+            "temp_order": {"list", "spelling", "form"},
+            "temp_duration": {"list", "spelling", "unit", "form"},
+            "cross_unit": {"unit", "form"},
+        }[challenge_set]
+    )
+    assert all(0 < count < len(pairs) for count in withheld.values())
+    rows = metrics[
+        (metrics["metric"] == "says_entailment")
+        & (metrics["slice"] == "all")
+        & (metrics["model"] == "m")
+    ]
+    assert rows["value"].tolist() == pytest.approx([(gold == 0).mean()] * 2)

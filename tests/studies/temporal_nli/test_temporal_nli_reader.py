@@ -9,6 +9,9 @@ from tests.conftest import ROOT
 from scripts.studies.temporal_nli.reader import LABELS, read, read_labels, relation
 from tests.temporal_nli_reader import check, faults_of
 from tests.rows import each_row
+import re
+from tests.temporal_nli_reader import hypothesis_type
+from tests.temporal_nli_reader import next_cycle
 
 E, N, C = LABELS
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
@@ -133,3 +136,31 @@ def test_the_reader_is_right_wherever_the_release_follows_its_rules(released, na
     table, wrong = released[name], RELEASED[name][2].get("wrong_label", 0)
     agreed = read_labels(table) == table["label"].map(LABELS.index)
     assert agreed.sum() == len(table) - wrong
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_a_raw_search_counts_as_many_prepositions(released, name):
+    """The counts of the errata (docs/errata.md), by no more than a regular expression."""
+    words = "(?:at|on|in|before|after|from|to|for)"
+    patterns = {"doubled_preposition": rf"\b{words} {words} ", "stray_preposition": rf" {words}\.$"}
+    for fault, pattern in patterns.items():
+        lines = released[name]["text_a"] + "\n" + released[name]["text_b"]
+        assert RELEASED[name][2].get(fault, 0) == lines.str.contains(pattern, flags=re.M).sum()
+
+
+def test_the_released_durations_are_of_the_types_and_cycles_that_they_are_said_to_be(released):
+    changes = {"": "", "+1": "_plus_1", "*10": "_times_10"}
+    types = {
+        said + change: name + ending
+        for change, ending in changes.items()
+        for said, name in {"EQUAL_GOLD": "equal_gold", "LESS_GOLD": "less_than_gold"}.items()
+    }
+    for name in ("cs2_train", "cs2_test"):
+        table = released[name]
+        readings = [
+            read(*pair) for pair in zip(table["text_a"], table["text_b"], table["challenge_set"])
+        ]
+        found = [hypothesis_type(reading.premise, reading.hypothesis) for reading in readings]
+        assert found == table["Dur Type"].map(types).tolist()
+        found = [next_cycle(reading.premise) for reading in readings]
+        assert found == table["Next Cycle"].tolist()

@@ -19,6 +19,9 @@ from scripts.train.search import search
 from tests.conftest import ROOT
 from tests.rows import rows_of
 from tests.runs import write_run
+from itertools import product
+from scripts.studies.temporal_nli.contrast import counterpart_labels
+from scripts.studies.temporal_nli.reader import relation
 
 SMALL = {"train_templates": 24, "test_templates": 8, "iterations": 2}
 METHOD = {"columns": {"example_id": "example_id", "group_id": "group_id"}} | {
@@ -55,6 +58,9 @@ def build(program, tmp_path_factory):
 
 def split_of(folder, split="test") -> pd.DataFrame:
     return read_table(folder / f"{split}.parquet").to_pandas()
+
+
+OTHER = {"before": "after", "after": "before"}
 
 
 @pytest.mark.parametrize(
@@ -250,3 +256,27 @@ def test_pairs_that_belong_together_are_measured_together(build, program, tmp_pa
     assert reader["less_than_consistency", "all"] == 1 and reader["unread", "all"] == 0
     above = metrics[metrics["metric"] == "contrast_accuracy_above_control"]
     assert set(above["control"]) == {"majority"}
+
+
+@pytest.mark.parametrize("contrast", ["preposition", "times"])
+def test_labels_of_counterparts_equal_a_slow_reference(contrast):
+    cases = list(product(("at", "before", "after"), ("before", "after"), range(3), range(3)))
+    rows = pd.DataFrame(
+        [
+            {
+                "label": LABELS.index(relation(premise, i, hypothesis, j)),
+                "premise_type": "fixed" if premise == "at" else "interval",
+                "premise_preposition": premise,
+                "hypothesis_preposition": hypothesis,
+                "distance": "same" if i == j else "to_half",
+            }
+            for premise, hypothesis, i, j in cases
+        ]
+    )
+    wanted = [
+        relation(premise, j, hypothesis, i)
+        if contrast == "times"
+        else relation(premise, i, OTHER[hypothesis], j)
+        for premise, hypothesis, i, j in cases
+    ]
+    assert [LABELS[label] for label in counterpart_labels(rows, contrast)] == wanted

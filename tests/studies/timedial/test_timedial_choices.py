@@ -17,6 +17,10 @@ from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json, write_rows
 from tests.studies.timedial.test_build_timedial import TEST, Corpus, challenge_rows
 from tests.studies.timedial.test_timedial_metrics import cloze, write_timedial_run
+import itertools
+from scripts.studies.timedial.controls import distance
+from scripts.studies.timedial.controls import letters
+from scripts.studies.timedial.controls import sizes
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -62,6 +66,25 @@ def rights(options: pd.DataFrame, score: np.ndarray) -> np.ndarray:
     """(instances,) how likely a control's score is right, ties broken at random."""
     label, instance = options["label"].to_numpy(), pd.factorize(options["instance_id"])[0]
     return outranked_by_chance(score, label, instance)[0]
+
+
+def slow_nearest_two(texts: list[str]) -> float:
+    """How likely the two nearest options are the first two: of all orders of what ties."""
+
+    def far(one: str, other: str) -> float:
+        alike = letters(one), letters(other)
+        share = len(alike[0] & alike[1]) / len(alike[0] | alike[1])
+        return round(distance(sizes(one), sizes(other)) + 0.01 * (1 - share), 9)
+
+    nearest = [
+        min(far(one, other) for place, other in enumerate(texts) if place != at)
+        for at, one in enumerate(texts)
+    ]
+    orders = [
+        {place for _, _, place in sorted(zip(nearest, order, range(4)))[:2]}
+        for order in itertools.permutations(range(4))
+    ]
+    return float(np.mean([top == {0, 1} for top in orders]))
 
 
 def test_two_dialogs_exchange_their_right_options_whatever_is_seen_of_them(corpus):
@@ -211,3 +234,15 @@ def test_a_contrast_pair_counts_where_both_are_right(tmp_path, program):
     }
     assert list(found.values()) == [[0.4, 10, 10], [1.0, 10, 10], [0.4, 10, 10]]
     assert metrics.loc[("two_best_accuracy", "all"), ["value", "n"]].tolist() == [0.7, 20]
+
+
+def test_missed_are_the_instances_that_a_slow_nearest_two_misses(real):
+    wanted = {
+        name
+        for name, texts in real.groupby("instance_id")["candidate"].agg(list).items()
+        if slow_nearest_two(texts) == 0
+    }
+    missed = chosen(real, "missed", pd.Series(dtype=object), "here")
+    assert set(missed["instance_id"]) == wanted and 50 < len(wanted) < 80
+    assert len(missed) == 4 * len(wanted)
+    assert rights(missed, nearest_two(table_of(missed))).max() == 0
