@@ -147,6 +147,8 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     order = pd.DataFrame({"method": place}, index=rows.index)
     for name, study in studies.items():
         for option, first in study.get("probe", {}).get("prefers", {}).items():
+            if option not in rows:
+                continue
             values = rows.loc[rows["study"] == name, option]
             if isinstance(first, list):
                 place = rank(values.astype(object).fillna(first[0]), first)
