@@ -127,11 +127,7 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
     released, always_yes = map(printed, done.stdout.split(f"{tmp_path / 'yes.txt'}"))
     exact, low, _, high, count = released["exact match"]
     assert (exact, count) == ("42.72", "1,332")
-    assert [released[name][0] for name in ("f1", "exact match range", "f1 range")] == [
-        "69.93",
-        "43.62",
-        "69.62",
-    ]
+    assert released["f1"][0] == "69.93"
     answers = pd.read_csv(
         tmp_path / "gold.tsv", sep="\t", header=None, quoting=3, encoding="utf-8-sig"
     )
