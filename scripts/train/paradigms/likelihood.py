@@ -71,7 +71,8 @@ def known_kind(config, model: Path) -> str:
 
 
 def load(model: Path, training: dict):
-    """Tokenizer, network and kind of a model, and what it has said of batches of texts: none yet.
+    """Tokenizer, network and kind of a model, and the sums of the batches that it has read:
+    none yet.
 
     Raises UserError for a model of another kind, without weights, with weights that lack a part, an
     encoder without a mask among its tokens, a model that writes and has no sentinel.
@@ -154,7 +155,7 @@ class Paradigm:
             job["inputs"],
         )
         scoring = {key: value for key, value in training.items() if key != "shots"}
-        self.tokenizer, self.network, self.kind, self.said = loaded(load, model, scoring)
+        self.tokenizer, self.network, self.kind, self.sums_by_batch = loaded(load, model, scoring)
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
         # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel,
         # twice, and its start count.
@@ -268,11 +269,11 @@ class Paradigm:
         read = hashlib.sha256()
         for name in sorted(batch.keys() - {"divisor"}):
             read.update(batch[name].cpu().numpy().tobytes())
-        if read.digest() not in self.said:
-            self.said[read.digest()] = SCORING[self.kind].scored_likelihoods(
+        if read.digest() not in self.sums_by_batch:
+            self.sums_by_batch[read.digest()] = SCORING[self.kind].scored_likelihoods(
                 network, batch, self.tokenizer, self.after
             )
-        return (self.said[read.digest()] / batch["divisor"][:, 0])[:, None]
+        return (self.sums_by_batch[read.digest()] / batch["divisor"][:, 0])[:, None]
 
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]
