@@ -161,6 +161,21 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     return rows.drop_duplicates(["probe", "model", "way"])
 
 
+def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
+    """`4,000 pairs`: what each fine-tuned cell learnt from, where that is a part of the training
+    split; else empty.
+    """
+    found = pd.Series("", cells.index)
+    tuned = cells[cells["way"] == FINE_TUNED]
+    for name, study in studies.items():
+        prefers = study.get("probe", {}).get("prefers", {})
+        for option in [option for option, first in prefers.items() if first == "most"]:
+            sizes = tuned.reindex(columns=[option]).loc[tuned["study"] == name, option].dropna()
+            words = f"{{:,.0f}} {option.removeprefix('train_')}"
+            found[sizes.index] = sizes.astype(float).map(words.format)
+    return found
+
+
 def asked_rows(
     metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
 ) -> pd.DataFrame:
@@ -189,8 +204,8 @@ def cells_of(
     without one); above_same_view, … (the same of the best control that sees one candidate, where
     the best sees all); blind, blind_low, blind_high (the same model without what it should read),
     above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many),
-    lowest, highest (of one wording); unread (the share of answers that name no option); sample. All
-    values are shares from 0 to 1.
+    lowest, highest (of one wording); unread (the share of answers that name no option);
+    learnt_part; sample. All values are shares from 0 to 1.
     """
     rows = asked_rows(metrics, studies, sources, networks)
     rows = rows[rows["method"].map(method_of_blind).isna()]
@@ -199,7 +214,7 @@ def cells_of(
         lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique")
     )
     cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies)
-    cells = cells.join(spread, on="key")
+    cells = cells.join(spread, on="key").assign(learnt_part=lambda of: learnt_part(of, studies))
     unread = metrics[metrics["seed"].isna() & (metrics["metric"] == "unread_answers")]
     of_split = [name for name in SYSTEM if name != "scoring"]
     cells = cells.join(unread.set_index(of_split)["value"].rename("unread"), on=of_split)

@@ -64,6 +64,7 @@ MARKS = {
     BLIND: Look(style.GREY, "x", "", size=4),
 }
 NOTE = "per cent, and points from the best control (behind the stroke: from that of the same view)"
+PART = "; in brackets what a model and its control learnt from, where that is a part of the data"
 LOOKS = MARKS | dict(
     zip(FEET, (BEST_CONTROL, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE))
 )
@@ -94,8 +95,9 @@ def points_of(card: Scorecard) -> pd.DataFrame:
                 above += f" / {signed(cell['above_same_view'])}"
             if pd.notna(cell["over"]):
                 above += f"\n(over {percent(cell['over'])})"
+            part = f"\n({cell['learnt_part']})" if cell["learnt_part"] else ""
             series = CLEAR if cell["clear"] else LEVEL if above else ALONE
-            number = percent(cell["value"]) + above
+            number = percent(cell["value"]) + above + part
             points.append(cell | of_row | {"series": series, "number": number})
             if pd.notna(cell["blind"]):
                 ends = {"ci_low": cell["blind_low"], "ci_high": cell["blind_high"]}
@@ -150,7 +152,8 @@ def draw(card: Scorecard) -> Figure:
                 heading = ""
     handles = [look.handle(name) for name, look in MARKS.items() if name in set(every["series"])]
     legend = [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])]
-    return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)
+    note = NOTE + PART * any(card.cells["learnt_part"])
+    return figure_of(lines, legend, share_y="line", note=note, beside=BESIDE)
 
 
 def main(given: argparse.Namespace) -> None:

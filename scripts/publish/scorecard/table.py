@@ -28,6 +28,8 @@ def cell_text(cell: Mapping) -> str:
         text += f"; wordings {percent(cell['lowest'])}–{percent(cell['highest'])}"
     if pd.notna(cell["unread"]):
         text += f"; unread {percent(cell['unread'])}"
+    if cell["learnt_part"]:
+        text += f"; learnt from {cell['learnt_part']}"
     return text
 
 
