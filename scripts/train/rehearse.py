@@ -27,12 +27,10 @@ from pathlib import Path
 
 from scripts.running.program import UserError, cut, execute, log, parser
 from scripts.train.early_end import remedies
-from scripts.train.stand_in import CANDIDATES, write_data, write_model
+from scripts.train.stand_in import write_data, write_model
 
 RATE = re.compile(r"\((\d+) tokens/s\)")
-READINGS = (
-    "pseudo_log_likelihood"  # reads a text as often as it has tokens: of it one mask is enough
-)
+READINGS = "pseudo_log_likelihood"  # reads a text once for each of its tokens: one text is a batch
 
 
 def rehearsed(job: dict) -> tuple[dict, dict]:
@@ -105,7 +103,7 @@ def rehearse(job: dict, study: dict, folder: Path) -> str:
     """
     settings, method = rehearsed(job)
     training, splits = settings["training"], [job["splits"][0], *job["splits"][1:2]]
-    scored = CANDIDATES if method["paradigm"] == READINGS else study["scored"]
+    scored = 1 if method["paradigm"] == READINGS else study["scored"]
     write_model(job["model"], study, folder / "model")
     write_data(method, splits, training, scored, Path(study["vocabulary"]), folder / "data")
     command = [
