@@ -15,6 +15,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 
 from scripts.data.yaml_files import read_yaml
@@ -89,9 +90,21 @@ def call_of(words: list[str]) -> list[str]:
     raise UserError("no command; `timestride --help` lists them")
 
 
+def help_of(words: list[str]) -> str | None:
+    """The help that is asked for: of `probe` what its preset says of itself."""
+    match words:
+        case [] | ["-h" | "--help", *_]:
+            return __doc__
+        case ["probe", "-h" | "--help", *_]:
+            lines = (ROOT / "presets/probe.yaml").read_text(encoding="utf-8").splitlines()[1:]
+            head = takewhile(lambda line: line.startswith("#"), lines)
+            return "\n".join(line.removeprefix("#").removeprefix(" ") for line in head)
+    return None
+
+
 def main(words: list[str]) -> None:
-    if words[:1] in (["-h"], ["--help"], []):
-        print(__doc__)
+    if text := help_of(words):
+        print(text)
         sys.exit()
     try:
         module, *arguments = call_of(words)
