@@ -69,7 +69,7 @@ def test_the_command_prints_its_call_and_ends_as_snakemake_does(tmp_path):
         )
 
     assert "./timestride probe" in call("--help").stdout
-    assert "limit      cuts every evaluation split" in call("probe", "--help").stdout
+    assert "limit      measures at most so many items" in call("probe", "--help").stdout
     done = call("run", "--version")
     assert done.returncode == 0 and done.stderr.startswith("snakemake -s ")
     refused = call("run", "nothing")
