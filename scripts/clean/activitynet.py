@@ -6,10 +6,10 @@ Reads  train.json, val_1.json, val_2.json ({video_id: {duration, timestamps, sen
 Writes train.parquet, val_1.parquet, val_2.parquet (schema captions), sorted by video and start
        time, and cleaning.csv, which counts all that was read, changed, dropped and found odd
 
-White space is stripped and joined. Times stay as they are, however odd. A sentence goes only when
-its text is empty or a time is not a finite number; a training video only when val_1 or val_2 has it
-too (none does in the released files). val_2 captions the videos of val_1 again: the two are not
-independent.
+White space is stripped and joined. Times stay as they are, however odd. A sentence is dropped only
+when its text is empty or a time is not a finite number. A training video is dropped only when val_1
+or val_2 has it too (none does in the released files). val_2 captions the videos of val_1 again, so
+these two splits are not independent.
 
     python -m scripts.clean.activitynet --source activitynet --fetched results/fetch/activitynet \\
         --output results/clean/activitynet --provenance '{"licence": "unstated"}'

@@ -32,8 +32,8 @@ def read_json(file: Path) -> object:
     """
 
     def behind(before: str) -> str:
-        # The keys of objects: of those, the last one before the fault is the video that it lies in,
-        # or just behind.
+        # The last key of an object before the fault names the video with the fault, or the one
+        # before it.
         keys = [
             found[1]
             for found in re.finditer(rf"({STRING})(\s*+:\s*+\{{)?", before, re.DOTALL)
@@ -66,11 +66,11 @@ def sentences_of(videos: dict[str, Captions]) -> pd.DataFrame:
 def clean_split(
     videos: dict[str, Captions], source: str, split: str
 ) -> tuple[pd.DataFrame, list[Count]]:
-    """One split (of thousands of videos, not of millions) as a table of captions,
+    """One split (thousands of videos, not millions) as a table of captions,
     and what was found and done.
 
-    Sorted by video_id and start time; equal times keep the order of the file. Sentences go only for
-    an empty text or a time that is not a finite number. Odd times are counted and stay as they are.
+    Sorted by video_id and start time; equal times keep the order of the file. A sentence is dropped
+    only for an empty text or a time that is not a finite number. Odd times are counted and stay.
     """
     rows = sentences_of(videos)
     noted = {

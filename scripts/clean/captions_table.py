@@ -4,7 +4,7 @@ The columns are video_id, start, end (seconds) and text; others are not read. Th
 names the file, and --provenance has its name ({"sha256": {"<file>.csv": …}}). The file is read into
 memory: 300,000 rows take 0.44 GB and 10 seconds.
 
-A fifth of the videos, by hash of the video_id, is the test split. No video is in both.
+A fifth of the videos, by hash of the video_id, is the test split. No video is in both splits.
 
 Reads  the .csv file in --fetched
 Writes train.parquet, test.parquet (schema captions), sorted by video and start time, and

@@ -77,9 +77,9 @@ def shaped(value: object, shape: type[Shape], where: str) -> Shape:
 def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shape]:
     """The entries of one JSON list of objects, each as `shape` (a msgspec type).
 
-    what: the word for one (dialog); key: of its id.
+    what: the word for one entry (dialog); key: the key that holds an entry's id.
 
-    Raises UserError that names the file and the entry of what cannot be read.
+    Raises UserError that names the file and the entry that cannot be read.
     """
 
     def behind(before: str) -> str:
@@ -102,7 +102,7 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
 
 
 def file_named(fetched: Path, provenance: dict, *suffixes: str) -> Path:
-    """The file that the provenance names. Raises UserError where that is not exactly one file with
+    """The file that the provenance names. Raises UserError unless exactly one named file has
     one of these suffixes.
     """
     listed = provenance.get("sha256")
@@ -124,7 +124,7 @@ def file_named(fetched: Path, provenance: dict, *suffixes: str) -> Path:
 def mapped(table: pd.DataFrame, column: str, names: dict, file: Path, first_line: int) -> pd.Series:
     """A column with other names.
 
-    Raises UserError with the line of a value that has none; row 0 stands in `first_line`.
+    Raises UserError with the line of a value that has no other name; row 0 is line `first_line`.
     """
     unknown = table[~table[column].isin(names)]
     if len(unknown):
@@ -144,7 +144,7 @@ def joined(texts: pd.Series) -> pd.Series:
 
 
 def changed_spaces(raw: pd.Series) -> dict[str, pd.Series]:
-    """By what `joined` does, which texts it does it to."""
+    """Which texts `joined` changes, by the kind of change."""
     stripped = raw.str.strip()
     return {
         "white space at an end of the text: removed": raw.str.len() > stripped.str.len(),
@@ -157,8 +157,8 @@ def changed_spaces(raw: pd.Series) -> dict[str, pd.Series]:
 
 
 def counted(split: str, unit: str, **actions) -> list[Count]:
-    """The counts of one unit, in the order given: of each action a number or {reason: a number,
-    or which rows}.
+    """The counts of one unit, in the order given. Each action has a number, or {reason: a number
+    or a mask of rows}.
     """
     return [
         (split, unit, action, reason, int(np.sum(found)))

@@ -1,13 +1,18 @@
 """Clean DailyDialog (Li et al. 2017): everyday dialogs of two people, one a line,
 turns that end with `__eou__`.
 
-Repaired, each counted: a spaced apostrophe in contractions (`don ’ t`, `it ' s`) and after plurals
-(`two hours ' time`), a curly apostrophe, a missing space after a full stop or question mark between
-words (`right.But`, not `p.m.`, `10.30` or `www.x.com`), a spaced abbreviation (`5 p . m .`), a
-space before punctuation (`well , yes .`, not `well ...`), full-width characters, control
-characters, spaces in a row. TimeDial, which was made of this corpus, is repaired in the same way.
-Speakers alternate, A begins. A dialog with the same words as one before (lower case, letters and
-digits only, in the order train, validation, test) stays and is marked.
+These are repaired, and each repair is counted:
+  apostrophes   a spaced one in contractions (`don ’ t`, `it ' s`) and after plurals
+                (`two hours ' time`), and a curly one
+  full stops    a missing space after a full stop or question mark between words (`right.But`, not
+                `p.m.`, `10.30` or `www.x.com`)
+  spaces        a spaced abbreviation (`5 p . m .`), a space before punctuation (`well , yes .`, not
+                `well ...`), spaces in a row
+  characters    full-width characters, control characters
+
+TimeDial, which was made from this corpus, is repaired in the same way. Speakers alternate, A
+begins. A dialog with the same words as an earlier one stays and is marked. The words are compared
+in lower case, letters and digits only; the order is train, validation, test.
 
 Reads  train.zip, validation.zip, test.zip (of each: <split>/dialogues_<split>.txt) from --fetched;
        unpacked in memory
@@ -38,10 +43,10 @@ LARGEST = 200_000_000  # bytes of one split's text; the real ones have 6 million
 END = "__eou__"
 
 WIDE = re.compile("[\u3000-\u303f\uff01-\uffee]")
-STOPS = str.maketrans({"\u3002": ".", "\u3001": ","})  # which NFKC leaves as they are
+STOPS = str.maketrans({"\u3002": ".", "\u3001": ","})  # NFKC leaves these as they are
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
 ADDRESS = r"(?:\S*@|www\.|\S*\.(?:com|net|org|edu|gov|cn|tw)\b)\S*"
-# what may follow a full stop that ends a sentence: Ph.D has none there
+# what may follow a full stop that ends a sentence; Ph.D has no such word there
 WORD = r"(?:[A-Za-z]{2}|[AIa]\b)"
 STOP = re.compile(
     rf"(?P<address>(?<!\S){ADDRESS})"
@@ -64,8 +69,8 @@ QUOTE = re.compile(r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘")
 def archived(file: Path, split: str) -> str:
     """The text of dialogues_<split>.txt in a split's archive, read in memory.
 
-    Raises UserError for an archive that is broken, holds no such file or a path that leads out of
-    it, or opens too large.
+    Raises UserError for an archive that is broken, too large when unpacked, or without such a file,
+    and for a path that leads out of the archive.
     """
     member = f"{split}/dialogues_{split}.txt"
     if not file.exists():
@@ -96,7 +101,7 @@ def archived(file: Path, split: str) -> str:
                 "fetch it again"
             )
         with archive.open(member) as opened:
-            read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
+            read = opened.read(LARGEST + 1)  # whatever size the archive claims
     if len(read) > LARGEST:
         raise UserError(
             f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; "
@@ -106,7 +111,7 @@ def archived(file: Path, split: str) -> str:
 
 
 def same_words(texts: pd.Series) -> pd.Series:
-    """What two texts with the same words share: runs of letters and digits, in lower case."""
+    """A text's runs of letters and digits, in lower case: equal for texts with the same words."""
     return pd.Series(
         [" ".join(re.findall("[a-z0-9]+", text.lower())) for text in texts],
         index=texts.index,
@@ -129,8 +134,8 @@ def stops_spaced(text: str) -> str:
 
 
 def possessive(text: str) -> str:
-    """`two hours ' time` as `two hours' time`, where the apostrophe cannot be a quotation mark:
-    it is the turn's only one.
+    """`two hours ' time` as `two hours' time`. Only where the apostrophe is the turn's only one,
+    so it cannot be a quotation mark.
     """
     return PLURAL.sub("'", text) if len(QUOTE.findall(text)) == 1 else text
 
@@ -208,8 +213,8 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
 
 
 def marked(turns: pd.DataFrame) -> pd.DataFrame:
-    """Turns of all splits, in their order, with duplicate_of: the first dialog of the same
-    words, where one is before.
+    """Turns of all splits, in their order, with duplicate_of: the first earlier dialog with the
+    same words, where there is one.
     """
     dialogs = turns.groupby("dialog_id", sort=False)["text"].agg(" ".join)
     words = same_words(dialogs)

@@ -1,19 +1,18 @@
-"""Clean dialogs of your own, a corpus of any size, to learn from in the place
-of the paper's Meena data.
+"""Clean dialogs of your own, a corpus of any size, to train on instead of the paper's Meena data.
 
-The file is the one that the source's entry names, as --provenance has it ({"sha256": {"<file>":
-…}}); its name tells its kind:
+The source's entry names the file, and --provenance has its name ({"sha256": {"<file>": …}}). The
+file's suffix tells its kind:
 
   .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, "dialog_id" beside it
             where there is one (else the dialog is called line:<number, from 1>)
   .parquet  one turn a row, the rows of a dialog together: columns dialog_id, turn (a number to sort
             by), text, and speaker where there is one
 
-A tenth of the dialogs, by hash of the dialog_id, is validation. The first to speak is A, the next
-B; where no speaker is given they alternate. Turns lose white space at their ends and in rows; empty
-ones are dropped and counted. A dialog with the same words as one before (train, then validation)
-stays and is marked. The file is read twice, in pieces: what is held of the whole are the dialogs'
-ids, not their texts.
+A tenth of the dialogs, by hash of the dialog_id, is validation. The first speaker is A, the next
+B; where no speaker is given they alternate. Turns lose white space at their ends and repeated white
+space. Empty turns are dropped and counted. A dialog with the same words as an earlier one (train,
+then validation) stays and is marked. The file is read twice, in pieces: memory holds the ids of all
+dialogs, not their texts.
 
 Reads  the .jsonl or .parquet file in --fetched
 Writes train.parquet, validation.parquet (schema dialogs), in the order of the file, and
@@ -78,19 +77,19 @@ DECODER = msgspec.json.Decoder(Line)
 def line_of(line: bytes, where: str, first: bool) -> Line:
     """One line of a JSONL file.
 
-    Raises UserError for one of another shape, and for a key that stands twice.
+    Raises UserError for a line of another shape, and for a key that stands twice.
     """
     if first and line.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         line = decoded(line, where, "write it anew").encode()
     remedy = f"write one dialog a line, as {EXAMPLE}"
     try:
         read = DECODER.decode(line)
-        # A key that stands twice, in letters or as an escape, is rare enough to be looked for by
-        # the slower way.
+        # A key that stands twice (in letters or as an escape) is rare. So this slower check looks
+        # for it only where it may occur.
         if line.count(b'"dialog"') != 1 or line.count(b'"dialog_id"') > 1 or b"\\u00" in line:
             json_of(decoded(line, where, remedy), where, remedy)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        json_of(decoded(line, where, remedy), where, remedy)  # tells more, if it is no JSON at all
+        json_of(decoded(line, where, remedy), where, remedy)  # says more if the line is no JSON
         raise UserError(f"{where}: {error}; {remedy}") from None
     return read
 
@@ -130,8 +129,8 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
 
 
 def fits(kind: pa.DataType, wanted: str) -> bool:
-    """Whether a column's type is one of those that MAY_BE names; a number may stand as text,
-    and nothing for everything.
+    """Whether a column's type is one of those that MAY_BE names. A number may be read as text, and
+    an all-null column as any type.
     """
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     text = [pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view]
@@ -144,9 +143,9 @@ def fits(kind: pa.DataType, wanted: str) -> bool:
 
 
 def columns_of(schema: pa.Schema, file: Path) -> dict[str, pa.DataType]:
-    """The columns to read and what to read them as.
+    """The columns to read, and the type to read each one as.
 
-    Raises UserError for one that is missing, doubled or of another type.
+    Raises UserError for a column that is missing, doubled or of another type.
     """
     if missing := [name for name in NEEDED if name not in schema.names]:
         raise UserError(
@@ -170,7 +169,7 @@ def columns_of(schema: pa.Schema, file: Path) -> dict[str, pa.DataType]:
 
 def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
     """Turns of whole dialogs, in order: dialog_id, speaker (where given), text, place (the row,
-    from 1), dialog (its first).
+    from 1), dialog (the row of the dialog's first turn).
     """
     with (
         parquet_errors(file, "write it anew"),
@@ -233,7 +232,7 @@ def sorted_by_turn(read: pd.DataFrame, file: Path) -> pd.DataFrame:
 def turns_of(file: Path) -> Iterator[pd.DataFrame]:
     """All turns of the file, piece by piece, each dialog whole.
 
-    Raises UserError for a file without any.
+    Raises UserError for a file without any turn.
     """
     try:
         empty = True
@@ -252,8 +251,8 @@ def turns_of(file: Path) -> Iterator[pd.DataFrame]:
 
 
 def listed(file: Path) -> pd.DataFrame:
-    """One row a dialog, in the order of the file: dialog_id, place, split, words (a hash of what is
-    said; 0 for nothing).
+    """One row a dialog, in the order of the file: dialog_id, place, split, words (a hash of the
+    dialog's words; 0 for a dialog without words).
 
     Raises UserError for an id that comes again.
     """
@@ -282,8 +281,8 @@ def listed(file: Path) -> pd.DataFrame:
 
 
 def duplicates(dialogs: pd.DataFrame) -> pd.Series:
-    """By dialog_id, the first dialog with the same words, train before validation,
-    for those that are not the first.
+    """For each dialog that repeats an earlier one, by dialog_id: the first dialog with the same
+    words, train before validation.
     """
     said = dialogs[dialogs["words"] != 0].sort_values(
         "split", key=lambda split: split == "validation", kind="stable"
@@ -293,8 +292,8 @@ def duplicates(dialogs: pd.DataFrame) -> pd.Series:
 
 
 def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """A or B for each turn, by who spoke first, or in turn;
-    and how many dialogs have more than two speakers.
+    """A or B for each turn, by who spoke first, or alternating where no speaker is given; and how
+    many dialogs have more than two speakers.
     """
     alternate = turns["turn"].to_numpy()
     if turns["speaker"].isna().all():
@@ -306,7 +305,7 @@ def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
         .merge(first[["dialog_id", "speaker", "number"]], how="left")["number"]
         .to_numpy()
     )
-    # Where one turn of a dialog does not say who speaks, its turns alternate.
+    # Where a turn of a dialog does not say who speaks, all turns of the dialog alternate.
     has_speakers = ~turns["speaker"].isna().groupby(turns["dialog_id"]).transform("any").to_numpy()
     return (
         np.where(np.where(has_speakers, number, alternate) % 2 == 0, "A", "B"),

@@ -1,16 +1,21 @@
 """Clean a list of event templates, from which the temporal NLI sets
 are generated (Thukral et al. 2021, section 3).
 
-A row is an event. Its past and its future side have a form for "<past> in May." and one for "In
-May, <past_fronted>.", and the units in which it may happen: hours, day, month, year, and in the
-future minutes. duration_units is `point`, or the units in which it may last; then "<span_start> at
-5 PM <span_end> at 9 PM." and "<duration> for 4 hours." tell of it. A side that an event does not
-have is left empty.
+A row is an event. It has a past side and a future side; a side that the event lacks is empty.
+
+  <past> (<future>)                   the form for "<past> in May."
+  <past_fronted> (<future_fronted>)   the form for "In May, <past_fronted>."
+  past_units (future_units)           the units in which the event may happen: hours, day, month,
+                                      year, and in the future minutes
+  duration_units                      `point`, or the units in which the event may last; with
+                                      units, these two forms are used, too:
+                                      "<span_start> at 5 PM <span_end> at 9 PM."
+                                      "<duration> for 4 hours."
 
 Reads  templates.csv (columns: template, split, past, past_fronted, past_units, future,
        future_fronted, future_units, duration_units, span_start, span_end, duration) from --fetched
 Writes train.parquet, test.parquet (schema templates), and cleaning.csv, with the sizes of the sets
-       that come of them
+       that are generated from them
 
 --expect holds what must come out for each split (templates, sides, durations, adjacent, pairs), as
 JSON; the program fails with the difference when it does not.
@@ -115,12 +120,13 @@ def read(file: Path) -> pd.DataFrame:
 
 
 def marginals(table: pd.DataFrame) -> dict[str, dict | int]:
-    """What decides the sizes of the sets, for one split: sides and durations by unit,
+    """The numbers that decide the sizes of the sets, for one split: sides and durations by unit,
     adjacent units, and the pairs.
 
-    The sizes are those of five draws (iterations: 5): I is 20 (3 month + 3 hours + 2 day + year) +
-    120 year, II is 60 (6 hours + 3 day + 6 month + year) + 360 year, III is 480 for each adjacent
-    pair of a future side.
+    The sizes of the sets are for five draws (iterations: 5):
+      I    20 (3 month + 3 hours + 2 day + year) + 120 year
+      II   60 (6 hours + 3 day + 6 month + year) + 360 year
+      III  480 for each adjacent pair of a future side
     """
     units = pd.concat([table["past_units"], table["future_units"]]).explode().value_counts()
     lasting = table["duration_units"].explode().value_counts()

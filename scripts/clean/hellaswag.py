@@ -1,9 +1,12 @@
 """Clean HellaSwag (Zellers et al. 2019): a context and four endings, of which one is right.
 
-No text is changed. Read are the release (JSON lines: hellaswag_train.jsonl, hellaswag_val.jsonl) or
-its text, hellaswag_val_full.txt (six lines an item: `activity: context`, the number of the right
-ending, the four endings), which has lost the names of the videos. An item is of wikihow where its
-activity is a category of that site, else of a video of ActivityNet.
+No text is changed. The program reads one of two forms:
+  the release   hellaswag_train.jsonl and hellaswag_val.jsonl, JSON lines
+  its text      hellaswag_val_full.txt, six lines an item (`activity: context`, the number of the
+                right ending, the four endings), without the names of the videos
+
+An item comes from wikihow where its activity is a category of that site. All other items come from
+a video of ActivityNet.
 
 Reads  the files of these names in --fetched, the text also as .bz2
 Writes <split>.parquet (schema endings) for each file, in its order, and cleaning.csv
@@ -87,7 +90,7 @@ def read_release(file: Path) -> pd.DataFrame:
 
 
 def read_text(file: Path) -> pd.DataFrame:
-    """The same of the text; no video_id.
+    """The same columns from the text form; video_id is missing.
 
     Raises UserError for an item that is cut off or has no label.
     """
@@ -128,7 +131,7 @@ def read_text(file: Path) -> pd.DataFrame:
 def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
     """Items as rows of the schema endings.
 
-    Raises UserError for one without four endings, or whose right one is none of them.
+    Raises UserError for an item without four endings, or whose right ending is none of the four.
     """
     odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
     if odd.any():

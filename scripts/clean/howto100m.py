@@ -8,12 +8,16 @@ Writes train/ and val/, each a folder of shards part-00000.parquet … (schema c
        order of the file) with manifest.json; videos.parquet (one row a video: split, categories,
        captions kept); cleaning.csv
 
-A tenth of the videos, by hash of the id, is val. Captions are cleaned in this order, and each thing
-done is counted: lists of different lengths are cut to the shortest; what is not text is dropped,
-and what has no finite times; white space is stripped and joined; empty text is dropped; captions
-are sorted by start time; a caption is dropped when the next one of the video repeats it or goes on
-from it by whole words (--keep-rolling-repeats: counted, and kept, as in the examples of Jain
-et al. 2020). A video id that occurs again is dropped.
+A tenth of the videos, by hash of the id, is val. Captions are cleaned in this order, and each
+change is counted:
+  1. Lists of different lengths are cut to the shortest.
+  2. A caption that is no text, or has no finite times, is dropped.
+  3. White space is stripped and joined.
+  4. Empty text is dropped.
+  5. Captions are sorted by start time.
+  6. A caption is dropped when the video's next caption repeats it, or continues it by whole words.
+     With --keep-rolling-repeats it is counted and kept, as in the examples of Jain et al. 2020.
+A video id that occurs again is dropped.
 
     python -m scripts.clean.howto100m --source howto100m --fetched results/fetch/howto100m \\
         --output results/clean/howto100m --provenance '{"licence": "unstated"}'
@@ -84,9 +88,9 @@ class Counts(Counter):
 def spaced(texts: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarray]:
     """Texts stripped, with one space for every run of white space.
 
-    Beside them the rows that this changes, and of these the rows with several lines.
+    Also returns the rows that this changes, and which of these rows have several lines.
     """
-    # Few need it, and to find them is much faster than to replace everywhere.
+    # Few texts need it, and finding these is much faster than replacing everywhere.
     neat = pc.and_not(pc.ascii_is_printable(texts), pc.match_substring(texts, "  "))
     neat = pc.and_(neat, pc.equal(pc.ascii_trim(texts, " "), texts))
     odd = pc.invert(neat).fill_null(False)
@@ -98,9 +102,9 @@ def spaced(texts: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarray]:
 
 
 def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Of pairs of rows with text those where the second repeats the first, or goes on from it.
+    """Among pairs of rows with text: those where the second repeats or continues the first.
 
-    It goes on by whole words.
+    It must continue by whole words.
     """
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :]
     characters = np.frombuffer(texts.buffers()[2], np.uint8)
@@ -121,15 +125,13 @@ def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
 
 
 def without_rolling(texts: pa.Array, video: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rows in order without those that the next one that stays of the video repeats
-    or goes on from.
-    """
+    """Rows in order, without the rows that the video's next kept row repeats or continues."""
     while True:
         pairs = np.flatnonzero(video[rows[:-1]] == video[rows[1:]])
         rolls = pairs[goes_on(texts, rows[pairs], rows[pairs + 1])] if len(pairs) else pairs
         if not len(rolls):
             return rows
-        rows = np.delete(rows, rolls)  # those in front have another one behind them now
+        rows = np.delete(rows, rolls)  # the rows before these now have another next row
 
 
 def with_text(
@@ -162,7 +164,7 @@ def clean_batch(
 ) -> tuple[list[pa.Table], pa.Table, Counts]:
     """The captions of each split and the videos of a batch of different videos, and counts.
 
-    keep_rolling: whether captions stay that the next one repeats or goes on from. Captions have
+    keep_rolling: whether a caption stays that the next one repeats or continues. Captions have
     schema CAPTIONS, videos VIDEOS without the categories.
     """
     ids, counts = videos["video_id"], Counts()
@@ -227,7 +229,7 @@ def clean_batch(
         {
             "source": pa.repeat(source, len(videos)),
             "split": splits.take(split_of),
-            # A copy: what is listed is held, and would hold all that was read with it.
+            # A copy: a slice would keep the whole batch in memory.
             "video_id": ids.take(np.arange(len(ids))),
             "captions": pa.array(left, pa.int32()),
         }

@@ -1,14 +1,15 @@
 """Reading the caption files of HowTo100M as a stream of Arrow batches, before anything is cleaned.
 
-Not a program. A file is one JSON object of videos, zipped or not. Memory holds a batch and the
-video that is read. A batch has one row a video:
+Not a program. A file is one JSON object of videos, zipped or not. Memory holds one batch and the
+current video. A batch has one row a video, with these columns:
 
-video_id
-end_byte          bytes of the file up to the end of the video
-longest           length of the longest of its three lists
-start, end, text  lists, cut to the shortest: seconds, NaN where there are none; null for no text
-what              what each text is: TEXT, MISSING (null or NaN), NOT_TEXT, or MENDED (half of a
-                  surrogate pair was in it, and U+FFFD stands for that)
+  video_id
+  end_byte          bytes of the file up to the end of the video
+  longest           length of the longest of its three lists
+  start, end, text  lists, cut to the shortest: seconds (NaN for a missing time), and the text (null
+                    for a missing one)
+  what              the kind of each text: TEXT, MISSING (null or NaN), NOT_TEXT, or MENDED (it held
+                    half of a surrogate pair, and U+FFFD replaces that half)
 """
 
 import gc
@@ -39,9 +40,9 @@ NAMES = ("raw_caption.zip", "raw_caption.json", "caption.json")
 TEXT, MISSING, NOT_TEXT, MENDED = range(4)
 CHUNK = 1 << 22  # bytes read at a time
 LONGEST = 1 << 26  # bytes of one video; a file that leaves one open this long is broken
-SIZE = 1 << 22  # bytes of JSON in a batch: what is cleaned, and written, at a time
+SIZE = 1 << 22  # bytes of JSON in a batch, which is cleaned and written as a whole
 GROUP = 32  # videos made flat at a time: their objects stay in the processor's cache
-OBJECTS = 100_000  # Python looks for circles after so many new objects; captions have none
+OBJECTS = 100_000  # Python looks for reference cycles after so many objects; captions have none
 
 MARK = b"\xef\xbb\xbf"
 WHITE = rb"[ \t\n\r]*+"
@@ -49,13 +50,13 @@ STRING = rb'"(?:[^"\\]++|\\.)*+"'
 FLAT = rb'\{(?:[^"{}]++|%b)*+\}' % STRING
 # A text may be an object.
 OBJECT = re.compile(rb'\{(?:[^"{}]++|%b|%b)*+\}' % (STRING, FLAT), re.DOTALL)
-# In front of the first video, and of the next one, up to its object; no video, and none any more.
+# What stands before a video's object; the end of the file where no video follows.
 ID = rb"(%b)%b:%b(?=\{)" % (STRING, WHITE, WHITE)
 FIRST, NEXT, EMPTY, END = (
     re.compile(WHITE + WHITE.join(parts), re.DOTALL)
     for parts in ((rb"\{", ID), (b",", ID), (rb"\{", rb"\}", rb"\Z"), (rb"\}", rb"\Z"))
 )
-ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # in which a key may hide
+ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # an escape that may hide a key
 
 
 class Video(msgspec.Struct, gc=False):
@@ -73,12 +74,12 @@ DECODER = msgspec.json.Decoder(Video)
 
 
 def decoded(content: bytes) -> Video | None:
-    """The video that is these bytes and no more; None where that takes a closer look."""
-    # A line break is white space before a null, and refused in a text: so no text is changed.
+    """The video that these bytes hold and nothing more; None where the slower decoder must look."""
+    # A line break is white space before a null and forbidden inside a text, so no text is changed.
     for text in (content, content.replace(b"NaN", b"\nnull")):
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             video = DECODER.decode(text)
-            # No key stands twice. One byte is counted faster than words; a caption may be `end`.
+            # No key may stand twice. One byte is counted faster than words; a caption may be `end`.
             if (
                 content.count(b":") == 3
                 or not ESCAPED_LETTER.search(content)
@@ -92,10 +93,10 @@ class Videos:
     """Every video of a JSON object of videos: its id, the Video,
     the bytes of the file up to its end.
 
-    An object is looked for up to the next `}`. As no shorter prefix of a JSON object is valid, what
-    decodes there is the whole object. Only where the decoder refuses it (a brace in a text) its end
-    is searched for. Raises UserError with the place where the file is broken or of another shape.
-    `name` is the file's.
+    An object is looked for up to the next `}`. No shorter prefix of a JSON object is valid, so what
+    decodes there is the whole object. Where the decoder refuses it (a brace in a text), the reader
+    searches for the object's end. Raises UserError with the place where the file is broken or of
+    another shape. `name` is the file's.
     """
 
     def __init__(self, stream: BinaryIO, name: str, chunk: int = CHUNK):
@@ -114,12 +115,12 @@ class Videos:
             yield key, video, self.before + self.at
 
     def more(self) -> bool:
-        """Drop what is behind, and read on; False at the end, or amid something endless."""
+        """Drop what was read and read on; False at the file's end, or inside an endless object."""
         rest = self.buffer[self.at :]
         if len(rest) > LONGEST:
             return False
         with zip_errors(f"{self.name}: the zip is damaged behind {self.here()}"):
-            # More for long objects, so as not to search them often.
+            # Read more for a long object, so that it is not searched too often.
             read = self.stream.read(max(self.chunk, len(rest)))
         self.buffer, self.before, self.at = rest + read, self.before + self.at, 0
         return bool(read)
@@ -144,7 +145,7 @@ class Videos:
                 )
         try:
             key = json.loads(found[1])
-            key.encode("utf-8")  # half of a surrogate pair is no text
+            key.encode("utf-8")  # fails for half of a surrogate pair
         except ValueError as error:
             raise UserError(
                 f"{self.name}: the video id behind {self.here()} cannot be read "
@@ -163,7 +164,7 @@ class Videos:
         return video
 
     def whole_object(self, key: str) -> Video:
-        """The object that begins at this place, whatever its texts and numbers; steps over it."""
+        """The object that begins at this place, with any texts and numbers; steps over it."""
         where = f"{self.name}: video {cut(key)}, which begins at byte {self.before + self.at}"
         last = "none" if self.last is None else cut(self.last)
         behind = f"the last whole video before it is {last}"
@@ -171,7 +172,7 @@ class Videos:
             if not self.more():
                 raise UserError(f"{where}, does not end; {behind}; fetch it again")
         self.at = found.end()
-        try:  # slower, but knows Infinity, and sees a key twice wherever it is
+        try:  # slower, but reads Infinity and finds a repeated key anywhere
             value = json.loads(found.group().decode("utf-8"), object_pairs_hook=unique_keys)
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
@@ -208,7 +209,7 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
 
 
 def caption_file(fetched: Path) -> Path:
-    """The caption file to read; says so when there are several."""
+    """The caption file to read; logs which one if there are several."""
     present = [fetched / name for name in NAMES if (fetched / name).is_file()]
     if not present:
         raise UserError(f"{fetched}: none of {', '.join(NAMES)} is there; fetch one of them")
@@ -226,13 +227,13 @@ def caption_file(fetched: Path) -> Path:
 
 
 def texts_of(values: list) -> tuple[pa.Array, np.ndarray]:
-    """Strings from decoded JSON as an array, null for all that is not text; what each is (int8)."""
+    """Strings from decoded JSON as an array (null for other values), and each one's kind (int8)."""
     texts = [value if type(value) is str else None for value in values]
     what = np.full(len(texts), TEXT, np.int8)
     try:
         found = pa.array(texts, pa.string())
     except UnicodeEncodeError:
-        # Half of a surrogate pair is nothing that a file can hold as text.
+        # A file cannot hold half of a surrogate pair as text.
         mended = [
             text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             for text in texts
@@ -270,7 +271,7 @@ def as_batch(read: list[tuple[str, Video, int]]) -> pa.RecordBatch:
 
 
 def batches(file: Path) -> Iterator[pa.RecordBatch]:
-    """All videos of a caption file in batches of at least SIZE bytes of JSON, but for the last."""
+    """All videos of a caption file in batches of at least SIZE bytes of JSON; the last is less."""
     parts, group, begun = [], [], 0
     with opened(file) as (stream, _, name):
         for read in Videos(stream, name):

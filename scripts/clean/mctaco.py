@@ -2,7 +2,7 @@
 
 Tab-separated without header and without quoting (a `"` is a character like any other). No text is
 changed: soft hyphens and wide spaces are counted and stay, since the released numbers were made
-with them. The released development file is what is learnt from, the test file what is measured on.
+with them. Models train on the released development file and are measured on the test file.
 
 Reads  dev_3783.tsv, test_9442.tsv (sentence, question, answer, yes or no, category) from --fetched
 Writes train.parquet, test.parquet (schema questions), in the order of the files, and cleaning.csv
@@ -59,7 +59,7 @@ def main(given: argparse.Namespace) -> None:
         file = given.fetched / name
         table = read(file)
         texts = table[["sentence", "question", "answer"]]
-        # A question is one with its sentence: the authors group by both.
+        # A question is identified together with its sentence: the authors group by both.
         full_questions = table["sentence"] + " " + table["question"]
         number = pd.factorize(full_questions)[0]
         counts += counted(split, "answers", read=len(table), kept=len(table))

@@ -1,12 +1,12 @@
-"""Clean Schema-Guided Dialogue (Rastogi et al. 2020): a user's talk with an assistant who books,
+"""Clean Schema-Guided Dialogue (Rastogi et al. 2020): a user talks with an assistant who books,
 looks up and reminds.
 
-Stands in for Meena, the corpus that TimeDial's authors learnt from out of domain, which was never
-public. Another domain than everyday talk it is, too, and full of times; but other than Meena it is
-clean, on tasks, and much smaller. Only what is said is read, none of the annotations. The user, who
-speaks first, is A, the assistant B. White space is made one space; an empty turn is dropped. A
-dialog with the same words as one before (train, then validation) stays and is marked, as
-DailyDialog's are.
+This corpus replaces Meena, from which TimeDial's authors learnt out of domain and which was never
+public. Like Meena it is another domain than everyday talk, and it is full of times. Unlike Meena it
+is clean, about tasks, and much smaller. Only the utterances are read, no annotation. The user, who
+speaks first, is A; the assistant is B. White space becomes one space; an empty turn is dropped. As
+in DailyDialog, a dialog with the same words as an earlier one (train, then validation) stays and is
+marked.
 
 Reads  train_*.json and dev_*.json from --fetched: upstream's train/dialogues_*.json and
        dev/dialogues_*.json, all or a part of them, each a list of {dialogue_id, turns: [{speaker,

@@ -1,8 +1,8 @@
 """Clean the released temporal NLI sets (Thukral et al. 2021) into the columns
 of the generated ones.
 
-No text and no label is changed and no row is dropped: the errors of the release are part of what
-was measured with it. The template of a row is found by its event in templates.csv, so that whole
+No text and no label is changed and no row is dropped, because the published scores include the
+errors of the release. A row's template is the one in templates.csv with the same event. So whole
 templates can be held out.
 
 Reads  cs1_train.csv, cs1_test.csv, cs2_train.csv, cs2_test.csv, cs3_test.csv, templates.csv from

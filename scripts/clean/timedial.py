@@ -1,15 +1,15 @@
 """Clean TimeDial (Qin et al. 2021): dialogs with one temporal expression masked, and two right and
 two wrong ways to fill it.
 
-The instances that have one right option only (`correct2` is `none`; the paper measures on the
-others) become a split of their own, `extras`. The turns are repaired as DailyDialog's are, each
-repair counted; an option keeps its text but for white space at its ends. The speaker's prefix
-becomes `A: `; an empty turn is dropped.
+Instances with only one right option (`correct2` is `none`) become a split of their own, `extras`;
+the paper measures on the others. The turns are repaired as DailyDialog's are, and each repair is
+counted. An option keeps its text except white space at its ends. The speaker's prefix becomes
+`A: `; an empty turn is dropped.
 
-The dialog's own option is `correct1`. Seen in the real file, beside DailyDialog: in 1,402 of the
-1,446 instances the dialog with `correct1` in place is one of DailyDialog word for word, and never
-with another option; in the other 44 the authors wrote a time of the day in another way (`2 pm` as
-`2:00 PM`), again in `correct1`.
+The dialog's own option is `correct1`. We compared the real file with DailyDialog. In 1,402 of the
+1,446 instances the dialog with `correct1` in place is one of DailyDialog, word for word. No other
+option gives such a match. In the other 44 the authors wrote a time of the day in another way (`2
+pm` as `2:00 PM`), again in `correct1`.
 
 Reads  test.json from --fetched: a list of {conversation, id, correct1, correct2, incorrect1, …}
 Writes test.parquet, extras.parquet (schema challenge), in the order of the file, and cleaning.csv
@@ -70,8 +70,8 @@ def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
 def dialogs(
     instances: pd.DataFrame, file: Path
 ) -> tuple[pd.Series, dict[str, dict[str, pd.Series]]]:
-    """The dialog of each instance (turns as `A: text`, one a line), and by action and reason
-    which turns, by their instance.
+    """The dialog of each instance (turns as `A: text`, one a line). Also, by action and reason,
+    which turns were changed, indexed by instance.
     """
     turns = instances["conversation"].explode().fillna("").rename("text").to_frame()
     turns["id"] = instances["id"]
@@ -135,8 +135,8 @@ def main(given: argparse.Namespace) -> None:
     )
     options["option"] = options["raw"].str.strip()
     refuse(options[options["option"] == ""], file, "{key} is empty")
-    # No two options of the real file differ in case alone, and a model in lower case could not tell
-    # them apart.
+    # No two options of the real file differ in case alone, and an uncased model could not
+    # distinguish them.
     again = options.assign(
         folded=options["option"].str.lower().str.split().str.join(" ")
     ).duplicated(["id", "folded"])
