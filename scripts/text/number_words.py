@@ -1,4 +1,4 @@
-"""Numbers in digits and words: how they are found in a text, and what they are worth.
+"""Numbers in digits and words: how they are found in a text, and their values.
 
 Not a program. a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12;
 hundreds of 100, and so on.
@@ -104,7 +104,7 @@ def number(text: str) -> float:
                 0.0,
             )
         elif word in CARDINALS:
-            # "twenty five" is a number, "two five" and "fifteen two" are not.
+            # "twenty five" is one number; "two five" and "fifteen two" are two numbers each.
             follows = current % 100 == 0 or (
                 current % 100 >= 20 and current % 10 == 0 and CARDINALS[word] < 10
             )

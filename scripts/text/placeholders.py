@@ -1,5 +1,5 @@
-"""The parts of a wording's text (scripts/plan/prompts.py); apart from the check of wordings,
-which changes no number.
+"""The parts of a wording's text (scripts/plan/prompts.py). They stand here, not with the check of
+wordings, because that check changes no number.
 """
 
 import re
@@ -9,7 +9,7 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def parts_of(text: str) -> list[tuple[str, str]]:
-    """A text in parts: (written, "") for what stands there, ("", name) for a placeholder."""
+    """A text in parts: (written, "") for written text, ("", name) for a placeholder."""
     cut = PLACEHOLDER.split(text)
     parts = [("", part) if number % 2 else (part, "") for number, part in enumerate(cut)]
     return [part for part in parts if any(part)]

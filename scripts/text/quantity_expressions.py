@@ -1,5 +1,5 @@
-"""Temporal quantities in texts: found, joined with their neighbours,
-and told from what only looks like one.
+"""Temporal quantities in texts: they are found, joined with their neighbours, and separated from
+expressions that only look like a quantity.
 
 Not a program. scripts/text/unit_normalization.py lists what is no quantity.
 """
@@ -34,8 +34,8 @@ QUANTITY = bounded(
     rf"|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)"
 )
 
-# ---- What stands around a quantity and says that it is none.
-# `before` ends, `after` starts where the quantity does.
+# ---- Text around a quantity which shows that it is none.
+# The text `before` ends, and the text `after` starts, where the quantity does.
 
 # characters looked at before and after a quantity,
 # so that the work grows with the text and not with its square
@@ -65,8 +65,8 @@ COUNT_BEFORE = (
 )
 TIMES_BEFORE = r"\b(?:twice|thrice|times?)\s+(?:in|within)\s+$"
 ONCE_BEFORE = r"\bonce\s+(?:in\s+)?$"
-# "a second" is a time only before an end, a mark or one of these; else an ordinal ("a second
-# child", "second-rate").
+# "a second" is a time only before the text's end, a mark or one of these words. Elsewhere it is an
+# ordinal ("a second child", "second-rate").
 SECOND_AFTER = (
     r"^\s*$|^\s*[^\w\s-]|^\s+(?:ago|later|earlier|before|after|from|to|of|for|in|into|on|at|by|off"
     r"|over|out|each|and|or|per|an?|every|when|while|until|till|since|during|with|without|prior"
@@ -130,8 +130,8 @@ def found(texts: pd.Series) -> pd.DataFrame:
 
 
 def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
-    """Neighbours as one: "1 hour and 15 minutes" (a sum, larger unit first),
-    "30 minutes to 2 hours" (a range).
+    """Join neighbouring quantities: "1 hour and 15 minutes" (a sum, larger unit first), "30 minutes
+    to 2 hours" (a range).
     """
     table["muddled"] = False  # three or more in a row that are no sum
     if table.empty:
@@ -161,7 +161,7 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
             spaced = between.str.fullmatch(r"\s+") & ~table["article"]
             same &= between.str.fullmatch(r"\s+and\s+", flags=re.I) | spaced
             chain = (~same).cumsum()
-            # Not "1 second and 15 minutes".
+            # "1 second and 15 minutes" is no sum: the larger unit must come first.
             clear = pd.Series(falling | ~same, table.index).groupby(chain).transform("all")
             table["muddled"] = ~clear & (chain.groupby(chain).transform("size") > 2)
             part = (~(same & clear)).cumsum()
@@ -188,11 +188,11 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
 
 
 def expressions(texts: pd.Series) -> pd.DataFrame:
-    """The quantities of different texts without soft hyphens: found(), less what is none,
+    """The quantities of different texts without soft hyphens: found(), without what is no quantity,
     and how to write them.
 
     attributive: to be written in the singular ("a two-hour talk"); ordinal_place: "second" would be
-    an ordinal here; fixed: not to be written anew; the columns of with_proper_unit().
+    an ordinal here; fixed: must stay as it is written; and the columns of with_proper_unit().
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)
@@ -247,8 +247,8 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     )
     rate = stands(after, RATE_AFTER) | stands(before, TIMES_BEFORE)
     rate |= (every | table["article"]) & stands(before, COUNT_BEFORE)
-    # "5 days and 7 days a day": in another unit the first would be read with the second, as one
-    # quantity.
+    # "5 days and 7 days a day": if "5 days" were written in another unit, a reader would take both
+    # as one quantity.
     rate |= (
         rate.shift(-1, fill_value=False)
         & table["row"].eq(table["row"].shift(-1))
@@ -278,7 +278,7 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
 
 
 def with_proper_unit(table: pd.DataFrame) -> pd.DataFrame:
-    """With into (the most proper unit) and the ends in it: new_low, new_high."""
+    """Add `into` (the most proper unit) and both ends in that unit: new_low, new_high."""
     low, high, unit = (table[name].to_numpy() for name in ("low", "high", "unit"))
     smaller = np.minimum(low, high)
     into = proper(np.where(smaller > 0, smaller, np.maximum(low, high)), unit)

@@ -18,10 +18,10 @@ that mean the same.
     the eighties, 1980s                                    80s
     a few days, next week, the second week                 few days, next week, 2nd week
 
-Months and years as in unit normalization (12 months are a year, a month has 30 days). Words that
-say that a quantity is not exact (about, nearly) or that it comes on top (another) do not count;
-bounds do (more than, at least, less than, up to). Vague quantities (a few days) stay words, without
-the article.
+Months and years are converted as in unit normalization (12 months are a year, a month has 30 days).
+Some words do not count: those that say that a quantity is not exact (about, nearly) or that it is
+added (another). Bounds do count (more than, at least, less than, up to). Vague quantities (a few
+days) stay words, without the article.
 """
 
 import re
@@ -101,7 +101,7 @@ def has_numeral(text: str, kind: str, rules: Rules) -> bool:
     )
 
 
-# ---- Words with one form for what is written in several.
+# ---- One form for words that are written in several ways.
 
 
 def decade(words: str) -> str:
@@ -181,7 +181,7 @@ def with_half(found: re.Match) -> str:
 
 
 def with_clock_times(words: str) -> str:
-    """Every time of the day in words of one form as a clock time; the day it is on first."""
+    """Every time of the day, in words of one form, as a clock time; the day it is on goes first."""
     words = re.sub(
         r"\b(?P<minutes>half|quarter|\d+)(?: minutes)? (?P<side>past|after) (?P<hour>\d+)\b(?!:)",
         to_the_hour,

@@ -1,7 +1,7 @@
-"""Special tokens of a tokenizer: which one pads, and which stand beyond the table of the model.
+"""Special tokens of a tokenizer: which one pads, and which ones the model's table does not hold.
 
-Padding is masked and never scored, so which token a decoder pads with changes no number. An encoder
-may count places by its padding token (RoBERTa does), so none is made up for it.
+Padding is masked and never scored, so a decoder's choice of padding token changes no number. An
+encoder may count places by its padding token (RoBERTa does), so no padding token is made up for it.
 """
 
 from scripts.plan.kinds import is_decoder
@@ -19,9 +19,9 @@ USED = (
 
 
 def give_padding(tokenizer, model_type: str | None) -> bool:
-    """Let a decoder's tokenizer that has no padding token pad with its end of text, else its
-    unknown token, else its first special token. Returns whether it can: False for a tokenizer
-    without any of these, and for another kind of model.
+    """Let a decoder's tokenizer without a padding token pad with its end of text, else its unknown
+    token, else its first special token. Returns whether it can pad: False for a tokenizer without
+    any of these, and for another kind of model.
     """
     if not is_decoder(model_type or ""):
         return False
@@ -44,11 +44,11 @@ def give_padding(tokenizer, model_type: str | None) -> bool:
 
 
 def token_beyond(tokenizer, vocab_size: int, model_type: str | None) -> tuple[str, int] | None:
-    """The last token, and its number, that the tokenizer makes but a model of vocab_size tokens
-    does not have; None for none.
+    """The last token that the tokenizer makes but a model of vocab_size tokens lacks, with its
+    number; None where there is none.
 
-    A decoder's tokenizer may know special tokens beyond the table that no text here holds (Gemma's
-    for images).
+    A decoder's tokenizer may know special tokens outside the model's table that no text here
+    holds (Gemma's for images).
     """
     spared = set()
     if is_decoder(model_type or ""):

@@ -1,9 +1,9 @@
 """Find the temporal expressions of dialogs with a spaCy pipeline
 of rules (Qin et al. 2021, sections 3 and 4).
 
-The paper masks what SUTime finds. Here a blank English pipeline with a span ruler does it; its
-patterns and word classes are data, in resources/temporal_patterns.yaml, where the conventions about
-bounds stand too.
+The paper masks what SUTime finds. Here a blank English pipeline with a span ruler finds the
+expressions. Its patterns, word classes and the conventions about bounds are data, in
+resources/temporal_patterns.yaml.
 
     kind      date (tomorrow, May 5th, two weeks ago), time (5 p.m., tonight, ten minutes later),
               duration (two weeks, "just a second", a three-day trip), set (every day, twice a week,
@@ -13,11 +13,12 @@ bounds stand too.
     value     what it stands for, the same for "two weeks" and "14 days"
               (scripts/text/span_values.py)
 
---spacy-model adds the DATE and TIME entities of an installed statistical pipeline where no rule
-found anything that overlaps; it is not needed.
+--spacy-model is optional. It adds the DATE and TIME entities of an installed statistical pipeline
+where no rule found anything that overlaps.
 
-Reads  <cleaned>/<split>.parquet: schema dialogs, or challenge (then the dialog with its original
-       option in the mask's place; the turns are its lines, counted from 0, without the speaker)
+Reads  <cleaned>/<split>.parquet: schema dialogs or challenge; of a challenge the dialog is read
+       with its original option in the mask's place (its lines are the turns, counted from 0,
+       without the speaker)
 Writes <output>/<split>.parquet (schema spans), in the order of the data; spans never overlap
 
     python -m scripts.text.temporal_spans --cleaned results/clean/dailydialog \\
@@ -67,13 +68,13 @@ KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
 SENTENCE_ENDS = (".", "!", "?", "\n")  # the last is that of a text
 ENTITIES = {"DATE": "date", "TIME": "time"}
-# turns that a process takes at once; chunks that are under way, each a part of the memory needed
+# turns that a process takes at once; chunks in work at once, each of which needs memory
 CHUNK, WINDOW = (1000, 32)
 
 
 class Found(NamedTuple):
-    """A temporal expression: its first piece (or character), the one after its last,
-    its kind and its sort.
+    """A temporal expression: its first piece (or character), the one after its last, its kind and
+    its sort.
     """
 
     start: int
@@ -86,8 +87,8 @@ class Found(NamedTuple):
 
 
 def token_patterns(written: str, groups: dict[str, list[str]]) -> list[list[dict]]:
-    """spaCy's token patterns of a pattern as the rules write it;
-    several where a piece is a class or a word.
+    """spaCy's token patterns for one pattern of the rules; several where a piece is a class or a
+    word.
     """
     choices = []
     for piece in written.split():
@@ -137,11 +138,11 @@ def doc_of(read: list[Piece], vocab: Vocab) -> Doc:
 
 
 def telling_sentences(text: str, vocab: Vocab, rules: Rules) -> Iterator[Doc]:
-    """The sentences of a text that may hold an expression,
-    each behind the mark that ends the one before.
+    """The sentences of a text that may hold an expression. Each starts with the mark that ends the
+    sentence before.
 
-    Most have only words that are too common to try any pattern. No pattern goes on behind a mark
-    that ends a sentence.
+    Most sentences have only words that are too common to start a pattern. No pattern continues past
+    a mark that ends a sentence.
     """
     read, start = [*pieces(text, rules), Piece(len(text), len(text), "end", "\n")], 0
     for place, piece in enumerate(read):
@@ -208,8 +209,8 @@ def settled(doc: Doc, rules: Rules) -> list[Found]:
 
 
 def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
-    """Neighbours that are one expression, joined, over and over;
-    what lives in joins only is dropped.
+    """Join neighbours that are one expression, until nothing changes; then drop what is an
+    expression only when joined.
     """
     place = 0
     while place + 1 < len(found):
@@ -333,8 +334,8 @@ def in_process(turns: pd.DataFrame) -> pa.Table:
 def span_tables(
     chunks: Iterable[pd.DataFrame], processes: int, model: str | None = None, rules: Path = RULES
 ) -> Iterator[tuple[int, pa.Table]]:
-    """How many turns and their spans, window by window in the order of the chunks:
-    memory does not grow with the data.
+    """How many turns, and their spans, window by window in the order of the chunks. Memory does not
+    grow with the data.
     """
     chunks = iter(chunks)
     pool = None
@@ -354,7 +355,7 @@ def span_tables(
 
 
 def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
-    """Write the spans of every split to a folder; versions: of what they were found with."""
+    """Write the spans of every split to a folder; versions: of the software that found them."""
     for split in given.splits:
         file, begun, turns, kinds = (
             given.cleaned / f"{split}.parquet",
@@ -362,7 +363,7 @@ def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
             0,
             Counter(),
         )
-        read_table(file, [])  # tells what is wrong with the file
+        read_table(file, [])  # says what is wrong with the file
         chunks = turns_in(file)
         provenance = provenance_of(file) | {"split": split} | versions
         with table_writer(folder / f"{split}.parquet", SPANS, provenance) as writer:
@@ -385,7 +386,7 @@ def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
 
 def main(given: argparse.Namespace) -> None:
     end_forks_with_this()
-    # before any process starts, so that a missing one is told once
+    # before any process starts, so that a missing pipeline is reported only one time
     statistical_pipeline(given.spacy_model)
     versions = {
         "rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(),

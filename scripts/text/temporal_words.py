@@ -1,9 +1,9 @@
-"""A text as pieces with word classes: what the rules for temporal expressions are written in.
+"""A text as pieces with word classes: the units of the rules for temporal expressions.
 
-White space does not matter: "o'clock", "o ' clock" and "o’clock" are one piece each, "7:30" and "7
-: 30", "p.m." and "p . m ." too, so that DailyDialog's text reads the same before and after its
+White space does not matter: "o'clock", "o ' clock" and "o’clock" are one piece each. So are "7:30"
+and "7 : 30", "p.m." and "p . m .". So DailyDialog's text reads the same before and after its
 spacing is repaired. Full-width letters, digits and marks are read as the usual ones. Bounds are
-always those of the text as it stands.
+always those of the original text.
 """
 
 import re
@@ -33,7 +33,8 @@ PLAIN = str.maketrans(
 )
 
 # ---- Numbers.
-# unit_normalization reads their values; here only what is one number: "five fifteen" are two.
+# unit_normalization reads their values; here only the bounds of one number count: "five fifteen"
+# are two.
 
 ORDINALS = dict(
     zip(
@@ -52,8 +53,8 @@ NUMBER_WORDS = (
     rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))"
     rf"(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*"
 )  # d: the end of hundred and thousand
-# What begins with a digit or an apostrophe, and what with a number word: (class, pattern), the
-# first that fits counts.
+# Patterns for what begins with a digit or an apostrophe, and for what begins with a number word:
+# (class, pattern). The first that fits counts.
 DIGITS = [
     (name, re.compile(pattern))
     for name, pattern in [
@@ -157,7 +158,7 @@ def rules_of(path: Path = RULES) -> Rules:
 def number_class(words: str) -> str:
     """The class of a number in digits or words: hour, number_24, …, year, number."""
     value = number(words)
-    if value % 1 != 0:  # so also where there is no value
+    if value % 1 != 0:  # also where there is no value (NaN)
         return "number"
     if re.fullmatch(r"\d{4}", words) and 1400 <= value < 2100:
         return "year"

@@ -1,10 +1,11 @@
-"""What a text shows to whoever does not understand it: words without their order, or less.
+"""What a control sees of a text without understanding it: words without their order, or less.
 
-Each feature is a function of a table's texts alone: it takes the table (columns first and second,
-the two texts of an example, and category where the study has one) and returns an (n, k) matrix.
-Nothing is fitted, so nothing leaks from what is measured. In a study where exchanging the two texts
-exchanges the labels (strided sentence order), a feature is that of the second text less that of the
-first: with no intercept the control cannot prefer a label.
+Each feature is a function of a table's texts alone: it takes the table and returns an (n, k)
+matrix. The table's columns first and second are the two texts of an example; category is there
+where the study has it. Nothing is fitted, so no information leaks from the test set.
+
+In strided sentence order, exchanging the two texts exchanges the labels. There a feature is that of
+the second text less that of the first. So with no intercept the control cannot prefer a label.
 """
 
 import re
@@ -17,8 +18,8 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
 from scripts.text.number_words import CARDINALS, ONES, SCALES, TENS
 
-# Words by which a sentence tells its place among others: connectives, beginnings and ends, and
-# pronouns that look back.
+# Words that show a sentence's place among others: connectives, beginnings and ends, and pronouns
+# that look back.
 CUES = [
     "after",
     "afterwards",
@@ -126,7 +127,7 @@ def second_words(table: pd.DataFrame) -> csr_matrix:
 def of_both(
     of_texts: Callable[[pd.Series], csr_matrix],
 ) -> Callable[[pd.DataFrame, bool], csr_matrix]:
-    """A feature of each text: side by side, or of an exchangeable pair the second's less the
+    """A feature of each text: side by side, or, for an exchangeable pair, the second's less the
     first's.
     """
 
@@ -187,7 +188,7 @@ def preposition_and_number(table: pd.DataFrame) -> csr_matrix:
 
 
 def words_by_category(table: pd.DataFrame) -> csr_matrix:
-    """Words and bigrams of the second text, each category's apart, and the category."""
+    """Words and bigrams of the second text, separately for each category, and the category."""
     words, category = second_words(table), table["category"]
     parts = [words.multiply((category == name).to_numpy()[:, None]) for name in CATEGORIES]
     return hstack(
@@ -233,8 +234,8 @@ def shared_numbers(table: pd.DataFrame) -> np.ndarray:
 
 
 def frequency(table: pd.DataFrame, learnt: pd.Series) -> np.ndarray:
-    """(n,) how many right candidates of the training data read like the second text;
-    learnt: those.
+    """(n,) how many right candidates of the training data, `learnt`, have the same words as the
+    second text.
     """
     return (
         normal_words(table["second"])

@@ -50,8 +50,8 @@ def converted(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarr
 def proper(value: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """The place in UNITS of the most proper unit for each value of a unit.
 
-    What rounding lifts to half of a larger unit (29.999 minutes are written as 30) goes there, and
-    so on, so that the result, read again, stays as it is.
+    Rounding may lift a value to half of a larger unit (29.999 minutes are written as 30). It then
+    goes to that unit, and so on. So the result does not change when it is read again.
     """
     written, chosen = value, unit
     for _ in UNITS:
@@ -67,6 +67,6 @@ def proper(value: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def in_unit(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarray:
-    """Values in their most proper unit, of which there is at least a half (but for seconds)."""
+    """Values in their most proper unit, at least 0.5 of it (except in seconds)."""
     amount = converted(value, unit, into)
     return np.where((into > 0) & (value > 0), np.maximum(amount, 0.5), amount)

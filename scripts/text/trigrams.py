@@ -1,11 +1,14 @@
-"""A trigram language model of counts: which words stand beside which, and nothing else of a text.
+"""A trigram language model of counts: it sees which words stand together, and nothing else.
 
-Interpolated by Witten and Bell's rule (Chen and Goodman 1999, section 2.4): with c(h) words seen
-after a history h, t(h) of them distinct, P(w | h) = (c(hw) + t(h) P(w | shorter h)) / (c(h) +
-t(h)); the shortest is even over the vocabulary and one unknown word.
+Interpolated by Witten and Bell's rule (Chen and Goodman 1999, section 2.4):
 
-The second text stands in the place of the first's <MASK>, or behind a first text that has none. A
-line is a sentence of the model's, without the name of who says it.
+    P(w | h) = (c(hw) + t(h) P(w | shorter h)) / (c(h) + t(h))
+
+c(h) counts the words seen after a history h, and t(h) counts the distinct ones. The shortest
+history gives every word of the vocabulary, and one unknown word, the same probability.
+
+The second text replaces the <MASK> of the first text, or follows a first text without a mask. Each
+line is one sentence for the model, without the name of its speaker.
 """
 
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-MASK, START, END = "<MASK>", "<s>", "</s>"  # none of them is a word by the pattern
+MASK, START, END = "<MASK>", "<s>", "</s>"  # the pattern of words matches none of these
 WORD = r"\w+|[^\w\s]"
 SPEAKER = r"(?m)^[AB]:"
 ORDERS = (1, 2, 3)
@@ -22,8 +25,8 @@ ORDERS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Order:
-    """The n-grams of one length: their sorted keys and counts, and of their sorted histories how
-    many words follow, and how many kinds.
+    """The n-grams of one length: their sorted keys and counts; and of their sorted histories, how
+    many words follow and how many distinct ones.
     """
 
     keys: np.ndarray
@@ -55,9 +58,9 @@ def masked(table: pd.DataFrame) -> pd.Series:
 
 
 def windows(sequences: list[list[str]], vocabulary: pd.Index) -> tuple[np.ndarray, np.ndarray]:
-    """Three words in a row, the last of them the one to foretell: (n, 3) places in the vocabulary,
-    its length for unknown words; and (n,) the sequence that each stands in. A sequence begins with
-    two words that are history alone.
+    """Three words in a row, the last of them to be predicted: (n, 3) places in the vocabulary, its
+    length for unknown words; and (n,) the sequence of each window. A sequence begins with two
+    words that are only history.
     """
     lengths = np.array([len(sequence) for sequence in sequences], int)
     places = vocabulary.get_indexer(list(chain.from_iterable(sequences)))
@@ -68,8 +71,8 @@ def windows(sequences: list[list[str]], vocabulary: pd.Index) -> tuple[np.ndarra
 
 
 def keys_of(found: np.ndarray, order: int, size: int) -> np.ndarray:
-    """(n,) the last `order` words of each window as one number; without its last word a key's
-    quotient by `size` is its history's.
+    """(n,) the last `order` words of each window as one number. A key divided by `size` (a whole
+    division) is the key of its history, which lacks the last word.
     """
     keys = np.zeros(len(found), np.int64)  # three words of a vocabulary of two million fit
     for column in range(3 - order, 3):
@@ -78,7 +81,7 @@ def keys_of(found: np.ndarray, order: int, size: int) -> np.ndarray:
 
 
 def learn(table: pd.DataFrame) -> Trigrams:
-    """Count the distinct lines of examples (first, second: the right ones)."""
+    """Count the distinct lines of examples (first, second: only right ones)."""
     texts = pd.Series(
         [text.replace(MASK, second) for text, second in zip(masked(table), table["second"])],
         dtype="str",
@@ -132,8 +135,8 @@ def probability(model: Trigrams, found: np.ndarray) -> np.ndarray:
 
 
 def trigram(table: pd.DataFrame, model: Trigrams) -> np.ndarray:
-    """(n,) the mean log-probability of the second text's words and of the two that follow it,
-    each after the two before it.
+    """(n,) the mean log-probability of the second text's words and of the two words after them.
+    Each word is conditioned on the two before it.
     """
     around = masked(table).str.extract(r"([^\n]*)<MASK>([^\n]*)")
     before, second, after = words_of(around[0]), words_of(table["second"]), words_of(around[1])

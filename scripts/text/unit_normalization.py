@@ -13,20 +13,20 @@ Writes the same lines to standard output, each quantity in its most proper unit
     python -m scripts.text.unit_normalization < answers.txt
 
 The most proper unit is the largest of which there is at least a half: second, minute, hour, day,
-week, month, year, decade or century. Decade and century are units like any other, as in the
-authors' code, so 5 years are 0.5 decades and 90 years 0.9 centuries; a millennium is read, but
-written as 10 centuries, since the paper's data has no larger unit. The smaller end of a range
-decides for both ends. What is less than half a second stays in seconds.
+week, month, year, decade or century. As in the authors' code, decade and century are units like any
+other, so 5 years are 0.5 decades and 90 years 0.9 centuries. A millennium is read, but written as
+10 centuries, since the paper's data has no larger unit. The smaller end of a range decides for both
+ends. Less than half a second stays in seconds.
 
-A month has 30 days, a year 365. Months and years are converted at 12 to the year, which gives the
-paper's own example, 30 months as 2.5 years (30 times 30 days are 2.47 years); so 180 days, 6 months
+A month has 30 days, a year 365. Months and years are converted at 12 to the year. That gives the
+paper's own example, 30 months as 2.5 years (30 times 30 days are 2.47 years). So 180 days, 6 months
 and half a year are the same.
 
 a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12; hundreds of
 100, and so on. Numbers have two decimals at most. Text around a quantity stays.
 
-every 2 hours is a period: its number counts hours, so it is normalised, and a period of 1 is
-written without its number (every 24 hours: every day). Left as they are:
+every 2 hours is a period: its number counts hours, so it is normalised. A period of 1 is written
+without its number (every 24 hours: every day). These stay as they are:
   rates          twice a week, 3 times every 2 hours, 5 days a week, 24 hours a day (0.71 weeks a
                  week are nonsense)
   once a week    its period has the most proper unit already, and no other wording reads as well
@@ -52,7 +52,7 @@ from scripts.text.time_units import PLURALS, SIZE, UNITS
 from scripts.running.program import execute, parser
 from scripts.data.texts import decoded, lines_in
 
-# of each unit the smaller one that fits exactly, and how often
+# for each unit the smaller unit that fits exactly, and how many of it
 SMALLER = {
     "century": ("year", 100),
     "decade": ("year", 10),
@@ -116,13 +116,17 @@ def found_in(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.DataFrame]:
 
 
 def quantities(answers: pd.Series) -> pd.DataFrame:
-    """The temporal quantity of each answer that has exactly one, by the answers' index;
-    missing in the others.
+    """The temporal quantity of each answer that has exactly one, by the answers' index; missing in
+    the others.
 
-    start, end: bounds of its expression in the answer. low, high, unit: as written, equal but for
-    ranges ("1 hour and 15 minutes" are 1.25 hours). seconds_low, seconds_high: in the most proper
-    unit, before rounding, so that 12 months and a year are the same. Periods are quantities (every
-    2 hours; every day; once a week is one week), rates are not (twice a week).
+    start, end       bounds of its expression in the answer
+    low, high, unit  as written; low and high differ only in ranges ("1 hour and 15 minutes" are
+                     1.25 hours)
+    seconds_low, seconds_high
+                     in the most proper unit, before rounding, so 12 months and a year are the same
+
+    Periods are quantities (every 2 hours; every day; once a week is one week). Rates are not (twice
+    a week).
     """
     codes, _, table = found_in(answers)
     ends = np.sort(table[["low", "high"]].to_numpy(float))
@@ -171,8 +175,8 @@ def normalize_units(answers: pd.Series) -> pd.Series:
 
 def same_amount(amount: float, unit: str, is_period: bool) -> tuple[float, str] | None:
     """A quantity in another unit, exactly: a whole number of the largest unit that has one, else a
-    number and a half; None where neither is from a half to MOST. Hours and days are the same only
-    of a period (every day), since a day of work has fewer than 24 hours.
+    number and a half; None where neither number is from 0.5 to MOST. A day equals 24 hours only
+    in a period (every day), since a day of work has fewer hours.
     """
     sizes = {big: size for big, size in SMALLER.items() if big != "day" or is_period}
     found = [(amount / times, big) for big, (small, times) in sizes.items() if small == unit]
@@ -183,8 +187,9 @@ def same_amount(amount: float, unit: str, is_period: bool) -> tuple[float, str] 
 
 
 def in_another_unit(answers: pd.Series) -> pd.Series:
-    """The answers that are one exact quantity and no more (FRAME), written in another unit: "1
-    hour" as "60 minutes", "once a week" as "once every 7 days"; missing for all others.
+    """The answers that are one exact quantity and nothing more (FRAME), written in another unit;
+    missing for all others. Examples: "1 hour" as "60 minutes", "once a week" as "once every 7
+    days".
     """
     codes, texts, table = found_in(answers)
     written = np.full(len(texts) + 1, None, object)  # the last place is that of a missing answer

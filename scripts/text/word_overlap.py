@@ -1,10 +1,13 @@
 """How many runs of five words dialogs share with the instances of a challenge,
 the right answers filled in.
 
-Not a program. What turns of equal text do not show (scripts/studies/timedial/leakage.py): a copy
-with its turns cut elsewhere, with a word changed in each, or the masked turn alone, said with its
-answer in another dialog. The work grows with the runs that both sides have, not with the pairs of
-dialogs.
+Not a program. scripts/studies/timedial/leakage.py compares whole turns. It misses three cases that
+shared runs show:
+  * a copy with its turns split elsewhere
+  * a copy with a word changed in each turn
+  * the masked turn alone, said with its answer in another dialog
+
+The work grows with the runs that both sides have, not with the pairs of dialogs.
 """
 
 import numpy as np
@@ -18,7 +21,7 @@ from scripts.data.keyed import keyed_hash
 RUN = 5  # words
 DIALOG_SHARE = 0.3  # of the runs of the dialog or of the instance, of whichever has fewer
 ANSWER_SHARE = 0.75  # of the runs of the masked turn that hold a word of its answer
-NEAR_PART = 0.5  # of either, from which on an instance is near a dialog that stays
+NEAR_PART = 0.5  # of either share: from here on an instance is near a dialog that stays
 
 
 def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -77,9 +80,9 @@ def different(runs: pd.DataFrame, places: pd.Series) -> np.ndarray:
 
 def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
     """Which dialogs share words with which instance: dialog, instance_id, dialog_share and
-    answer_share (0 to 1; the most over its right answers).
+    answer_share (0 to 1; the maximum over its right answers).
 
-    turns: dialog (a number from 0), text, in order. filled: of filled_in().
+    turns: dialog (a number from 0), text, in order. filled: from filled_in().
     """
     dialogs = turns.groupby("dialog")["text"].agg("\n".join)
     runs, whole, masked = runs_of(dialogs), runs_of(filled["text"]), runs_of(filled["masked"])
@@ -103,9 +106,9 @@ def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
 
 def filled_in(challenge: pd.DataFrame, instance_turns: pd.DataFrame) -> pd.DataFrame:
     """The instances with each right option in the mask's place: instance_id, text (of the whole
-    dialog), masked (the turn with the answer), before (what stands before it there), answer.
+    dialog), masked (the turn with the answer), before (this turn's text before the answer), answer.
 
-    challenge: schema challenge. instance_turns: of challenge_turns().
+    challenge: schema challenge. instance_turns: from challenge_turns().
     """
     said = instance_turns.groupby("instance_id", sort=False)["text"].agg("\n".join).rename("text")
     masked = (
@@ -128,8 +131,8 @@ def filled_in(challenge: pd.DataFrame, instance_turns: pd.DataFrame) -> pd.DataF
 
 
 def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
-    """Which pairs of overlaps() share too much for the dialog to stay;
-    part: of what is too much, from 0 to 1.
+    """Which pairs of overlaps() share too much for the dialog to stay. part (0 to 1) lowers the
+    limit to this part of it.
     """
     return (pairs["dialog_share"] >= part * DIALOG_SHARE) | (
         pairs["answer_share"] >= part * ANSWER_SHARE
@@ -137,7 +140,7 @@ def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
 
 
 def still_near(pairs: pd.DataFrame, learnt: np.ndarray) -> set[str]:
-    """The instances that share half of what is too much with one of these dialogs (numbers),
+    """The instances that share at least half of the limit with one of these dialogs (numbers),
     which stayed.
     """
     return set(pairs.loc[leaks(pairs, NEAR_PART) & pairs["dialog"].isin(learnt), "instance_id"])
