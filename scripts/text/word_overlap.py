@@ -105,8 +105,10 @@ def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
 
 
 def filled_in(challenge: pd.DataFrame, instance_turns: pd.DataFrame) -> pd.DataFrame:
-    """The instances with each right option in the mask's place: instance_id, text (of the whole
-    dialog), masked (the turn with the answer), before (this turn's text before the answer), answer.
+    """The instances with each right option in the mask's place.
+
+    Columns: instance_id, text (of the whole dialog), masked (the turn with the answer), before
+    (this turn's text before the answer), answer.
 
     challenge: schema challenge. instance_turns: from challenge_turns().
     """
