@@ -1,9 +1,9 @@
-"""LoRA by peft: small matrices learn beside the linear layers of a network whose own weights stay
-as they are (Hu et al. 2021).
+"""LoRA by peft: small matrices learn beside the linear layers of a network, whose own weights do
+not change (Hu et al. 2021).
 
-Beside the matrices learns what the model's file lacks (a fresh head) and the head of a classifier,
-all of it in fp32. The frozen weights are in 16 bit on a GPU, and while scores are computed in 32:
-rounding must decide no rank.
+Two more parts learn, in fp32 like the matrices: a fresh head (weights that the model's file lacks),
+and the head of a classifier. The frozen weights are in 16 bit on a GPU. While scores are computed
+they are in 32 bit: rounding must decide no rank.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from transformers.pytorch_utils import Conv1D
 from scripts.running.program import UserError, closest
 from scripts.train.hardware import Hardware
 
-ADAPTER = "default"  # peft's name of it, a part of the names of its weights
+ADAPTER = "default"  # peft's name of the adapter, a part of the names of its weights
 ALL_LINEAR = "all-linear"
 
 
 def learnt_beside(network: torch.nn.Module) -> list[str]:
-    """The weights that learn as a whole: what the file lacked, and a classifier's head."""
+    """The weights that learn as a whole: those that the file lacked, and a classifier's head."""
     heads = "ForSequenceClassification" in type(network).__name__
     prefix = f"{network.base_model_prefix}."
     return [
@@ -32,8 +32,8 @@ def learnt_beside(network: torch.nn.Module) -> list[str]:
 
 
 def whole_modules(network: torch.nn.Module, weights: list[str]) -> list[str]:
-    """The modules that hold these weights: a head as one,
-    a layer inside the model by its full name.
+    """The modules that hold these weights. A head is one module; a layer inside the model has its
+    full name.
     """
     prefix = f"{network.base_model_prefix}."
     return sorted(
@@ -45,8 +45,8 @@ def whole_modules(network: torch.nn.Module, weights: list[str]) -> list[str]:
 
 
 def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[str]:
-    """The linear layers that get matrices, by name: all of the base model, or those that end in one
-    of the names with commas.
+    """The linear layers that get matrices, by name: all of the base model, or only some. `target`
+    then lists, separated by commas, how their names end.
 
     Raises UserError for a name of no layer.
     """
@@ -73,10 +73,10 @@ def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[st
 
 
 def configuration(network: torch.nn.Module, training: dict, whole: list[str]):
-    """peft's configuration of the adapter, beside whose matrices the modules `whole` learn. Raises
+    """peft's configuration of the adapter; the modules `whole` learn beside its matrices. Raises
     UserError for a target that the network does not have.
     """
-    from peft import LoraConfig  # a second, and few runs need it
+    from peft import LoraConfig  # the import takes a second, and few runs need it
 
     return LoraConfig(
         r=training["rank"],
@@ -89,8 +89,8 @@ def configuration(network: torch.nn.Module, training: dict, whole: list[str]):
 def peft_configuration(
     network: torch.nn.Module, training: dict, adapted: list[str], whole: list[str], base: str
 ):
-    """The configuration by which others load the adapter of an adapted network: its layers, and
-    what has learnt as a whole.
+    """The configuration by which others load the adapter of an adapted network: its layers, and the
+    modules that have learnt as a whole.
     """
     from peft import LoraConfig
 
@@ -116,8 +116,8 @@ def peft_configuration(
 
 
 def prepare(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
-    """Give a network that learns the adapter and the checkpointing of its gradients
-    that the training asks for.
+    """Give a network that learns what the training asks for: the adapter, and the checkpointing of
+    its gradients.
 
     The caller seeds torch. Raises UserError for a network that cannot have them.
     """
@@ -135,7 +135,7 @@ def prepare(network: torch.nn.Module, training: dict, hardware: Hardware) -> Non
                 "take it out"
             )
         network.activation_checkpointing_enable({"use_reentrant": False})
-        network.disable_input_require_grads()  # which that way needs none
+        network.disable_input_require_grads()  # not needed with this kind of checkpointing
 
 
 def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
@@ -160,8 +160,8 @@ def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
 
 @contextmanager
 def in_fp32(network: torch.nn.Module) -> Iterator[None]:
-    """Weights that an adapter has frozen in 16 bit, in 32 for a while;
-    each is afterwards what it was.
+    """Hold the weights that an adapter has frozen in 16 bit in 32 bit for a while. Afterwards each
+    has its old value.
     """
     narrow = [
         weight
@@ -178,8 +178,8 @@ def in_fp32(network: torch.nn.Module) -> Iterator[None]:
 
 
 def merge(network: torch.nn.Module) -> None:
-    """Add what the adapter has learnt to the weights beside it, in fp32:
-    the network is then one without an adapter.
+    """Add what the adapter has learnt to the weights beside it, in fp32. The network then has no
+    adapter.
     """
     from peft.tuners.tuners_utils import BaseTunerLayer
 
@@ -192,7 +192,7 @@ def merge(network: torch.nn.Module) -> None:
             setattr(network.get_submodule(parent), last, layer.get_base_layer())
 
 
-# ---- what is trained of a network
+# ---- the trained part of a network
 
 
 def trained_state(network: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -206,9 +206,9 @@ def trained_state(network: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def load_trained_state(network: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
-    """Put back what trained_state() gave of a network like this one; what is frozen stays.
+    """Put the result of trained_state() back into a network like that one; frozen weights stay.
 
-    Raises RuntimeError for another's.
+    Raises RuntimeError for the state of another network.
     """
     frozen = {
         name: values
@@ -219,8 +219,8 @@ def load_trained_state(network: torch.nn.Module, state: dict[str, torch.Tensor])
 
 
 def sizes(network: torch.nn.Module) -> tuple[int, int]:
-    """How many numbers a network's weights are, without an adapter's matrices,
-    and how many are trained, with them.
+    """How many numbers a network's weights have, without an adapter's matrices; and how many
+    numbers are trained, with these matrices.
     """
     weights = dict(network.named_parameters())
     return (

@@ -8,8 +8,8 @@ import torch
 POOL = (
     50  # batches whose examples are sorted together by length: little padding, still a random order
 )
-IGNORED = -100  # a target that is none
-Batch = dict[str, torch.Tensor]  # what collate() makes
+IGNORED = -100  # a target that does not count
+Batch = dict[str, torch.Tensor]  # made by collate()
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Ragged:
 
 
 def repeated(numbers: list[int], n: int) -> Ragged:
-    """The same list n times; it is held once."""
+    """The same list n times; memory holds it once."""
     return Ragged(
         np.array(numbers, np.int32), np.zeros(n, np.int64), np.full(n, len(numbers), np.int64)
     )
@@ -80,7 +80,7 @@ class Examples:
     choices: np.ndarray  # (n,) int64: examples of one number are candidates for the same place
     truncated: int  # how many examples had to be cut
     truncated_choices: int | None = (
-        None  # for how many places at least one candidate had to be cut; of no candidates: None
+        None  # for how many places a candidate had to be cut; None where there are no candidates
     )
 
     def __len__(self) -> int:
@@ -135,8 +135,8 @@ def tokenize(tokenizer, texts: list[list[str]], labels: np.ndarray, max_length: 
 
 
 def static_width(width: int) -> int:
-    """The next of few widths (8, 16, 24, 32, 48, 64, 96, …), so that compiled graphs
-    of fixed shapes are few.
+    """The next of a few widths (8, 16, 24, 32, 48, 64, 96, …). So there are few compiled graphs of
+    fixed shapes.
     """
     step = max(8, 2 ** max(0, (width - 1).bit_length() - 2))
     return -(-width // step) * step
@@ -145,10 +145,10 @@ def static_width(width: int) -> int:
 def collate(
     examples: Examples, rows: np.ndarray, padding: dict[str, int], device, most: int | None = None
 ) -> Batch:
-    """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask,
-    labels and choices.
+    """The rows as tensors, with attention_mask, labels and choices. Each field is (rows × its
+    longest), padded at the end.
 
-    most: pad to one of few widths, none of them above this, since a model has so many positions.
+    most: pad to one of few widths, none above `most`, since a model has only so many positions.
     """
     batch, device = {}, torch.device(device)
     for name, field in examples.fields.items():
@@ -163,20 +163,20 @@ def collate(
     )
     batch["labels"], batch["choices"] = examples.labels[rows], examples.choices[rows]
     tensors = {name: torch.from_numpy(values) for name, values in batch.items()}
-    if device.type == "cuda":  # pinned memory is copied while the GPU works
+    if device.type == "cuda":  # pinned memory is copied while the GPU computes
         tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
     return {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
 
 
 def parts_of(lengths: np.ndarray, rows: np.ndarray, tokens: int | None) -> list[np.ndarray]:
-    """The rows in parts of at most `tokens` tokens each, padding included (one row at least);
-    in one part for None.
+    """The rows in parts of at most `tokens` tokens each, padding included (at least one row); one
+    part where `tokens` is None.
     """
     if tokens is None or lengths[rows].max() * len(rows) <= tokens:
         return [rows]
     rows = rows[np.argsort(-lengths[rows], kind="stable")]
     parts, start = [], 0
-    while start < len(rows):  # some parts a step; the longest of a part stands first
+    while start < len(rows):  # a few parts a step; the longest text of a part stands first
         size = max(1, tokens // max(1, int(lengths[rows[start]])))  # a text may have no known word
         parts.append(rows[start : start + size])
         start += size
@@ -200,11 +200,11 @@ def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -
 def sorted_batches(
     lengths: np.ndarray, choices: np.ndarray, batch_size: int, tokens: int | None = None
 ) -> list[np.ndarray]:
-    """Batches for evaluation: longest first, so that a batch too large
-    for the memory fails at once.
+    """Batches for evaluation. The longest come first, so a batch too large for the memory fails at
+    once.
 
-    A batch has batch_size rows, or where `tokens` is given as many as have so many tokens, padding
-    included. Candidates for one place stay in one batch, which may go over for them.
+    A batch has batch_size rows. With `tokens` it has as many rows as fit into that many tokens,
+    padding included. Candidates for one place stay in one batch, even where it then gets larger.
     """
     group = np.unique(choices, return_inverse=True)[1]
     longest = np.zeros(group.max() + 1, np.int64)

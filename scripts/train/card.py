@@ -12,7 +12,7 @@ CLASSES = {
 
 
 def front_matter(job: dict, card: dict) -> list[str]:
-    """What the hub reads: the base model and the terms, where they are known."""
+    """The fields that the hub reads: the base model and the terms, where they are known."""
     peft = bool(job["settings"]["training"].get("adapter"))
     known = {
         "base_model": card.get("hub"),
@@ -29,7 +29,7 @@ def front_matter(job: dict, card: dict) -> list[str]:
 
 
 def numbers(history: list[dict], epoch: int) -> list[str]:
-    """The measurements of the epoch that was kept, a row a split."""
+    """The measurements of the kept epoch, one row a split."""
     rows = [row for row in history if row["epoch"] == epoch]
     return [
         "| split | loss | accuracy | n |",

@@ -18,13 +18,13 @@ from scripts.train.early_end import Stop
 from scripts.train.epochs import State
 from scripts.train.step import Learner
 
-DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not see a flipped bit
+DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not notice a flipped bit
 
 
 class _Hashed:
     """A file that hashes what is written.
 
-    An error waits in `failed`, since torch turns it into several of its own.
+    An error waits in `failed`, since torch would turn it into errors of its own.
     """
 
     def __init__(self, opened):
@@ -44,8 +44,8 @@ class _Hashed:
 
 
 def save(path: Path, digest: str, maker: dict, state: dict) -> None:
-    """Write a checkpoint of the job `digest`, made on `maker` (hardware and versions that decide
-    its numbers).
+    """Write a checkpoint of the job `digest`. maker: the hardware and versions that decide its
+    numbers.
     """
     with whole(path) as beside, open(beside, "wb") as opened:
         written = _Hashed(opened)
@@ -59,8 +59,8 @@ def save(path: Path, digest: str, maker: dict, state: dict) -> None:
 
 
 def load(path: Path, digest: str, maker: dict) -> dict | None:
-    """The state that was saved; None, with a warning,
-    where the file is damaged or another job's or maker's.
+    """The state that was saved; None, with a warning, where the file is damaged or comes from
+    another job or another maker.
     """
     if not path.exists():
         return None
@@ -92,11 +92,11 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
 
 
 class Saver:
-    """Keeps the checkpoint of a run, in the first process,
-    now and then and when the run is told to end.
+    """Keeps the checkpoint of a run, in the first process. It saves now and then, and when the run
+    is told to end.
     """
 
-    learner: Learner  # the loop's; it gives it before the first step
+    learner: Learner  # the loop sets it before the first step
 
     def __init__(self, launch: Launch, job: dict, hardware: Hardware, stop: Stop):
         self.path, self.every = Path(launch.work) / "checkpoint.pt", launch.checkpoint_seconds
@@ -105,9 +105,9 @@ class Saver:
         self.last, self.took, self.started, self.before = time.time(), 0.0, time.time(), 0.0
 
     def load(self, network: torch.nn.Module) -> tuple[State, dict | None]:
-        """The state to go on from, and the optimizer's; the network gets its weights.
+        """The state to continue from, and the optimizer's; the network gets its weights.
 
-        A new state where there is none.
+        Without a checkpoint the state is new.
         """
         saved = load(self.path, self.digest, self.hardware.maker())
         if saved is None:
@@ -126,7 +126,7 @@ class Saver:
     def due(self, step: int) -> tuple[bool, bool]:
         """Whether to save now, and whether the run is told to end.
 
-        A save may take a twentieth of the time at most.
+        Saving may take at most a twentieth of the time.
         """
         due, must_stop = (
             time.time() - self.last > max(self.every, 20 * self.took),
@@ -135,7 +135,7 @@ class Saver:
         accelerator = self.learner.accelerator
         if accelerator.num_processes == 1:
             return due, must_stop
-        # all must agree; asking costs a GPU a synchronisation
+        # all processes must agree; asking costs a GPU a synchronisation
         if accelerator.device.type == "cuda" and step % 10:
             return False, False
         due, must_stop = (
@@ -146,7 +146,7 @@ class Saver:
         return due, must_stop
 
     def seconds(self) -> float:
-        """How long the run has taken, with what it took before it was killed."""
+        """How long the run has taken, including the time before it was killed."""
         return self.before + time.time() - self.started
 
     def save(self, state: State) -> None:

@@ -1,25 +1,26 @@
 """Fit the controls of a dataset: models that see no order, no context or only one text,
 and so cannot understand time.
 
-What a control reaches, a model's number does not show. A control (resources/models.yaml, kind
-`control`) is one of
+If a control reaches a score, that score is no evidence of understanding time. A control
+(resources/models.yaml, kind `control`) is one of
   features: a logistic regression on features of scripts/text/text_features.py, learnt from the
             training split
-  rank_by:  no learning: candidates for one mask are ranked by the first feature, ties of it by the
-            next; `-` before a name ranks the lowest first. `frequency` counts the training split's
-            right candidates, `trigram` its words beside each other
+  rank_by:  no learning: candidates for one mask are ranked by the first feature, and ties by the
+            next one; `-` before a name ranks the lowest first. `frequency` counts the training
+            split's right candidates, `trigram` its sequences of words
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's
             id; candidates for a mask tie)
   search:   a view of the study (scripts/studies/<study>/controls.py): the learner that does best on
             it inside the training split (scripts/train/search.py)
 
-Each takes a moment, and starting a process more than that, so one process fits all of a dataset.
-One that was finished before is not fitted again where data, settings and code are the same.
+A control takes a moment, and starting a process takes longer. So one process fits all controls of a
+dataset. A finished control is not fitted again where data, settings and code are the same.
 
 Reads  <data>/<split>.parquet
 Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and
-       run.json, as trained runs do <folder>/<run>/work/, where they are kept as finished
-       <output>: the manifest of them all, when all are there
+       run.json, as trained runs do
+       <folder>/<run>/work/, where finished results are kept
+       <output>: the manifest of all controls, when all are there
 
     python -m scripts.train.control \\
         --controls '{"run": "NAME", "settings": {…}, "control": {"features": ["lengths"]}}' \\
@@ -74,12 +75,12 @@ from scripts.train.work import (
 Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n, 1) ranks
 # C of scikit-learn: of 0.01, 0.03, 0.1, 0.3 and 1 the best, cross-fitted on ActivityNet's pairs
 REGULARIZATION = 0.1
-# examples that a control learns from, drawn by hash: more changes little, and takes minutes
+# examples that a control learns from, drawn by hash: more examples change little and take minutes
 MOST = 200_000
-MOST_SEARCHED = 50_000  # whole groups of these; every learner learns from them six times
+MOST_SEARCHED = 50_000  # whole groups of these examples; every learner learns from them six times
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
 ITERATIONS = 200  # of L-BFGS at most
-LEAST_EXAMPLES = 2  # with a feature, for it to be learnt
+LEAST_EXAMPLES = 2  # with a feature, so that its weight is learnt
 LEAST = -30.0  # the log-probability of a label that the training data does not have
 
 
@@ -87,7 +88,7 @@ def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataF
     """A split: example_id, group_id, label, first and second (the texts), category and choice_id
     where the study has them.
 
-    most: read about as many examples, drawn by hash. Raises UserError when it is empty.
+    most: read about `most` examples, drawn by hash. Raises UserError when the split is empty.
     """
     columns = {
         method["columns"][name]: name
@@ -117,10 +118,10 @@ def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeab
     )
     learnt = matrix(train, features, exchangeable)
     kept = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]) >= LEAST_EXAMPLES)
-    # nothing to tell apart, or by nothing: no cue stands anywhere, all lengths are the same
+    # no two labels, or no usable feature: no cue occurs anywhere, all lengths are the same
     if known < 2 or not len(kept):
         return tied(labels) if exchangeable else most_frequent(train, labels)
-    # where it stops is near enough
+    # the point where it stops is near enough
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model.fit(learnt[:, kept], train["label"])
 
@@ -142,8 +143,8 @@ def tied(labels: int) -> Scores:
 
 
 def most_frequent(train: pd.DataFrame, labels: int) -> Scores:
-    """A function from a table to (n, labels) log-probabilities:
-    the shares of the labels in training.
+    """A function from a table to (n, labels) log-probabilities: the shares of the labels in the
+    training split.
     """
     shares = np.bincount(train["label"], minlength=labels) / len(train)
     row = np.maximum(np.log(np.maximum(shares, 1e-300)), LEAST)
@@ -151,8 +152,8 @@ def most_frequent(train: pd.DataFrame, labels: int) -> Scores:
 
 
 def at_random(labels: int, choices: bool) -> Scores:
-    """A function from a table to (n, labels) log-probabilities by a hash of the id; the
-    candidates for one mask all tie.
+    """A function from a table to (n, labels) log-probabilities by a hash of the id. The candidates
+    for one mask all tie.
     """
     if choices:
         return lambda table: np.zeros((len(table), 1))
@@ -167,7 +168,9 @@ def at_random(labels: int, choices: bool) -> Scores:
 
 
 def ranking(rank_by: list[str], train: pd.DataFrame) -> Scores:
-    """A function from a table to (n, 1) ranks of the candidates: equal where all features are."""
+    """A function from a table to (n, 1) ranks of the candidates, equal where all features are
+    equal.
+    """
     right = train[train["label"] == 1]
     model = learn(right) if "trigram" in rank_by else None
     known = {
@@ -192,7 +195,7 @@ def ranking(rank_by: list[str], train: pd.DataFrame) -> Scores:
 def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool) -> Scores:
     """The control's function from a table to (n, labels or 1) scores.
 
-    Raises UserError for what makes no sense in the study.
+    Raises UserError for a control that the study cannot have.
     """
     choices = "choice_id" in train
     if "rank_by" in control:
@@ -264,7 +267,7 @@ def view_of(study: str, name: str) -> View:
 
 
 def learns(control: dict) -> bool:
-    """Whether a control takes anything from the training split."""
+    """Whether a control reads anything from the training split."""
     return (
         "features" in control
         or control.get("predicts") == "most_frequent"
@@ -275,7 +278,7 @@ def learns(control: dict) -> bool:
 def facts_of(
     job: dict, labels: list[str], train_examples: int, seconds: float, found: Found | None
 ) -> dict:
-    """What run.json says of a control; found: of one that was searched for."""
+    """A control's facts for run.json; found: the result of a search."""
     settings = job["settings"]
     return {
         "run": job["run"],
@@ -336,15 +339,15 @@ def predict(
 
 
 def most_groups(train: pd.DataFrame) -> np.uint64:
-    """The highest hash of a group that a search learns from: whole groups, of about MOST_SEARCHED
-    examples.
+    """The highest hash of a group that a search learns from. It keeps whole groups, of about
+    MOST_SEARCHED examples.
     """
     hashes = np.sort(keyed_hash(train["group_id"], DRAW))
     return hashes[min(MOST_SEARCHED, len(hashes)) - 1]
 
 
 def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
-    """Scores of a table, of about MOST examples at a time; a group stays whole."""
+    """Scores of a table, computed for about MOST examples at a time; a group stays whole."""
     group, _ = pd.factorize(table["group_id"])
     part = (np.cumsum(np.bincount(group)) // MOST)[group]
     rows = [np.flatnonzero(part == number) for number in np.unique(part)]
@@ -355,7 +358,7 @@ def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
 def predict_searched(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
 ) -> tuple[dict[str, np.ndarray], pa.Table, Found]:
-    """Search for the control of a view: as predict(), and what was chosen."""
+    """Search for the control of a view. Returns what predict() returns, and what was chosen."""
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
     train = train[keyed_hash(train["group_id"], DRAW) <= most_groups(train)]
     found = search(view, train, len(method["labels"]), method["exchangeable"])
@@ -370,7 +373,7 @@ def predict_searched(
 
 
 def said_of(found: Found) -> str:
-    """The learner that was chosen and its value on the folds left out, in words."""
+    """The chosen learner and its value on the folds left out, in words."""
     if not found.values:
         return f"{found.learner}, declared; nothing is learnt"
     return (
@@ -396,7 +399,7 @@ def measure(
     write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
     [columns] = {found.shape[1] for found in scores.values()}
-    labels = method["labels"][-columns:]  # a rank is that of being right
+    labels = method["labels"][-columns:]  # a rank is the score of the label `right`
     write_json(
         facts_of(job, labels, len(train) if learnt else 0, time.time() - started, found),
         result / "run.json",
@@ -432,7 +435,7 @@ def main(given: argparse.Namespace) -> None:
                 "%s: already measured on the same data, by the same settings and code", job["run"]
             )
             continue
-        if train is None:  # by the first control that needs them
+        if train is None:  # read when the first control needs it
             learn, *measured = given.splits
             taught = method | {"inputs": [*method["inputs"], *method.get("teaches", [])]}
             train = read_examples(given.data / f"{learn}.parquet", taught, MOST)

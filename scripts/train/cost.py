@@ -1,11 +1,15 @@
-"""What a run has cost and on what kind of machine: measured, told in run.json (`cost`),
-and a part of no digest.
+"""What a run has cost and on what kind of machine. The cost is measured, written to run.json
+(`cost`), and a part of no digest.
 
-CPU time is that of all processes of a run. Of one that was killed it goes on from the last
-checkpoint; what came after that is lost, so that it is told as `at_least`. peak_bytes is the most
-memory that the process held, gpu_peak_bytes the most that its tensors had on one GPU. GPU time is
-the time of the run on each of its GPUs; gpu_watts the power that these may draw (nvidia-smi's
-power.limit), which they seldom do all the time.
+CPU time
+    that of all processes of a run. A killed run counts on from its last checkpoint. The time after
+    that checkpoint is lost, so the number is marked `at_least`
+peak_bytes, gpu_peak_bytes
+    the most memory that the process held; the most that its tensors had on one GPU
+GPU time
+    the time of the run on each of its GPUs
+gpu_watts
+    the power that these may draw (nvidia-smi's power.limit); they seldom draw it all the time
 """
 
 import os
@@ -22,20 +26,20 @@ EARLIER = {"cpu_seconds": 0.0, "at_least": False}  # of the attempts before this
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process, its children and, as far as a checkpoint tells,
-    of the attempts before it.
+    """CPU time of this process, its children and the attempts before it, as far as a checkpoint
+    knows these.
     """
     return EARLIER["cpu_seconds"] + sum(os.times()[:4])
 
 
 def take_up(seconds: float | None) -> None:
-    """Go on from a checkpoint that tells so much CPU time; None: one that tells none."""
+    """Count on from the CPU time of a checkpoint; None: the checkpoint has none."""
     EARLIER.update(cpu_seconds=seconds or 0.0, at_least=True)
 
 
 def gpu_watts() -> float | None:
-    """The mean power limit of the GPUs that this process may use;
-    None where nvidia-smi does not tell.
+    """The mean power limit of the GPUs that this process may use; None where nvidia-smi does not
+    report it.
     """
     if not shutil.which("nvidia-smi"):
         return None
@@ -55,8 +59,8 @@ def gpu_watts() -> float | None:
 
 
 def cost_of(facts: dict) -> dict:
-    """The `cost` of a run from what else its run.json tells (seconds, hardware); to be called once,
-    when it ends: the next run of this process counts from there.
+    """The `cost` of a run from other facts of its run.json (seconds, hardware). Call it once, when
+    the run ends: the next run of this process counts from there.
     """
     torch: Any = sys.modules.get("torch")
     processes = facts["hardware"]["processes"]

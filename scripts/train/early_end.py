@@ -1,4 +1,4 @@
-"""Why a run ends early: it was told to end, its memory is too small, or its model is broken.
+"""Why a run ends early: it was told to end, the memory is too small, or the model is broken.
 
 Without torch, which only the loop imports.
 """
@@ -19,7 +19,7 @@ from scripts.running.program import UserError, cut
 
 
 class Stopped(Exception):
-    """The run was told to end; what it has learnt is saved."""
+    """The run was told to end; its state is saved."""
 
     def __init__(self, reason: str, signal_number: int):
         super().__init__(reason)
@@ -27,7 +27,7 @@ class Stopped(Exception):
 
 
 class Stop:
-    """Hears SIGTERM and SIGINT, and sees the launcher of several processes, their parent, go."""
+    """Hears SIGTERM and SIGINT, and notices when the launcher of several processes is gone."""
 
     def __init__(self, launcher: int | None):
         self.launcher, self.signal = launcher, None
@@ -52,12 +52,12 @@ class Stop:
         )
 
     def check(self) -> None:
-        """Raises Stopped where the run is to end."""
+        """Raises Stopped where the run must end."""
         if self.must_stop():
             raise self.exception()
 
     def exception(self) -> Stopped:
-        """What to raise once the state is saved."""
+        """The exception to raise after the state is saved."""
         if self.signal is not None:
             return Stopped(f"was told to stop ({signal.Signals(self.signal).name})", self.signal)
         return Stopped("ends with the process that started it", signal.SIGTERM)
@@ -65,7 +65,7 @@ class Stop:
 
 # ---- the memory is too small
 
-# What torch, its libraries and safetensors say where they raise nothing narrower than RuntimeError.
+# Messages of torch, its libraries and safetensors where they raise only a RuntimeError.
 NO_MEMORY = re.compile(
     r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED"
     r"|bad_alloc",
@@ -74,11 +74,13 @@ NO_MEMORY = re.compile(
 
 
 class TooLarge(UserError):
-    """It does not fit; with more memory, as the workflow's next attempt asks for, it may."""
+    """The job does not fit into memory. With more memory, which the workflow's next attempt asks
+    for, it may.
+    """
 
 
 def ran_out(error: BaseException) -> bool:
-    """Whether an error, of whatever kind, says that memory ran out."""
+    """Whether an error of any kind says that memory ran out."""
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"
@@ -87,8 +89,8 @@ def ran_out(error: BaseException) -> bool:
 
 
 def remedies(training: dict, learns: bool = True) -> str:
-    """The settings to change so that a run takes less memory,
-    but for those that are set so already.
+    """The settings to change so that a run takes less memory, without those that
+    are already set so.
     """
     smaller = [
         name
@@ -111,16 +113,16 @@ def remedies(training: dict, learns: bool = True) -> str:
 
 # ---- the model is broken
 
-# whose code reads them, or what the libraries made of them
+# modules whose code reads the files, or works with what the libraries read
 READERS = ("transformers.", "tokenizers", "scripts.train.batches")
 
 
 @contextmanager
 def blames_files(view: Path) -> Iterator[None]:
-    """Refuse a configuration that is too large for any network, and tell of what a library raises
-    on a model's files as a UserError. A panic in Rust, which is no Exception, counts, too.
+    """Refuse a configuration that is too large for any network. Turn every error that a library
+    raises on a model's files into a UserError, also a panic in Rust, which is no Exception.
 
-    view: work/model, links to the files, which a fetch has checked unless a user named the folder.
+    view: work/model, links to the files. A fetch has checked them unless a user named the folder.
     """
     from scripts.fetch.model_files import INSTEAD, check_bounds, read_object  # late: 0.2 s
 
@@ -132,7 +134,7 @@ def blames_files(view: Path) -> Iterator[None]:
         yield
     except (UserError, Stopped, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # of many kinds, which differ between versions
+    except BaseException as error:  # many kinds, which differ between versions
         names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
         is_of_machine = ran_out(error) or isinstance(error, OSError) and error.errno
         if is_of_machine or "deterministic" in str(error):

@@ -3,10 +3,10 @@ the same rule for every study and paradigm.
 
 Standard library only.
 
-The epoch with the lowest loss on what is held out of training, the first of equals (Jain
-et al. 2020 watch the loss as well); the last epoch where nothing is held out. The loss is that
-which is learnt: cross-entropy of the labels for classification, minus the mean log-likelihood of
-the right words for the others.
+A run reports the epoch with the lowest loss on the held-out examples, the first of equals (Jain
+et al. 2020 watch the loss as well). Where nothing is held out, it reports the last epoch. The loss
+is the one that training lowers: cross-entropy of the labels for classification, minus the mean
+log-likelihood of the right words for all other paradigms.
 """
 
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 class State:
     """How far a run is; what a checkpoint keeps beside the weights and the optimizer."""
 
-    epoch: int = 0  # that are done
-    step: int = 0  # of the next one that are done
+    epoch: int = 0  # finished epochs
+    step: int = 0  # finished steps of the next epoch
     loss: float = 0.0  # summed over its examples so far
-    right: float = 0.0  # of them
+    right: float = 0.0  # right ones among these examples
     history: list = field(default_factory=list)  # rows of the schema history
     reported: dict = field(default_factory=dict)  # by selection and split: epoch, accuracy, scores
     weights: dict = field(default_factory=dict)  # of the reported epoch
@@ -34,12 +34,12 @@ def held_out_losses(history: list[dict]) -> list[float]:
 
 
 def chosen_epoch(losses: list[float]) -> int:
-    """The epoch to report, counted from 1, of held-out losses by epoch."""
+    """The epoch to report, counted from 1, given the held-out losses by epoch."""
     return losses.index(min(losses)) + 1
 
 
 def is_last(epoch: int, losses: list[float], epochs: int, patience: int) -> bool:
-    """Whether learning ends after `epoch` epochs: all are done, or the held-out loss has not
-    fallen for `patience` of them.
+    """Whether learning ends after `epoch` epochs: all are done, or the held-out loss has not fallen
+    for `patience` epochs.
     """
     return epoch >= epochs or bool(losses) and epoch - chosen_epoch(losses) >= patience

@@ -1,5 +1,5 @@
-"""On what a run is computed: what its numbers depend on beside the job,
-set once and written into run.json.
+"""The hardware that a run is computed on: beside the job, it decides a run's numbers. It is set
+once and written into run.json.
 """
 
 import platform
@@ -17,8 +17,8 @@ from scripts.train.launch import Launch
 
 @dataclass
 class Hardware:
-    """Device, processes, threads of each, precision of learning (bf16 or fp32), and whether only
-    deterministic kernels run.
+    """Device, processes, threads of each process, precision of training (bf16 or fp32), and whether
+    only deterministic kernels run.
     """
 
     device: str
@@ -30,8 +30,8 @@ class Hardware:
     memory: int = 0  # bytes of the GPU for each run that shares it
 
     def maker(self) -> dict:
-        """What must be the same for a checkpoint to go on to the same numbers;
-        threads are taken over from it.
+        """The facts that must be the same for a checkpoint to continue to the same numbers; the
+        number of threads is taken from the checkpoint.
         """
         return {
             "device": self.device,
@@ -51,11 +51,11 @@ class Hardware:
     def prepare(self, network: torch.nn.Module, training: dict) -> None:
         """Choose the network's kernel of attention, and compile it where the training says so."""
         if not self.cuda and hasattr(network, "set_attn_implementation"):
-            # with dropout a seventh faster on CPUs than scaled_dot_product_attention
+            # with dropout this is a seventh faster on CPUs than scaled_dot_product_attention
             network.set_attn_implementation("eager")
         if training.get("compile"):
             torch._dynamo.config.recompile_limit = (
-                64  # a graph for each width and for batches that are not full; else none at all
+                64  # a graph for each width and for batches that are not full; past it, none
             )
             network.compile(mode="reduce-overhead" if self.cuda else None, dynamic=False)
 
@@ -82,7 +82,7 @@ def versions() -> dict:
 
 
 def precision_for(setting: str, cpu: bool) -> str:
-    """bf16 or fp32 for a setting; `auto` takes bf16 on hardware made for it."""
+    """bf16 or fp32 for a setting; `auto` chooses bf16 on hardware made for it."""
     if setting != "auto":
         return setting
     if not cpu:
@@ -92,20 +92,20 @@ def precision_for(setting: str, cpu: bool) -> str:
 
 
 def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
-    """The accelerator and the hardware, torch set so that the same job gives the same numbers on
-    it.
+    """The accelerator and the hardware. torch is set so that the same job gives the same numbers on
+    the same hardware.
 
     Raises UserError when other processes were started than asked for.
     """
     torch.use_deterministic_algorithms(launch.deterministic)
     torch.utils.deterministic.fill_uninitialized_memory = (
-        False  # 5 % of a step, and nothing here reads what it did not write
+        False  # it costs 5 % of a step, and no code here reads memory that it did not write
     )
     torch.set_float32_matmul_precision("highest")  # fp32 is fp32: no TF32 where scores are computed
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = not launch.deterministic
-    # cuDNN's attention varies from run to run when it learns; the flash and the memory-efficient
-    # one obey the mode set above.
+    # cuDNN's attention varies from run to run when it trains. The flash kernel and the
+    # memory-efficient kernel obey the mode set above.
     torch.backends.cuda.enable_cudnn_sdp(not launch.deterministic)
     torch.set_num_threads(launch.threads)
     tracker = None if launch.report_to == "none" else launch.report_to
@@ -125,7 +125,7 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
         accelerator.init_trackers("timestride", job["settings"]["training"], named)
     cuda = accelerator.device.type == "cuda"
     precision = job["settings"]["training"]["precision"]
-    # nothing is learnt: rounding must decide no rank unless that is asked for
+    # nothing is trained: rounding must decide no rank, unless a user asks for 16 bit
     if precision == "auto" and "prompt" in job:
         precision = "fp32"
     memory = (

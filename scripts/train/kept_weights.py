@@ -1,12 +1,16 @@
-"""Trained weights that stay (`keep: best` or `last`): what they are of, and whether a run can be
-scored by them untrained.
+"""Trained weights that stay (`keep: best` or `last`): where they lie, and whether they can score
+a run without training.
 
-<folder>/<model>-<method>-seed-<n>-<digest>/ holds the weights as others load them
-(model.safetensors and config.json, of LoRA alone adapter_model.safetensors and
-adapter_config.json), the tokenizer, README.md (a model card) and kept.json: of what they are, and
-the sha256 of each file. The digest is of all that decides what is learnt and of nothing that is
-measured, so a run with another evaluation finds them. No rule declares them: Snakemake never
-deletes them. Standard library only: asked before torch is imported.
+<folder>/<model>-<method>-seed-<n>-<digest>/ holds
+  the weights    in the form that others load: model.safetensors and config.json; of LoRA alone
+                 adapter_model.safetensors and adapter_config.json
+  the tokenizer
+  README.md      a model card
+  kept.json      what the weights are, and the sha256 of each file
+
+The digest covers all that decides what is learnt, and nothing about evaluation. So a run with
+another evaluation finds the same weights. No rule declares them, so Snakemake never deletes them.
+Standard library only: this code runs before torch is imported.
 """
 
 import hashlib
@@ -19,15 +23,15 @@ from scripts.running.program import log
 
 FACTS = "kept.json"
 ADAPTER_FILE = "adapter_model.safetensors"
-# of a run's settings; its data by content, below
+# keys of a run's settings; the data counts by content, below
 LEARNT_BY = ("model", "method", "training", "seed", "made_by")
-# of a job
+# keys of a job
 READ_BY = ("head", "columns", "labels", "held_out", "paradigm", "inputs", "model_files", "code")
 
 
 def learnt_digest(job: dict) -> str:
-    """The digest of what a job learns: its settings, data, model and code,
-    without what it is measured on.
+    """The digest of what a job learns: its settings, data, model and code, without its
+    evaluation.
     """
     learnt = [job["splits"][0], *([job["held_out"]] if job["held_out"] else [])]
     described = {
@@ -39,7 +43,7 @@ def learnt_digest(job: dict) -> str:
 
 
 def place_of(folder: Path, job: dict) -> Path:
-    """Where the weights that a job learns are kept."""
+    """Where the weights of a job are kept."""
     settings = job["settings"]
     return folder / (
         f"{settings['model']}-{settings['method']}-seed-{settings['seed']}-"
@@ -48,8 +52,8 @@ def place_of(folder: Path, job: dict) -> Path:
 
 
 def kept_facts(place: Path, job: dict) -> dict | None:
-    """The kept.json of weights that a job would learn; None where there are none,
-    or (said) they are damaged.
+    """The kept.json of the weights that a job would learn; None where there are none, or where they
+    are damaged (which is logged).
     """
     try:
         facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
@@ -79,5 +83,5 @@ def are_asked_for(facts: dict | None, job: dict, keep: str, merge: bool) -> bool
 
 
 def can_score(facts: dict) -> bool:
-    """Whether kept weights are those of the epoch whose scores a run reports."""
+    """Whether kept weights are of the epoch whose scores a run reports."""
     return facts["epoch"] == facts["run"]["best_epoch"]

@@ -1,6 +1,6 @@
 """Which column of a model's head is which label of the study.
 
-Nothing of torch: asked before it is imported.
+Without torch: this code runs before torch is imported.
 """
 
 import argparse
@@ -11,8 +11,8 @@ from pathlib import Path
 from scripts.plan.models import has_weights
 from scripts.running.program import UserError, json_object
 
-# Other words for a label, once it is lower case with underscores (UDS-NLI of Vashishtha et al. 2020
-# has these).
+# Other words for a label, in lower case with underscores (the model UDS-NLI of Vashishtha
+# et al. 2020 has these).
 ALIASES = {
     "entailed": "entailment",
     "not_entailed": "not_entailment",
@@ -22,7 +22,7 @@ ALIASES = {
 
 @dataclass(frozen=True)
 class Head:
-    """What a run's scores stand for.
+    """The meaning of a run's scores.
 
     labels: the names of the score columns, in the order of the study; columns: for each label of
     the study, the column that stands for it; order: for each score column, its place in the model's
@@ -62,10 +62,10 @@ def labels_of_model(model: Path) -> list[str]:
 def head_of(
     model: Path, labels: list[str], merged_labels: dict[str, list[str]] | None, learns: bool
 ) -> Head:
-    """The head to use: the model's own where its labels are those
-    of the study (or its merged ones), else a fresh one.
+    """The head to use: the model's own head where its labels are those of the study (or its merged
+    ones), else a fresh one.
 
-    Raises UserError, with the reason, for a model whose labels are others, and for a model without
+    Raises UserError, with the reason, for a model with other labels, and for a model without
     labels that does not learn.
     """
     named = labels_of_model(model) if has_weights(model) else []

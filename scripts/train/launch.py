@@ -1,6 +1,6 @@
 """How the training loop is started: in this process, or in several through Accelerate's launcher.
 
-Nothing of the user's own Accelerate configuration or environment reaches the loop, since it could
+The user's own Accelerate configuration and environment never reach the loop, since they could
 change a number.
 """
 
@@ -17,8 +17,8 @@ from scripts.running.devices import CLAIMS, claim_gpus, visible_gpus
 from scripts.running.program import UserError, log
 from scripts.train.work import write_json
 
-# Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the
-# configuration says.
+# Variables that make Accelerate, torch, oneDNN or MKL compute in another way than the configuration
+# says.
 FOREIGN = (
     "ACCELERATE_",
     "FSDP_",
@@ -65,7 +65,7 @@ DISTRIBUTED = (
 
 @dataclass
 class Launch:
-    """Where the loop reads and writes, and on what it runs; none of it is part of the job."""
+    """Where the loop reads and writes, and the hardware that it uses. It is no part of the job."""
 
     work: str
     data: str
@@ -82,17 +82,17 @@ class Launch:
     tokens: str | None = None  # where tokenized splits are kept
     keep: str = "none"  # best, last: the epoch whose weights are kept
     merge_adapter: bool = (
-        False  # whether kept weights hold what an adapter has learnt, and no adapter
+        False  # whether the kept weights include what an adapter has learnt, so no adapter is left
     )
     kept: str | None = None  # the folder of the kept weights of this very run
-    is_kept: bool = False  # they are there: it is scored by them
-    card: dict = field(default_factory=dict)  # what their model card says of the model and the data
+    is_kept: bool = False  # the kept weights exist: they score the run
+    card: dict = field(default_factory=dict)  # facts of the model and the data, for the model card
     log: str | None = None
     processor: str = ""  # the model of the CPU
 
     @property
     def file(self) -> Path:
-        """Where several processes read it."""
+        """The file from which several processes read this."""
         return Path(self.work) / "launch.json"
 
 
@@ -125,8 +125,8 @@ def check_tracker(name: str) -> None:
 
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
-    """The environment of the loop: ours without what could change a number,
-    and with what numbers depend on.
+    """The environment of the loop: ours, without variables that could change a number, and with the
+    variables that numbers depend on.
     """
     variables = {
         name: value
@@ -139,7 +139,7 @@ def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]
         "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
         "OMP_NUM_THREADS": str(threads),
         "OMP_WAIT_POLICY": "passive",
-    }  # two threads that spin take a sixth more CPU time, and beside other work most of the time
+    }  # two threads that spin take a sixth more CPU time, and most of the time beside other work
     if gpus:
         variables["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     elif processes > 1:
@@ -148,8 +148,8 @@ def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]
 
 
 def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None]) -> None:
-    """Run the loop: by `train_here` for one process,
-    else become Accelerate's launcher of several.
+    """Run the loop. One process runs `train_here`; for several, this process becomes Accelerate's
+    launcher.
     """
     variables = environment(gpus, launch.threads, launch.processes)
     sys.stderr.flush()
@@ -166,7 +166,7 @@ def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None])
         "use_cpu: false}\n"
     )
     variables["TIMESTRIDE_LAUNCHER"] = str(os.getpid())
-    # --multi_gpu starts several processes on CPUs as well, where --cpu would silently start one.
+    # --multi_gpu starts several processes on CPUs, too; --cpu would silently start only one.
     command = [
         sys.executable,
         "-m",
@@ -191,7 +191,7 @@ def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None])
         launch.file,
     ]
     for claim in CLAIMS:
-        # the launcher that this process becomes goes on holding its GPUs
+        # this process becomes the launcher, which keeps its GPUs
         os.set_inheritable(claim, True)
     log.info("starts %d processes", launch.processes)
     os.execvpe(sys.executable, list(map(str, command)), variables)

@@ -1,21 +1,23 @@
-"""The training loop: epochs of steps over what is learnt from, a choice of the epoch,
-scores of what is measured.
+"""The training loop: epochs of steps over the training examples, a choice of the epoch, and scores
+of the evaluation splits.
 
-What is learnt and how examples are scored is the paradigm's part
-(scripts/train/paradigms/paradigm.py). After each epoch the held-out groups (or the split that the
-study holds out) are scored, and the weights of the best epoch so far (scripts/train/epochs.py) are
-kept. At the end they score the evaluation splits. Where nothing is held out, the last epoch is
-reported. Where the study reports the peak as well (Jain et al. 2020 do), each epoch scores the
-evaluation splits, and the one best on that very split is reported besides. A method that does not
-learn scores the evaluation splits once, with the model as it is.
+The paradigm decides what is learnt and how examples are scored
+(scripts/train/paradigms/paradigm.py). After each epoch the loop scores the held-out groups (or the
+split that the study holds out). It keeps the weights of the best epoch so far
+(scripts/train/epochs.py). At the end these weights score the evaluation splits. Where nothing is
+held out, the loop reports the last epoch.
 
-The order of examples and every dropout mask follow from seed, epoch and step alone, so a run that
-was killed goes on from its checkpoint to the same numbers. Processes share each batch; the gradient
-is that of the whole batch.
+Some studies report the peak as well (Jain et al. 2020 do). There each epoch scores the evaluation
+splits, and the loop also reports the best epoch of each split, chosen on that split. A method that
+does not learn only scores the evaluation splits, once.
 
-`train` is all that decides a run's numbers, and its identity is that of the run. What attends a run
-without changing a number (checkpoints, progress, tokens and weights from an earlier run) is handed
-to it by scripts/train/process.py.
+The order of examples and every dropout mask depend on seed, epoch and step alone. So a killed run
+continues from its checkpoint to the same numbers. Processes share each batch; the gradient is that
+of the whole batch.
+
+`train` is all that decides a run's numbers, and its identity is the identity of the run. Other
+parts change no number: checkpoints, progress, tokens and weights from an earlier run.
+scripts/train/process.py hands these to the loop.
 """
 
 import time
@@ -46,18 +48,17 @@ from scripts.train.early_end import Stopped
 def train_epoch(
     state: State, learner: Learner, examples: Examples, job: dict, saver, progress
 ) -> None:
-    """Take the steps of an epoch that are not taken; the state then holds its sums
-    over all processes.
+    """Take the remaining steps of an epoch. Afterwards `state` holds the sums over all processes.
 
-    Raises Stopped, once all is saved, when the run is told to end, and UserError for a loss that is
-    not finite.
+    Raises Stopped, after all is saved, when the run is told to end. Raises UserError for a loss
+    that is not finite.
     """
     accelerator, training = learner.accelerator, job["settings"]["training"]
     batches = epoch_batches(
         examples.lengths, training["batch_size"], job["settings"]["seed"], state.epoch
     )
 
-    # what the epoch has summed so far counts once: in the first process
+    # the sums of the epoch so far count once: in the first process
     def whole_sums() -> torch.Tensor:
         return torch.tensor(
             [state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0],
@@ -105,11 +106,12 @@ def score_epoch(
     job: dict,
     keeps_weights: bool = False,
 ) -> list[dict]:
-    """Score the epoch whose steps are taken, and end it: its rows of the history,
-    also added to the state.
+    """Score the epoch whose steps are finished, and end it. Returns its rows of the history, which
+    are also added to the state.
 
-    Keeps the weights of the epoch that is reported, the best so far (selection held_out; last where
-    nothing is held out). Where the study asks for the peak, the evaluation splits are scored now.
+    Keeps the weights of the epoch that is reported: the best so far (selection held_out), or the
+    last where nothing is held out. Where the study asks for the peak, this also scores the
+    evaluation splits.
     """
     epoch, run = state.epoch + 1, job["run"]
     n = len(examples["learned"])
@@ -124,7 +126,7 @@ def score_epoch(
         better = chosen_epoch(held_out_losses(state.history + rows)) == epoch
     else:
         better = epoch == job["settings"]["training"]["epochs"]
-    # Nothing of the state changes before all is scored: the run may be told to end while it scores.
+    # The state changes only after all is scored: the run may be told to end while it scores.
     if better:
         state.reported[selection] = scored
         if not job["peak"] or job["makes_model"] or keeps_weights:
@@ -143,10 +145,10 @@ def score_epoch(
 def score_reported(
     state: State, scorer: Scorer, examples: dict[str, Examples], job: dict
 ) -> list[dict]:
-    """Score the evaluation splits by the weights of the reported epoch, where they are not scored:
-    rows of the history, also added to the state.
+    """Score the evaluation splits by the weights of the reported epoch, if that has not happened.
+    Returns rows of the history, which are also added to the state.
 
-    The network has the weights of the last epoch again after that.
+    Afterwards the network has the weights of the last epoch again.
     """
     reported = state.reported[selection_of(state)]
     splits = [split for split in job["splits"][1:] if split not in reported]
@@ -200,7 +202,7 @@ def learn(
     fitting = launch.micro_batch_tokens or tokens_that_fit(
         accelerator.unwrap_model(network), hardware, training["max_length"]
     )
-    # a resumed run takes the same parts
+    # a resumed run splits batches into the same parts
     fitting = min(filter(None, (fitting, state.micro_batch_tokens)), default=None)
     learner = Learner(
         accelerator,
@@ -252,8 +254,8 @@ def learn(
 
 @dataclass
 class Trained:
-    """What a run has found: its state, its predictions (schema predictions; None where it makes
-    a model), and what they came of.
+    """The result of a run: its state, its predictions (schema predictions; None where the run makes
+    a model), and what they were computed from.
     """
 
     state: State
@@ -263,14 +265,14 @@ class Trained:
     examples: dict[str, Examples]
     hardware: Hardware
     accelerator: Accelerator
-    # numbers in the weights, and how many of them were trained, before an adapter is merged
+    # how many numbers the weights have, and how many were trained, before an adapter is merged
     sizes: tuple[int, int]
 
 
 def train(job: dict, launch: Launch, attendants) -> Trained:
-    """Learn, or measure: all that decides a run's numbers.
+    """Train, or only score: all that decides a run's numbers.
 
-    attendants: of scripts/train/process.py.
+    attendants: from scripts/train/process.py.
     """
     accelerator, hardware = set_up(job, launch)
     attendants.begin(job, accelerator, hardware)
@@ -279,7 +281,7 @@ def train(job: dict, launch: Launch, attendants) -> Trained:
     paradigm = attendants.paradigm(job["paradigm"])(attendants.model, job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
-    # of what is learnt from, shots at most are read
+    # such a run reads at most shots from the training examples
     measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")
     read = {
         split: table for split, table in tables.items() if split != "learned" or not measured_only

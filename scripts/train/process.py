@@ -1,8 +1,8 @@
-"""A process of a training run: it hands the loop what attends it without changing a number,
-and hands its result out.
+"""A process of a training run. It hands the loop the parts that change no number, and hands out the
+run's result.
 
-Started by scripts/train/run.py, in its own process or through Accelerate's launcher; not meant to
-be started by hand.
+scripts/train/run.py starts it, in its own process or through Accelerate's launcher. It is not meant
+to be started by hand.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from scripts.train.result import write_result
 from scripts.train.early_end import Stop, Stopped, TooLarge, blames_files, ran_out, remedies
 from scripts.train.work import fail, finish
 
-EVERY = 20  # steps between two looks at the loss, which cost a GPU a synchronisation
+EVERY = 20  # steps between two reads of the loss; each read costs a GPU a synchronisation
 
 
 class Progress:
@@ -76,8 +76,8 @@ class Progress:
 
 
 class Attendants:
-    """What the loop is handed: how it is stopped, saved and watched, tokenized splits,
-    and weights that were kept.
+    """The parts that the loop is handed: how it is stopped, saved and watched, tokenized splits,
+    and kept weights.
     """
 
     def __init__(self, launch: Launch):
@@ -92,15 +92,15 @@ class Attendants:
         self.progress = Progress
 
     def paradigm(self, name: str) -> type:
-        """The paradigm of this name; its code is a part of a run's identity beside the loop's."""
+        """The paradigm of this name; its code is a part of a run's identity, like the loop's."""
         return importlib.import_module(f"scripts.train.paradigms.{name}").Paradigm
 
     def saver(self, job: dict, launch: Launch, hardware: Hardware) -> Saver:
-        """What keeps the checkpoint."""
+        """The object that keeps the checkpoint."""
         return Saver(launch, job, hardware, self.stop)
 
     def begin(self, job: dict, accelerator: Accelerator, hardware: Hardware) -> None:
-        """Say on what the run is computed; the first process alone says anything."""
+        """Log the hardware of the run; only the first process logs."""
         if not accelerator.is_main_process:
             log.setLevel("ERROR")
         log.info(
@@ -116,7 +116,7 @@ class Attendants:
 def hand_out(
     job: dict, launch: Launch, trained: Trained, weights: weight_files.KeptWeights | None
 ) -> None:
-    """Write what the run has found, and its weights where they are to be kept."""
+    """Write the result of a run, and its weights where they are to be kept."""
     work = Path(launch.work)
     facts = write_result(job, trained, work, Path(launch.model), weights.facts if weights else None)
     if launch.keep != "none" and not weights:
@@ -164,7 +164,7 @@ def train_job(launch: Launch) -> None:
         sys.exit(stopped.exit_code)
     except UserError:
         raise
-    except Exception as error:  # libraries tell of too little memory in many ways
+    except Exception as error:  # libraries report too little memory in many ways
         if ran_out(error):
             raise TooLarge(
                 f"{job['run']}: the memory is too small for the model and what it computes; "

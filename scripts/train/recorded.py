@@ -1,13 +1,13 @@
-"""Take runs from the record: their predictions are made from the scores on record and the datasets,
+"""Take runs from the record: their predictions are made from the recorded scores and the datasets,
 and no model is loaded.
 
-A run is put where its training would have left it, as finished, so that it is not trained later
-either. What a run was asked for, and the content of its dataset, must be those on record.
+The result lies where training would have left it, marked as finished, so the run is not trained
+later either. The run's settings and the content of its dataset must be those on record.
 
 Reads  <record>/runs.jsonl, scores.parquet, history.parquet (scripts/data/record.py), and
        <data>/<split>.parquet of each run
-Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; of a run that makes a model
-       the last two
+Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; for a run that makes a
+       model only the last two
 
     python -m scripts.train.recorded \\
         --runs '{"run": "NAME", "data": "results/build/mctaco/mctaco/default", "method": {…}, …}' \\
@@ -46,8 +46,8 @@ def digest_of(file: Path, columns: tuple[str, ...]) -> str:
 
 
 def check(asked: dict, line: dict) -> None:
-    """Raises UserError where a run is asked for other things than the one on record, or its dataset
-    has another content.
+    """Raises UserError where a run's settings differ from those on record, or its dataset has
+    another content.
     """
     name, method, splits = asked["run"], asked["method"], asked["splits"]
     if digest_of_given(asked["settings"], method, splits) != line.get("given"):
@@ -62,7 +62,7 @@ def check(asked: dict, line: dict) -> None:
 
 
 def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder: Path) -> None:
-    """Write what a run left."""
+    """Write the result of a run."""
     facts, output = line["run"], folder / asked["run"]
     job = {"digest": facts["digest"], "makes_model": asked["method"].get("makes_model", False)}
     work = output / "work"

@@ -1,16 +1,17 @@
-"""Rehearse a study: one step of learning, and one batch of scores, of each of its kinds of run,
-before anything is fetched.
+"""Rehearse a study: one training step, and one batch of scores, for each kind of run, before
+anything is fetched.
 
-Models are of the right architecture with random weights, texts are made up and as long as the run
-reads them, batches are full: what does not fit into the memory, or does not go together, shows here
-and not after hours. Each kind is a job of scripts/train/run.py in a process of its own; those that
-fail are told at the end, and the exit code is then 1. The numbers themselves mean nothing.
+Models have the right architecture and random weights. Texts are made up, and as long as the run
+reads them. Batches are full. So a job that does not fit into memory, or settings that do not go
+together, fail here and not after hours. Each kind is a job of scripts/train/run.py in a process of
+its own. The program reports failed jobs at the end, and the exit code is then 1. The numbers
+themselves mean nothing.
 
 Reads  TOLD, JSON of the workflow: jobs (run, experiments, model, settings, method, splits), models,
        vocabulary, scored (texts of a batch of scores), options (those of scripts/train/run.py);
        FILES, of scripts/fetch/reachable.py
-Writes to standard output a line a kind of run: parameters, peak memory, seconds a step; FOLDER is
-       emptied at the end
+Writes to standard output one line for each kind of run: parameters, peak memory, seconds a step;
+       FOLDER is emptied at the end
 
     snakemake rehearse --cores all --configfile presets/paper.yaml
     # what that starts
@@ -30,7 +31,7 @@ from scripts.train.early_end import remedies
 from scripts.train.stand_in import write_data, write_model
 
 RATE = re.compile(r"\((\d+) tokens/s\)")
-READINGS = "pseudo_log_likelihood"  # reads a text once for each of its tokens: one text is a batch
+READINGS = "pseudo_log_likelihood"  # reads a text once for each token, so a batch is one text
 
 
 def rehearsed(job: dict) -> tuple[dict, dict]:
@@ -53,7 +54,7 @@ def size(number: float) -> str:
 
 
 def outcome(folder: Path, said: str, learns: bool) -> str:
-    """What a job found, in words."""
+    """The result of a job, in words."""
     facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     cost = facts["cost"]
     rate = RATE.findall(said)
@@ -81,7 +82,7 @@ def outcome(folder: Path, said: str, learns: bool) -> str:
 
 def reason(code: int, said: str, training: dict, learns: bool) -> str:
     """Why a job failed, in a sentence."""
-    if code < 0 or code == 137:  # the system takes the process that asks for too much
+    if code < 0 or code == 137:  # the system kills a process that asks for too much memory
         return (
             f"was killed (signal {-code if code < 0 else 9}), most often since it does not fit "
             f"into the memory; {remedies(training, learns)}"
@@ -97,7 +98,7 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
 
 
 def rehearse(job: dict, study: dict, folder: Path) -> str:
-    """Take one step and one batch of scores; returns what that took.
+    """Take one step and one batch of scores; returns the time and memory that they took.
 
     Raises UserError where it fails.
     """

@@ -1,5 +1,5 @@
-"""What a run leaves: predictions, or the model that it made, with history and run.json,
-in work/result/.
+"""The result of a run, in work/result/: predictions, or the model that it made, with history and
+run.json.
 """
 
 import shutil
@@ -43,8 +43,8 @@ def predictions_of(job: dict, reported: dict, tables: dict[str, pa.Table]) -> pa
 
 
 def selection_of(state: State) -> str:
-    """By what the epoch was chosen whose scores are reported: held_out or last;
-    direct where nothing is learnt.
+    """What chose the epoch whose scores are reported: held_out or last; direct where nothing is
+    learnt.
     """
     [selection] = [selection for selection in state.reported if selection != "peak"]
     return selection
@@ -59,8 +59,8 @@ def reported_epoch(state: State) -> int:
 
 
 def label_columns(job: dict, paradigm) -> list[int]:
-    """For each label of the dataset the score column that stands for it;
-    none where candidates are scored.
+    """For each label of the dataset the score column that stands for it; empty where candidates are
+    scored.
     """
     if job["head"]:
         return job["head"]["columns"]
@@ -68,7 +68,7 @@ def label_columns(job: dict, paradigm) -> list[int]:
 
 
 def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, Examples]) -> int:
-    """How many examples were learnt from, or chose a threshold, or stand in the prompt."""
+    """How many training examples were learnt from, chose a threshold, or stand in the prompt."""
     if "prompt" not in job:
         return len(examples.get("learned", []))
     return (
@@ -81,10 +81,10 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
 def write_result(
     job: dict, trained, work: Path, model: Path, kept_facts: dict | None = None
 ) -> dict:
-    """Write work/result/; returns what run.json says.
+    """Write work/result/; returns the facts of run.json.
 
-    trained: of scripts/train/loop.py; kept: kept.json of the weights by which the run was scored,
-    where it did not learn them.
+    trained: from scripts/train/loop.py; kept: kept.json of the weights that scored the run, where
+    the run did not train them.
     """
     state, tables, examples, paradigm, hardware = (
         trained.state,
@@ -114,7 +114,7 @@ def write_result(
             key: job["settings"][key]
             for key in ("study", "source", "dataset", "model", "method", "seed")
         },
-        # The names of the score columns, and which of them stands for each label of the dataset.
+        # The names of the score columns, and the column of each label of the dataset.
         "labels": paradigm.score_names,
         "label_columns": label_columns(job, paradigm),
         "data_options": job["settings"]["data"],
@@ -124,15 +124,15 @@ def write_result(
         else kind_of(paradigm.network.config) or "encoder",
         "parameters": parameters,
         "trained_parameters": learnt if job["learns"] else 0,
-        # Of a method that puts its examples into words: how, after how many examples, and what its
-        # scores are compared with.
+        # Of a method that puts its examples into words: the wording, the number of examples before
+        # each, and the reference of its scores.
         "wording": job["settings"].get("wording"),
         "shots": job["settings"]["training"].get("shots", 0),
         "threshold": getattr(paradigm, "threshold", None),
         "train_examples": train_examples(job, tables, examples),
         "held_out_examples": len(examples.get("held_out", [])),
-        # What was longer than max_length: of the examples learnt from, then of each split the
-        # examples, and the instances that these are candidates of.
+        # Examples longer than max_length: of the training examples, then of each split. For
+        # candidates also the number of their instances.
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
         "truncated": {split: examples[split].truncated for split in examples},
         "truncated_instances": {

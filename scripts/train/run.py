@@ -1,10 +1,11 @@
 """Train one run, resume it, or hand out its finished result.
 
-First looks into <output>/work: if the same job (the dataset's content, the model's files, the
-settings, the code that changes numbers) is finished there, its result is copied out in a second,
-without torch. Otherwise the training loop (scripts/train/loop.py) runs, in this process or in
-several through Accelerate's launcher, and goes on from the checkpoint if there is one. A second
-process for the same run waits for the first. SIGTERM and Ctrl-C save and end.
+The program first looks into <output>/work. If the same job is finished there, it copies the result
+out in a second, without torch. Jobs are the same if the dataset's content, the model's files, the
+settings and the code that changes numbers are the same. Otherwise the training loop
+(scripts/train/loop.py) runs, in this process or in several through Accelerate's launcher. It
+continues from the checkpoint if there is one. A second process for the same run waits for the
+first. SIGTERM and Ctrl-C save and end.
 
 Reads  <data>/<split>.parquet, <model>/ (config.json, tokenizer.json, model.safetensors unless from
        scratch)
@@ -69,15 +70,15 @@ METHOD = (
     "inputs",
     "makes_model",
 )
-# A lock is let go when its object is collected: these are held until the process ends.
+# A lock ends when its object is collected: these objects are held until the process ends.
 LOCKS: list[IO] = []
 
 
 def lock(work: Path) -> None:
-    """Hold the run's lock until this process (or the launcher that it becomes) ends;
-    waits where another one holds it.
+    """Hold the run's lock until this process (or the launcher that it becomes) ends. Waits where
+    another process holds it.
 
-    On a file system without locks it goes on with a warning: one Snakemake never starts a run
+    On a file system without locks it continues with a warning: one Snakemake never starts a run
     twice.
     """
     held = open(work / "lock", "a")
@@ -93,13 +94,13 @@ def lock(work: Path) -> None:
             "disk that has locks",
             work,
         )
-    os.set_inheritable(held.fileno(), True)  # it lives on in Accelerate's launcher
+    os.set_inheritable(held.fileno(), True)  # Accelerate's launcher keeps the lock
     LOCKS.append(held)
 
 
 def wait_for_orphans(work: Path) -> None:
-    """Wait until no process of a launcher that was killed trains on: each holds work/trainers,
-    shared.
+    """Wait until no process of a killed launcher is still training: each holds a shared lock on
+    work/trainers.
     """
     with open(work / "trainers", "w") as opened:
         try:
@@ -110,8 +111,8 @@ def wait_for_orphans(work: Path) -> None:
 
 
 def files_of(model: Path) -> list[str]:
-    """The files of a model's folder: those that its manifest lists or, where it has none, those
-    that a model usually has.
+    """The files of a model's folder: those in its manifest or, without a manifest, those that a
+    model usually has.
     """
     manifest = model / "manifest.json"
     return (
@@ -124,14 +125,12 @@ def files_of(model: Path) -> list[str]:
 def train_here(launch: Launch) -> None:
     """Train in this process."""
     is_first = "scripts.train.process" not in sys.modules
-    if (
-        is_first
-    ):  # what importing makes is no garbage, and a tenth of its time would go into looking
+    if is_first:  # importing makes no garbage, and searching for it would take a tenth of the time
         gc.disable()
     from scripts.train.process import train_job  # late: it takes seconds, and reads the environment
 
     if is_first:
-        gc.freeze()  # nor later
+        gc.freeze()  # the search never looks at these objects later, either
         gc.enable()
     train_job(launch)
 
@@ -141,7 +140,7 @@ def main(given: argparse.Namespace) -> None:
     work.mkdir(parents=True, exist_ok=True)
     lock(work)
     if given.log:
-        log_to(given.log)  # only now: the one that we waited for was writing it
+        log_to(given.log)  # only now: the process that we waited for was writing it
     check_made(given.verify)
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
@@ -160,17 +159,17 @@ def main(given: argparse.Namespace) -> None:
     are_kept = are_asked_for(facts, job, given.keep, merges)
     if given.hands_on:
         place = place or work / WEIGHTS_FOLDER
-        job |= {"hands_on": str(place)}  # after the digest: it changes no number
+        job |= {"hands_on": str(place)}  # after the digest, because it changes no number
         if (
             are_kept
             and not (work / "result/model").exists()
             and finished(work, job | {"hands_on": None})
         ):
-            # late: it imports torch, which a finished run does without
+            # late: it imports torch, which a finished run does not need
             from scripts.train.weight_files import write_body
 
             write_body(place, work)
-            finish(work, job, given.output)  # by the weights that it kept when it was trained
+            finish(work, job, given.output)  # by the weights that the run kept in training
     if finished(work, job) and (are_kept or not keeps):
         hand_out(work, job, given.output)
         log.info(

@@ -1,4 +1,6 @@
-"""Scores of examples, in fp32 whatever the precision of learning: rounding must decide no rank."""
+"""Scores of examples, always in fp32, also after training in 16 bit: rounding must decide no
+rank.
+"""
 
 import time
 from contextlib import suppress
@@ -13,12 +15,12 @@ from scripts.train.batches import Examples, collate, sorted_batches
 from scripts.train.early_end import Stop
 from scripts.train.epochs import State
 
-ROWS = 128  # of a batch on a CPU, where larger ones are no faster
+ROWS = 128  # of a batch on a CPU, where larger batches are no faster
 GPU_TOKENS = 65_536  # of a batch on a GPU, padding included; halved when memory runs out
 
 
 class Scorer:
-    """Scores examples with the network as it stands, the batches shared among the processes."""
+    """Scores examples with the current network; the processes share the batches."""
 
     def __init__(self, accelerator: Accelerator, network: torch.nn.Module, paradigm, stop: Stop):
         self.accelerator, self.network, self.paradigm, self.stop = (
@@ -43,8 +45,8 @@ class Scorer:
         network.eval()
         scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
         batches = sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
-        # Not with compiled graphs: these are for the few shapes of learning, and here is enough to
-        # do at once.
+        # Without compiled graphs: these are made for the few shapes of training, and scoring is
+        # busy enough without them.
         with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
             for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
                 self.stop.check()
@@ -58,7 +60,7 @@ class Scorer:
             return self.paradigm.scores(
                 network, collate(examples, rows, self.paradigm.padding, self.accelerator.device)
             )
-        torch.cuda.empty_cache()  # only here, since the error holds what was computed
+        torch.cuda.empty_cache()  # only here, since the error holds the computed tensors
         middle = halves_at(examples.choices[rows])
         if middle is None:
             raise UserError(
@@ -72,8 +74,8 @@ class Scorer:
 
 
 def halves_at(choices: np.ndarray) -> int | None:
-    """Where to cut a batch, as near its middle as candidates for one place, which stay together,
-    allow; None for one place.
+    """Where to cut a batch: as near its middle as possible, without separating candidates for one
+    place. None for a batch of one place.
     """
     cuts = np.flatnonzero(np.diff(choices)) + 1
     return int(cuts[np.abs(cuts - len(choices) / 2).argmin()]) if len(cuts) else None
@@ -85,8 +87,8 @@ def halves_at(choices: np.ndarray) -> int | None:
 def measured(
     run: str, epoch: int, split: str, paradigm, scores: torch.Tensor, examples: Examples
 ) -> tuple[dict, dict]:
-    """What a run reports of the scores of a split: a row of the history, and epoch,
-    accuracy and scores.
+    """The report of a run on the scores of a split: a row of the history, and epoch, accuracy and
+    scores.
     """
     loss, accuracy, n = paradigm.measure(scores, examples)
     return (
@@ -98,8 +100,8 @@ def measured(
 def score_splits(
     run: str, epoch: int, splits: list[str], scorer: Scorer, examples: dict[str, Examples]
 ) -> tuple[list[dict], dict[str, dict]]:
-    """Score splits with the network as it stands: their rows of the history,
-    and by split what is reported.
+    """Score splits with the current network: their rows of the history, and by split the reported
+    values.
     """
     rows, reported = [], {}
     for split in splits:
@@ -118,10 +120,10 @@ def measure(
     examples: dict[str, Examples],
     stop: Stop,
 ) -> State:
-    """Score the evaluation splits with the model as it is.
+    """Score the evaluation splits without training the model.
 
-    Where the examples are texts of a prompt, several to a row of their table, the paradigm makes
-    one score of these at the end.
+    Examples may be texts of a prompt, several for one row of their table. Then the paradigm makes
+    one score from these at the end.
     """
     state, started = State(), time.time()
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
@@ -148,7 +150,7 @@ def score_by_kept(
 ) -> State:
     """Score the held-out groups and the evaluation splits by kept weights.
 
-    facts: their kept.json, which tells what it took to learn them.
+    facts: their kept.json, which says what it cost to learn them.
     """
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
     state = State(
@@ -160,7 +162,7 @@ def score_by_kept(
     rows, state.reported[facts["selection"]] = score_splits(
         job["run"], facts["epoch"], [*held_out, *job["splits"][1:]], scorer, examples
     )
-    # the row of what is held out was written when its epoch was
+    # the row of the held-out groups was written at its epoch
     state.history += rows[len(held_out) :]
     if job["peak"]:
         log.warning(

@@ -1,17 +1,17 @@
-"""Controls that are searched for: a view, by every learner, chosen inside the training data. Not a
-program.
+"""Search for the best control: fit every learner to a view, and choose inside the training data.
+Not a program.
 
 A view is what a control may see: one text, the words of both, all candidates without the context.
 A study declares its views as features (scripts/studies/<study>/controls.py, VIEWS). The learners
 are shared:
-  rule      a score that a study declares before looking at what is measured; nothing is learnt
+  rule      a score that a study declares before looking at the test set; nothing is learnt
   learnt    a number that the view learns: a place in the video, a count, a trigram
   linear    a logistic regression on words, cues and numbers; called crossed where the view has
             `by`: then each cue has one more weight for each value of it
-  boosted   gradient boosting on numbers, what is learnt, and what the best linear one says
+  boosted   gradient boosting on numbers, learnt numbers, and the score of the best linear learner
 
-search() fits each of them without one fold of the groups at a time and takes the one that does best
-on the folds left out. Only then it reads what is measured.
+search() cross-fits each learner: it leaves out one fold of the groups at a time. It chooses the
+learner with the best value on the folds left out. Only then it reads the evaluation splits.
 """
 
 import warnings
@@ -34,14 +34,14 @@ from scripts.data.keyed import keyed_hash
 
 Numbers = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n,) or (n, k)
 FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
-LEAST_FOLDS = 3  # with a group, for learners to be compared
+LEAST_FOLDS = 3  # with a group, so that learners can be compared
 PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
-LEAST_EXAMPLES = 2  # with a word or a cue, for it to be learnt
+LEAST_EXAMPLES = 2  # with a word or a cue, so that its weight is learnt
 WORDS = (
     {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"},
     {"analyzer": "char_wb", "ngram_range": (2, 4)},
 )
-STACKED = 1.0  # C of the linear one that boosting sees
+STACKED = 1.0  # C of the linear learner whose score boosting reads
 ITERATIONS = 300  # of L-BFGS at most
 LEAST = -30.0  # the log-probability of a label that the training data does not have
 THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
@@ -49,24 +49,24 @@ THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a thre
 
 @dataclass(frozen=True)
 class View:
-    """What a control may see of an example, as features of a table with the columns first, second
-    (its texts), choice_id and category (where the study has them).
+    """The part of an example that a control may see, as features of a table. The table has the
+    columns first, second (the texts), choice_id and category (where the study has them).
 
-    sees    what that is, in words
-    words   a text each, of which words, bigrams and beginnings and ends of words are learnt
-    cues    tokens between spaces: one weight each
-    by      what the cues are crossed with
-    numbers (n, k) any numbers
-    learnt  by name: of the training split, with label and the study's `teaches`, a function that
-            gives (n,) numbers
-    rules   by name: (n,) scores, the higher the more likely right
-    each    true: the features are of the second text, and those of the first one are read besides
-    shared  what the scores of a choice's candidates become beside each other; after learning
-    whole   true: a group counts where all of its examples are right, and the threshold is chosen
-            for that (MC-TACO's exact match)
+      sees      that part, in words
+      words     one text for each example; words, bigrams and word beginnings and ends are learnt
+      cues      tokens between spaces: one weight each
+      by        the values with which the cues are crossed
+      numbers   (n, k) any numbers
+      learnt    functions by name; each learns from the training split, with label and the study's
+                `teaches`, and returns a function that gives (n,) numbers
+      rules     by name: (n,) scores; a higher score means more likely right
+      each      true: the features are of the second text, and those of the first are also read
+      shared    a function of the scores of a choice's candidates together; it works after learning
+      whole     true: a group counts where all its examples are right, and the threshold is chosen
+                for that (MC-TACO's exact match)
 
-    Where exchanging the two texts exchanges the labels, each feature is that of the example less
-    that of the exchanged one.
+    Where exchanging the two texts exchanges the labels, each feature is a difference: that of the
+    example less that of the exchanged example.
     """
 
     sees: str
@@ -82,13 +82,13 @@ class View:
 
     @property
     def only_rules(self) -> bool:
-        """Whether nothing of it is learnt."""
+        """Whether the view learns nothing."""
         return not (self.words or self.cues or self.numbers or self.learnt)
 
 
 class Found(NamedTuple):
-    """The control of a view: the learner that was chosen, the value of each on the folds left out,
-    and the function from a table to (n, labels) log-probabilities or (n, 1) ranks.
+    """The control of a view: the chosen learner, and the value of each learner on the folds left
+    out. `scores` is a function from a table to (n, labels) log-probabilities or (n, 1) ranks.
     """
 
     learner: str
@@ -102,15 +102,15 @@ def exchanged(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def columns(found: np.ndarray) -> np.ndarray:
-    """(n, k) of (n,) or (n, k)."""
+    """(n, k) from (n,) or (n, k)."""
     return np.asarray(found, float).reshape(len(found), -1)
 
 
 class Inputs(NamedTuple):
-    """What the learners read of n examples.
+    """The inputs of the learners for n examples.
 
     rules (n, r); sparse (n, k): words, cues, crossed cues and numbers; numbers (n, j); turned: the
-    numbers of the exchanged examples, where exchanging means something
+    numbers of the exchanged examples, where the texts are exchangeable
     """
 
     rules: np.ndarray
@@ -119,13 +119,13 @@ class Inputs(NamedTuple):
     turned: np.ndarray
 
     def rows(self, rows: np.ndarray) -> "Inputs":
-        """Those of some examples."""
+        """The inputs of some examples."""
         return Inputs(self.rules[rows], self.sparse[rows], self.numbers[rows], self.turned[rows])
 
 
 def reader(view: View, train: pd.DataFrame, exchangeable: bool) -> Callable[..., Inputs]:
-    """A function from a table to its Inputs, with the words, cues and scales of the training split,
-    of which no label is read.
+    """A function from a table to its Inputs, with the words, cues and scales of the training split.
+    It reads no label of the training split.
     """
     both = pd.concat([train, exchanged(train)]) if exchangeable or view.each else train
 
@@ -170,7 +170,7 @@ def reader(view: View, train: pd.DataFrame, exchangeable: bool) -> Callable[...,
 
 
 def beside(matrix: csr_matrix | None, numbers: np.ndarray) -> csr_matrix:
-    """Sparse features, where there are some, with numbers at their side."""
+    """Numbers, with sparse features beside them where there are some."""
     return hstack([*([] if matrix is None else [matrix]), csr_matrix(numbers)], format="csr")
 
 
@@ -178,13 +178,13 @@ def has_words(counter: Any, texts: Any) -> bool:
     """Whether there was a word to learn."""
     try:
         counter.fit(texts)
-    except ValueError:  # no word, or none often enough
+    except ValueError:  # no word, or none that is frequent enough
         return False
     return True
 
 
 def stacked(table: pd.DataFrame, parts: list[np.ndarray]) -> np.ndarray:
-    """(n, k) of (n, …) side by side, also where there are none."""
+    """(n, k) from (n, …) side by side, also where there are no parts."""
     return np.column_stack([np.empty((len(table), 0)), *parts])
 
 
@@ -196,7 +196,7 @@ def numbers_of(view: View, table: pd.DataFrame) -> np.ndarray:
 
 
 def log_probabilities(model: Any, features: Any, labels: int) -> np.ndarray:
-    """(n, labels) of a fitted classifier; a label that it does not know has the least."""
+    """(n, labels) of a fitted classifier; a label that it does not know has LEAST."""
     found = np.full((features.shape[0], labels), LEAST)
     with np.errstate(divide="ignore"):
         found[:, model.classes_] = np.log(model.predict_proba(features))
@@ -206,8 +206,8 @@ def log_probabilities(model: Any, features: Any, labels: int) -> np.ndarray:
 def linear(
     of_train: csr_matrix, label: np.ndarray, labels: int, penalty: float, exchangeable: bool
 ) -> Callable[[csr_matrix], np.ndarray]:
-    """A logistic regression, as a function from features to (n, labels); C is `penalty`. Of one
-    label alone it learns that one.
+    """A logistic regression, as a function from features to (n, labels); C is `penalty`. With only
+    one label in training, it always gives that label.
     """
     if len(known := np.unique(label)) < 2:
         return lambda features: np.where(
@@ -225,7 +225,7 @@ def boosted(
     forth: np.ndarray, back: np.ndarray, label: np.ndarray, labels: int, exchangeable: bool
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Gradient boosting on numbers of examples and of the exchanged ones. Where exchanging turns
-    the label it learns both orders, and gives the mean of both.
+    the label it learns both orders, and returns the mean of both.
     """
     learnt = np.vstack([forth, back]) if exchangeable else forth
     model = HistGradientBoostingClassifier(
@@ -242,12 +242,12 @@ def boosted(
     return scores
 
 
-Scorer = Callable[[Inputs, np.ndarray], np.ndarray]  # of Inputs, and of (n, k) what a view learns
+Scorer = Callable[[Inputs, np.ndarray], np.ndarray]  # of Inputs, and of (n, k) learnt numbers
 
 
 class Fitted(NamedTuple):
-    """All learners of a view, learnt from some folds: what the view learns, and by name the scores
-    that come of it and of Inputs.
+    """All learners of a view, fitted to some folds: the learnt numbers of the view, and by name the
+    scores from these numbers and Inputs.
     """
 
     learnt: Numbers
@@ -282,8 +282,8 @@ class Search:
         self.known: dict[frozenset, Numbers] = {}
 
     def learnt(self, without: frozenset) -> Numbers:
-        """A function from a table to (n, k): what the view learns from all folds but these. Of an
-        exchangeable pair that of the example less that of the exchanged one.
+        """A function from a table to (n, k): the numbers that the view learns from all folds
+        except these. For an exchangeable pair: that of the example less that of the exchanged one.
         """
         if without not in self.known:
             part = self.train[~np.isin(self.fold, [*without])]
@@ -298,8 +298,8 @@ class Search:
         return self.known[without]
 
     def fit(self, without: frozenset) -> Fitted:
-        """Every learner, learnt from all folds but these. What stands beside the examples as a
-        number is cross-fitted in what is left.
+        """Every learner, fitted to all folds except these. Learnt numbers beside the examples are
+        cross-fitted inside the remaining folds.
         """
         rows = np.flatnonzero(~np.isin(self.fold, [*without]))
         fold, label, inputs = self.fold[rows], self.label[rows], self.inputs.rows(rows)
@@ -348,7 +348,7 @@ class Search:
         return Fitted(self.learnt(without), scores)
 
     def left_out(self) -> dict[str, np.ndarray]:
-        """(n, k) scores of the training split by learner, each fold by what the others say."""
+        """(n, k) scores of the training split by learner; the other folds score each fold."""
         found: dict[str, dict[int, np.ndarray]] = {}
         parts = [np.flatnonzero(self.fold == number) for number in self.folds]
         for number, part in zip(self.folds, parts):
@@ -370,7 +370,7 @@ def margins(scores: np.ndarray) -> np.ndarray:
 
 
 def as_margin(scores: np.ndarray) -> np.ndarray:
-    """(n,) how much likelier the last label is; of ranks themselves."""
+    """(n,) how much likelier the last label is; for ranks the ranks themselves."""
     return scores[:, -1] - (scores[:, 0] if scores.shape[1] > 1 else 0)
 
 
@@ -397,7 +397,7 @@ def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> tuple[float, floa
 
 
 def value_of(view: View, train: pd.DataFrame, scores: np.ndarray) -> float:
-    """What cross-fitted scores reach: the share of choices, of whole groups, or of examples."""
+    """The value of cross-fitted scores: the share of choices, of whole groups, or of examples."""
     if "choice_id" in train:
         return top_is_right(train, as_margin(scores))
     if view.whole:
@@ -419,8 +419,8 @@ def with_threshold(scores: Numbers, threshold: float) -> Numbers:
 def with_even_odds(
     view: View, train: pd.DataFrame, left_out: np.ndarray, scores: Numbers
 ) -> Numbers:
-    """Scores of a learner as they are measured: log-probabilities that are even where it should
-    change its mind. left_out: its scores of the training split, cross-fitted.
+    """Scores of a learner as they are measured: log-probabilities that are even at the decision
+    threshold. left_out: its scores of the training split, cross-fitted.
     """
     if view.whole:
         threshold, _ = best_threshold(train, as_margin(left_out))
@@ -431,17 +431,17 @@ def with_even_odds(
 
 
 def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
-    """The shares of the labels in training, whatever the example; too few groups to choose by."""
+    """The shares of the labels in training, for every example; used where groups are too few."""
     shares = np.bincount(train["label"], minlength=labels) / len(train)
     row = np.maximum(np.log(np.maximum(shares, np.exp(LEAST))), LEAST)
     return lambda table: np.tile(row, (len(table), 1))
 
 
 def search(view: View, train: pd.DataFrame, labels: int, exchangeable: bool) -> Found:
-    """The best control of a view; what is measured takes no part in the choice.
+    """The best control of a view; the evaluation splits take no part in the choice.
 
     train: example_id, group_id, first, second, label; choice_id and category where the study has
-    them, and its `teaches`.
+    them, and the columns of its `teaches`.
     """
     if view.only_rules and len(view.rules) == 1:
         [(name, rule)] = view.rules.items()

@@ -1,4 +1,4 @@
-"""The splits that a run learns from and is measured on, as tables and as tokenized examples."""
+"""The training, held-out and evaluation splits of a run, as tables and as tokenized examples."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -60,9 +60,8 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
     """The splits by name: learned, held_out (unless the share to hold out is 0)
     and each evaluation split.
 
-    The training split is `learned` without its held-out groups; a method that does not learn has
-    evaluation splits only, but for one whose prompt needs the training split, which is then
-    `learned` as a whole.
+    The training split is `learned`, without its held-out groups. A method that does not learn has
+    only evaluation splits. If its prompt needs the training split, this is `learned` as a whole.
     """
     training, (train_split, *evaluation) = job["settings"]["training"], job["splits"]
     tables = {split: read_split(data, split, job) for split in evaluation}
@@ -93,7 +92,7 @@ def read_examples(
 ) -> dict[str, Examples]:
     """The splits as tokenized examples.
 
-    encode: (paradigm, job, table) to the examples of a table.
+    encode: a function (paradigm, job, table) that returns the examples of a table.
     """
     examples = {}
     for split, table in tables.items():

@@ -1,6 +1,7 @@
-"""What a rehearsal takes in place of what is not fetched yet: a model of the right architecture
-with random weights, and made-up texts that are as long as the model reads. Not a program
-(scripts/train/rehearse.py).
+"""Replacements for files that are not fetched yet, for a rehearsal (scripts/train/rehearse.py).
+
+The model has the right architecture and random weights. The texts are made up and as long as the
+model reads. Not a program.
 """
 
 import json
@@ -15,8 +16,8 @@ from scripts.plan.models import CONFIG, TOKENIZER_CONFIG, WEIGHTS, kind_of
 from scripts.running.program import UserError
 from scripts.fetch.model import write_scratch
 
-# random numbers that are written again and again: what a step costs does not depend on
-# which they are
+# random numbers that are written again and again: the cost of a step does not depend on their
+# values
 BLOCK = 4_000_000
 T5_TOKENS = 32_128  # of the models whose tokenizer is a released one of T5
 CANDIDATES = 4  # for one mask
@@ -71,8 +72,8 @@ def write_weights(folder: Path, config: dict, masked: bool) -> None:
 def of_pretrained(
     name: str, configs: dict[str, dict], vocabulary: Path, folder: Path, masked: bool
 ) -> None:
-    """A model of this config.json, with a small tokenizer of ours,
-    in whose words the made-up texts are.
+    """A model of this config.json, with a small tokenizer of ours. The made-up texts consist of its
+    words.
     """
     from transformers import AutoConfig
 
@@ -121,7 +122,7 @@ def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> N
     folder.mkdir(parents=True, exist_ok=True)
     if kind in ("mlm", "clm"):
         write_model(entry[kind]["model"], study, folder, masked=kind == "mlm")
-        if not (folder / WEIGHTS).exists():  # of a model that begins without
+        if not (folder / WEIGHTS).exists():  # a model that starts from scratch
             write_weights(
                 folder, json.loads((folder / CONFIG).read_text(encoding="utf-8")), kind == "mlm"
             )
@@ -141,7 +142,7 @@ def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> N
         if "encoder" in entry:
             write_model(entry["encoder"], study, folder / "encoder")
         else:
-            numbers = " ".join(["0.01"] * 300)  # as many as GloVe's have
+            numbers = " ".join(["0.01"] * 300)  # as many as in GloVe's vectors
             (folder / "vectors.txt").write_text(
                 "".join(f"{word} {numbers}\n" for word in words_of(vocabulary)), encoding="utf-8"
             )
@@ -162,8 +163,8 @@ def words_of(vocabulary: Path) -> list[str]:
 
 
 def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: bool) -> pa.Table:
-    """So many examples of a study's columns, each text of `length` words; a mask has CANDIDATES
-    candidates where it is measured.
+    """`rows` examples of a study's columns, each text of `length` words. Where they are measured, a
+    mask has CANDIDATES candidates.
     """
     draw, known = np.random.default_rng(0), np.array(words_of(vocabulary))
     texts = [" ".join(words) for words in draw.choice(known, (rows, length))]
@@ -201,8 +202,8 @@ def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: boo
 def write_data(
     method: dict, splits: list[str], training: dict, scored: int, vocabulary: Path, folder: Path
 ) -> None:
-    """Write a batch to learn from and one to measure on,
-    all texts at least as long as the model reads.
+    """Write a batch for training and one for evaluation; every text is at least as long as the
+    model reads.
     """
     folder.mkdir(parents=True)
     for split, rows, learns in (

@@ -1,5 +1,5 @@
-"""One step of learning: the gradient of a whole batch, whatever the number of processes and of
-parts that fit into memory.
+"""One training step: the gradient of a whole batch, for any number of processes and for any parts
+that fit into memory.
 """
 
 from contextlib import nullcontext, suppress
@@ -13,10 +13,10 @@ from scripts.train.batches import Examples, collate, parts_of
 from scripts.train.hardware import Hardware
 from scripts.train.early_end import TooLarge, remedies
 
-SHARE = 0.7  # of the memory that a GPU has beside the weights, that activations may take
-# of a weight that learns, its gradient and its two moments in 32 bit, and its copy in 16 bit
+SHARE = 0.7  # of a GPU's memory beside the weights: activations may take this share
+# for each trained weight: its gradient and its two moments in 32 bit, and its copy in 16 bit
 WEIGHT_BYTES = 18
-FROZEN_BYTES = {torch.bfloat16: 2, torch.float32: 6}  # of one that does not, and its copy
+FROZEN_BYTES = {torch.bfloat16: 2, torch.float32: 6}  # for each frozen weight, with its copy
 
 
 def learning_rate(step: int, steps: int, training: dict) -> float:
@@ -49,11 +49,14 @@ def tokens_that_fit(network: torch.nn.Module, hardware: Hardware, width: int) ->
     """How many tokens, in texts of `width`, one pass may read and keep for the gradient; None on a
     CPU or for an unknown shape.
 
-    A layer keeps (34 + 5 · heads · width / hidden) · hidden bytes a token in 16 bit (Korthikanti
-    et al. 2022, Reducing Activation Recomputation in Large Transformer Models, equation 2); with
-    checkpointing what it was given, 2 · hidden, and one layer at a time all. Counted from the
-    memory that the GPU has, not from what is free now: the parts of a batch decide dropout, and
-    must be the same in every run on such a GPU.
+    In 16 bit a layer keeps this many bytes a token (Korthikanti et al. 2022, Reducing Activation
+    Recomputation in Large Transformer Models, equation 2):
+
+        (34 + 5 · heads · width / hidden) · hidden
+
+    With checkpointing a layer keeps its input, 2 · hidden, and one layer at a time keeps all. The
+    limit follows from the memory that the GPU has, not from what is free now. The parts of a batch
+    decide dropout, so they must be the same in every run on such a GPU.
     """
     config = getattr(network, "config", None)
     sizes = [
@@ -101,7 +104,7 @@ class Learner:
         self.training, self.seed, self.steps, self.precision = training, seed, steps, precision
         self.micro_batch_tokens = micro_batch_tokens
         self.compiled = bool(training.get("compile"))
-        # A gradient that lay in a graph's own memory would be overwritten by that of the next part.
+        # A gradient in a graph's own memory would be overwritten by the gradient of the next part.
         if self.compiled:
             for weight in network.parameters():
                 weight.grad = torch.zeros_like(weight) if weight.requires_grad else None
@@ -109,12 +112,12 @@ class Learner:
     def step(
         self, examples: Examples, rows: np.ndarray, epoch: int, step: int, number: int
     ) -> torch.Tensor:
-        """Learn from a batch; returns the sum of its losses and how many are right, of this
-        process's share: (2,) float64.
+        """Learn from a batch; returns (2,) float64, for this process's share: the sum of its losses
+        and how many are right.
 
-        epoch, step: the place of the batch, which with the seed and the parts it is taken in
-        decides dropout; number: the step's over all epochs. Raises TooLarge where the memory is too
-        small even so.
+        epoch, step: the place of the batch; with the seed and the parts of the batch it decides
+        dropout. number: the step's number over all epochs. Raises TooLarge where even one row at a
+        time does not fit.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(number, self.steps, self.training)
@@ -122,7 +125,7 @@ class Learner:
         while sums is None:
             with suppress(torch.OutOfMemoryError):
                 sums = self._gradient(examples, rows, (self.seed, epoch, step))
-            if sums is None:  # only here, since the error holds what was computed
+            if sums is None:  # only here, since the error holds the computed tensors
                 self._less_at_once(examples.lengths[rows])
         self.accelerator.clip_grad_norm_(self.network.parameters(), self.training["gradient_clip"])
         try:

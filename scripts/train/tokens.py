@@ -41,8 +41,8 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
             *([job["prompt"], paradigm.shots] if "prompt" in job else []),
         ]
     )
-    # What it was last asked to cut or pad stands in the tokenizer as well, and is no property of
-    # it.
+    # The tokenizer also stores the truncation and padding of its last call. They are no property of
+    # the tokenizer.
     written = json.loads(tokenizer.backend_tokenizer.to_str()) | {
         "truncation": None,
         "padding": None,
@@ -53,8 +53,8 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
 def encoded(paradigm, job: dict, table: pa.Table, folder: Path | None) -> Examples:
     """The examples of a table, from `folder` where they were tokenized before.
 
-    Tokenizes, without keeping, for None, and where the file system has no locks: two runs would
-    write one place at once.
+    With None it tokenizes without keeping. So it does where the file system has no locks, since two
+    runs would write to one place at once.
     """
     if folder is None:
         return paradigm.encode(table)
@@ -90,8 +90,8 @@ def write(examples: Examples, place: Path) -> None:
 
 
 def read(place: Path) -> Examples | None:
-    """The examples of a folder, mapped into memory, which runs share; None where there are none,
-    or they are damaged.
+    """The examples of a folder, mapped into memory, which runs share; None where there are none, or
+    where they are damaged.
     """
     try:
         facts = json.loads((place / "facts.json").read_text())

@@ -1,7 +1,7 @@
-"""Write trained weights as others load them, with a model card; and take them up again,
-to score by them.
+"""Write trained weights in the form that others load, with a model card; and read them again, to
+score with them.
 
-What they are and where they lie says scripts/train/kept_weights.py.
+scripts/train/kept_weights.py says what they are and where they lie.
 """
 
 import json
@@ -36,7 +36,7 @@ OF_RUN = (
     "train_examples",
     "parameters",
     "trained_parameters",
-)  # of run.json: what it took to learn them
+)  # facts of run.json: the cost of learning the weights
 
 
 def write_adapter(network: torch.nn.Module, training: dict, place: Path, base: str) -> None:
@@ -69,7 +69,7 @@ def write(
     )
     if keep == "best" and state.weights:
         adapter.load_trained_state(network, state.weights)
-    shutil.rmtree(place, ignore_errors=True)  # damaged, else it would have been taken
+    shutil.rmtree(place, ignore_errors=True)  # damaged, else the run would have used it
     with whole(place) as beside:
         beside.mkdir()
         if training.get("adapter") and not merge:
@@ -107,21 +107,19 @@ def write(
 
 
 class KeptWeights:
-    """Weights that an earlier run has kept, by which this one is scored."""
+    """Weights that an earlier run has kept and that score this run."""
 
     def __init__(self, place: Path):
         self.place = place
-        # which kept_facts() has found whole
+        # kept_facts() has found this file whole
         self.facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
 
     def model_folder(self, model: Path) -> Path:
-        """The folder that a paradigm is made from: these weights,
-        or the model beside which an adapter has learnt.
-        """
+        """The folder that a paradigm is made from: these weights, or the model of their adapter."""
         return model if (self.place / ADAPTER_FILE).exists() else self.place
 
     def take_up(self, network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
-        """Let a network that is made of model_folder() be the one that was kept."""
+        """Give a network that is made from model_folder() the kept weights."""
         if not (self.place / ADAPTER_FILE).exists():
             return
         adapter.prepare(network, training, hardware)
@@ -139,18 +137,17 @@ class KeptWeights:
         )
 
 
-# ---- what a run hands on to runs that begin with it
+# ---- the model that a run makes, from which other runs start
 
 OF_LABELS = ("id2label", "label2id", "num_labels", "problem_type")
 
 
 def write_body(weights_folder: Path, work: Path) -> None:
-    """Write the body of a network that was kept (whole, not as an adapter) to <work>/result/model,
-    in the form of a model's folder.
+    """Write the body of a kept network (whole, not as an adapter) to <work>/result/model, in the
+    form of a model's folder.
 
-    A head belongs to the labels that it learnt, so it is left behind. Configuration and tokenizer
-    are those of the model that the run began with (<work>/model): `dropout` and the like are of a
-    run.
+    A head belongs to its labels, so it is left out. Configuration and tokenizer are those of the
+    model that the run started from (<work>/model), since `dropout` and the like belong to a run.
     """
     model, folder = work / "model", work / "result/model"
     shutil.rmtree(folder, ignore_errors=True)

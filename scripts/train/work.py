@@ -1,9 +1,8 @@
 """The place where a run keeps its work, and whether that work is finished.
 
-results/train/<study>/<run>/work/ holds job.json (what is to be done, and its digest),
-checkpoint.pt, result/ and finished.json. It is no declared output, so Snakemake never deletes it: a
-killed run resumes there, and a run whose job has the same digest as the finished one is not trained
-again.
+results/train/<study>/<run>/work/ holds job.json (the job and its digest), checkpoint.pt, result/
+and finished.json. It is no declared output, so Snakemake never deletes it. A killed run resumes
+there. A run whose job has the same digest as the finished one is not trained again.
 """
 
 import hashlib
@@ -30,10 +29,12 @@ EARLIER = ROOT / "resources/earlier_identities.json"
 
 
 def code_of(paradigm: str) -> str:
-    """The identity of the loop with its paradigm, of what fits the controls (`control`,
-    `search/<study>`), of what asks in words (`answer`), or by likelihood through an API (`echo`).
+    """The identity of the code of a paradigm: of the loop with the paradigm, or of
+      control, search/<study>   the code that fits the controls
+      answer                    the code that asks in words
+      echo                      the code that asks for likelihoods through an API
 
-    Raises UserError for no paradigm.
+    Raises UserError for an unknown paradigm.
     """
     kind, _, study = paradigm.partition("/")
     if kind == "search":
@@ -46,13 +47,13 @@ def code_of(paradigm: str) -> str:
 
 
 def earlier_codes() -> dict[str, str]:
-    """What earlier releases called the same code, by identity: what it is called today."""
+    """The identities that earlier releases gave the same code, each with today's identity."""
     return json.loads(EARLIER.read_text(encoding="utf-8"))["codes"]
 
 
 def is_todays(code: str, paradigm: str) -> bool:
-    """Whether a run of this code would be computed by the same code today; False where the
-    paradigm is gone.
+    """Whether today's code is the same as the code of this identity; False where the paradigm no
+    longer exists.
     """
     try:
         return earlier_codes().get(code, code) == code_of(paradigm)
@@ -61,8 +62,8 @@ def is_todays(code: str, paradigm: str) -> bool:
 
 
 def with_digest(job: dict) -> dict:
-    """The job with the digest over it, and those that it had under what earlier releases called the
-    same code: a run that was finished under one of them is not trained again.
+    """The job with its digest, and the digests that earlier releases gave the same job. A run that
+    was finished under one of them is not trained again.
     """
     earlier = [code for code, today in earlier_codes().items() if today == job["code"]]
     digests = [
@@ -82,11 +83,12 @@ def reads_training(prompt: dict | None, training: dict) -> bool:
 def describe(
     run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path
 ) -> dict:
-    """The job: everything that decides a run's numbers but the hardware, and the digest over it.
+    """The job: everything that decides a run's numbers except the hardware, and its digest.
 
-    method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns,
-    fresh_head, inputs and makes_model of the method (study.yaml), prompt of the run's wording
-    (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of the study.
+    method: of the study: columns, labels, merged_labels, held_out and peak; of the method
+    (study.yaml): paradigm, learns, fresh_head, inputs and makes_model; and prompt, of the run's
+    wording (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of
+    the study.
     """
     head = None
     if method["paradigm"] in ("classify", "objectives", "symmetric", "esim"):
@@ -138,13 +140,15 @@ def describe(
 
 @cache
 def hash_of_weights(file: Path, changed: int) -> str:
-    """The sha256 of a model's file, once for all runs of a process. changed: when it was."""
+    """The sha256 of a model's file, computed once for all runs of a process. changed: the time of
+    its last change.
+    """
     return sha256_of(file)
 
 
 def model_view(model: Path, files: list[str], work: Path) -> Path:
-    """A folder, work/model, of links to the named files of a model's folder: what else lies there
-    is neither read nor counts.
+    """A folder, work/model, of links to the named files of a model's folder. Other files of that
+    folder are not read and do not count.
 
     Raises UserError for a file that is missing.
     """
@@ -162,8 +166,8 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
 
 
 def outputs_of(job: dict) -> list[str]:
-    """The files that a finished job hands out: predictions, or the model that it made; both,
-    where others begin with its weights.
+    """The files that a finished job hands out: predictions, or the model that it made; both where
+    other runs start from its weights.
     """
     return [
         *([] if job["makes_model"] else ["predictions.parquet"]),
@@ -180,9 +184,7 @@ def write_json(value, path: Path) -> None:
 
 
 def sweep(*folders: Path) -> None:
-    """Remove what killed processes left half-written in the folders of a run,
-    whose lock we hold.
-    """
+    """Remove half-written files of killed processes from the folders of a run whose lock we hold."""
     for folder in folders:
         for left in folder.glob(".*-[0-9]*.*"):
             log.info("removes %s, left by a killed process", left)
@@ -190,8 +192,8 @@ def sweep(*folders: Path) -> None:
 
 
 def finished(work: Path, job: dict) -> bool:
-    """Whether the work holds the whole result of the job, each file as it was written;
-    a damaged result is said.
+    """Whether the work holds the whole result of the job, each file as it was written. A damaged
+    result is logged.
     """
     try:
         mark = json.loads((work / "finished.json").read_text(encoding="utf-8"))
@@ -220,13 +222,13 @@ def finished(work: Path, job: dict) -> bool:
 
 
 def fail(work: Path, job: dict, sentence: str) -> None:
-    """Remember that this very job was refused, and why."""
+    """Remember that this job was refused, and why."""
     write_json({"digest": job["digest"], "sentence": sentence}, work / "failed.json")
 
 
 def refuse_again(work: Path, job: dict, attempt: int) -> None:
     """Raises UserError at once where an earlier attempt of the workflow failed for a reason that
-    another one cannot change.
+    another attempt cannot change.
     """
     try:
         failure = json.loads((work / "failed.json").read_text(encoding="utf-8"))
@@ -240,7 +242,7 @@ def refuse_again(work: Path, job: dict, attempt: int) -> None:
 
 
 def forget(work: Path) -> None:
-    """Take back the mark that the work is finished, and what an earlier job left as its result."""
+    """Remove the mark that the work is finished, and the result of an earlier job."""
     (work / "finished.json").unlink(missing_ok=True)
     shutil.rmtree(work / "result", ignore_errors=True)
 
@@ -252,8 +254,8 @@ def mark_finished(work: Path, job: dict) -> None:
 
 
 def finish(work: Path, job: dict, output: Path) -> None:
-    """Tell in run.json what the run has cost, mark the result as whole,
-    drop the checkpoint and hand the result out.
+    """Write the cost of the run to run.json, mark the result as whole, drop the checkpoint and hand
+    the result out.
 
     Weights that were kept in the work itself, to be handed on, are dropped as well.
     """

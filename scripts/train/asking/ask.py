@@ -1,16 +1,16 @@
 """Ask a model in words: it reads lettered options and writes its answer, which is read by rule.
 
-The model is one on this machine, or stands behind an API (--api). One behind an API may also be
-asked how likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked
-once. Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only what is
-left. An answer that names no option, or several where one is asked for, counts as wrong. run.json
-tells the share of these (`unread`), and a warning names an example. With `shots`, solved examples
-of the training split stand before each question (shots.py).
+The model is on this machine, or behind an API (--api). A model behind an API may also be asked how
+likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked one time.
+Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only the remaining
+questions. An answer that names no option, or several where one is asked for, counts as wrong.
+run.json has the share of these answers (`unread`), and a warning shows an example. With `shots`,
+solved examples of the training split stand before each question (shots.py).
 
 Reads  <data>/<split>.parquet, <model>/ unless --api is given
-Writes <output>/predictions.parquet (1 for the label that was named and 0 for others; NaN where the
-       answer cannot be read), answers.parquet (each question with its answer), history.parquet
-       (empty), run.json
+Writes <output>/predictions.parquet (1 for the named label and 0 for others; NaN where the answer
+       cannot be read), answers.parquet (each question with its answer), history.parquet (empty),
+       run.json
 
     python -m scripts.train.asking.ask --run NAME --settings "$(cat settings.json)" \\
         --method "$(cat method.json)" --splits train test \\
@@ -74,7 +74,7 @@ ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
 
 
 def describe(given: argparse.Namespace, model: Path | None) -> dict:
-    """The job: everything that decides what is asked and how an answer is read, and the digest."""
+    """The job: everything that decides the questions and how an answer is read, and the digest."""
     method = given.method
     columns = [*method["columns"].values(), *method["inputs"], "label"]
     echoes = echoed(method["prompt"])
@@ -144,7 +144,7 @@ def measure(
 
 
 def say_cost(job: dict, kept: Kept, questions: list[str]) -> None:
-    """Say how much is asked before it is."""
+    """Log how much will be asked, before it is asked."""
     left = [one for one in dict.fromkeys(questions) if kept.key(one) not in kept.found]
     most = len(left) * job["settings"]["training"]["answer_tokens"]
     log.info(
@@ -191,7 +191,7 @@ def warn(job: dict, split: str, questions: Questions, said: list[str], lost: np.
 
 
 def facts_of(job: dict, model_facts: dict, found: dict, seconds: float, threads: int) -> dict:
-    """What run.json says; found: what only this run can tell."""
+    """The facts for run.json; found: facts that only this run can know."""
     settings = job["settings"]
     return {
         **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
@@ -247,7 +247,7 @@ def write(
 def model_of(
     given: argparse.Namespace, folder: Path | None, shots: list[dict[str, str]]
 ) -> tuple[Model, dict]:
-    """The model that answers, and what run.json says of it."""
+    """The model that answers, and its facts for run.json."""
     training = given.settings["training"]
     if folder is None:
         echoes = echoed(given.method["prompt"])

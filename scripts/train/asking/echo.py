@@ -1,9 +1,9 @@
 """Ask a model behind an API how likely it finds a text: /completions, with the prompt echoed.
 
-Not a program. The server names its tokens as texts. Of which characters each one stands is read off
-these, since servers count `text_offset` in several ways. A decoder may leave out the space before a
-token. A token that is a part of a character has no text of its own, and some servers (hidden) leave
-such a part out of any token's text.
+Not a program. The server gives its tokens as texts. The characters of each token follow from these
+texts, since servers count `text_offset` in several ways. A decoder may leave out the space before a
+token. A token that is a part of a character has no text of its own. Some servers (hidden) leave
+such a part out of every token's text.
 """
 
 import math
@@ -13,13 +13,13 @@ from scripts.running.program import UserError, cut, shown
 from scripts.train.asking.server import REMEDIES, Passing, Server
 
 FRONT = 2  # tokens before a text: the server's own, and `start_token`
-CHECKED = 3  # texts that are tried to see whose log-probabilities a server gives
-NEAR = 0.5  # of two that should be equal; a server that counts in 16 bits is nearer
+CHECKED = 3  # texts that are tried, to see which tokens' log-probabilities a server gives
+NEAR = 0.5  # between two values that should be equal; a server that counts in 16 bits is nearer
 LEAVE_OUT = "take `logprobs` out of the model's entry"
 
 
 def echo_body(entry: dict, text: str) -> dict:
-    """The request for one text. The entry's `request` is laid under what makes an echo."""
+    """The request for one text: the entry's `request`, with the fields of an echo over it."""
     asked = {"prompt": entry.get("start_token", "") + text, "echo": True, "logprobs": 1}
     body = {"model": entry["name"], "temperature": 0} | entry.get("request", {})
     # many servers take 0 for no limit
@@ -28,7 +28,7 @@ def echo_body(entry: dict, text: str) -> dict:
 
 
 def with_part(places: set[int], text: str) -> set[int]:
-    """The places, and those after a character that a part may be of."""
+    """The places, and those after a character of which the token may be a part."""
     return places | {at + 1 for at in places if text[at : at + 1] > "\x7f"}
 
 
@@ -41,7 +41,7 @@ def ends_from(token: str, text: str, starts: set[int], hidden: bool) -> set[int]
 
 
 def ends_of(tokens: list[str], text: str, hidden: bool) -> list[int] | None:
-    """The character after each token of a text; None where they are of another text.
+    """The character after each token of a text; None where the tokens are of another text.
 
     hidden: whether a part of a character may be left out after any token.
     """
@@ -81,10 +81,10 @@ def lists_in(answer: object) -> tuple[list[str], list] | None:
 
 
 def echo_of(answer: object, text: str) -> dict:
-    """What an answer says of a text: how many tokens stand before it (`front`), where each of its
-    own ends, and its log-probability (None of a first one that nothing stands before).
+    """An answer, read for a text: how many tokens stand before the text (`front`), the end of each
+    token of the text, and its log-probability. A first token with nothing before it has None.
 
-    Raises UserError for an answer that says no such thing, and Passing for no answer.
+    Raises UserError for an answer without log-probabilities, and Passing for no answer.
     """
     lists = lists_in(answer)
     if lists is None:
@@ -101,7 +101,7 @@ def echo_of(answer: object, text: str) -> dict:
 
 
 def readings(tokens: list[str], values: list) -> Iterator[tuple[bool, int, int]]:
-    """How an answer may be read: whether parts are hidden, and which tokens are of the text."""
+    """The ways to read an answer: whether parts are hidden, and which tokens are of the text."""
     start = int(tokens[0] == "" and values[0] is None)  # a token of the server's own, unnamed
     for hidden in (False, True):
         for last in (len(tokens) - 1, len(tokens)):  # it may have written a token, or none
@@ -110,7 +110,7 @@ def readings(tokens: list[str], values: list) -> Iterator[tuple[bool, int, int]]
 
 
 def check_values(values: list) -> None:
-    """Raises UserError for what are no log-probabilities; the first may lack."""
+    """Raises UserError where a value is no log-probability; the first value may be missing."""
     known = values[1:] if values[0] is None else values
     for value in known:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -123,7 +123,7 @@ def check_values(values: list) -> None:
 
 
 class Completions(Server):
-    """A model behind an API that goes on with a text."""
+    """A model behind an API that continues a text."""
 
     path = "/completions"
     remedies = REMEDIES | {
@@ -133,13 +133,13 @@ class Completions(Server):
 
 
 class Writer(Completions):
-    """It writes one token."""
+    """The model writes one token."""
 
     def body(self, question: str) -> dict:
         return echo_body(self.entry, question) | {"echo": False}
 
     def read(self, answer: object, question: str) -> tuple[str, float]:
-        """The token and its log-probability; none and 0 where the server gives no such."""
+        """The token and its log-probability; "" and 0 where the server gives none."""
         lists = lists_in(answer)
         text = answer["choices"][0].get("text")  # type: ignore[index]
         value = lists[1][0] if lists else None
@@ -149,7 +149,7 @@ class Writer(Completions):
 
 
 class EchoServer(Completions):
-    """It tells how likely it finds its prompt."""
+    """The model says how likely it finds its prompt."""
 
     def __init__(self, entry: dict, key: str | None):
         super().__init__(entry, key)
@@ -161,7 +161,7 @@ class EchoServer(Completions):
 
     def check_places(self, texts: list[str]) -> None:
         """Raises UserError where a token in a prompt has another log-probability than the server
-        gave when it wrote that token, in the first text of which this can be said.
+        gave when it wrote that token. The check uses the first text that allows it.
         """
         for text in texts:
             token, value = self.writer.answer(text)

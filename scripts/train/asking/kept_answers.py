@@ -11,7 +11,7 @@ from scripts.running.identity import identity
 
 
 class Model(Protocol):
-    """What answers: the number and the answer of each question, as they come."""
+    """A model that answers: the number and the answer of each question, as they come."""
 
     def answers(self, questions: list[str]) -> Iterator[tuple[int, Any]]: ...
 

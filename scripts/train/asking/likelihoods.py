@@ -1,9 +1,9 @@
-"""The paradigm `likelihood` for a model behind an API: its server tells how likely it finds each
-token of a text (scripts/train/asking/echo.py).
+"""The paradigm `likelihood` for a model behind an API: its server says how likely the model finds
+each token of a text (scripts/train/asking/echo.py).
 
-Not a program. Texts, scored tokens, what is cut, sums, domains and thresholds are those of
+Not a program. Texts, scored tokens, cuts, sums, domains and thresholds are those of
 scripts/train/paradigms/likelihood.py. Only the server knows the tokens of a text. So a text that
-turns out longer than max_length is cut where a token ends, and asked about again.
+turns out longer than max_length is cut at the end of a token, and asked about again.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from scripts.train.paradigms.scored_tokens import Tokens, bytes_of, cut_to, toke
 
 
 class Paradigm(likelihood.Paradigm):
-    """The paradigm without a model of its own: what makes scores of log-likelihoods."""
+    """The paradigm without a model of its own: it makes scores from log-likelihoods."""
 
     def __init__(self, job: dict, tables: dict[str, pa.Table]):
         training = job["settings"]["training"]
@@ -66,7 +66,7 @@ class Echoes:
 class Reading:
     """The texts of one split with the server's tokens.
 
-    frame: as they are asked, cut to max_length; is_cut: of which texts something was cut.
+    frame: the texts as they are asked, cut to max_length; is_cut: which texts were cut.
     """
 
     def __init__(self, texts: Texts, max_length: int):
@@ -74,7 +74,7 @@ class Reading:
         self.frame, self.is_cut = texts.frame, np.zeros(len(texts.frame), bool)
 
     def cut(self, kept: Kept) -> list[str]:
-        """Cut what is too long, of all texts of a context alike; the texts to ask about anew."""
+        """Cut texts that are too long, all texts of a context alike; returns those to ask again."""
         echoes = Echoes(kept)
         tokens = tokens_of(echoes, self.frame)
         room, groups = self.max_length - echoes.front, groups_of(self.frame["context"])
@@ -123,7 +123,7 @@ class Reading:
         return sums / (divisors[score] if score in divisors else self.bytes(tokens))
 
     def bytes(self, tokens: Tokens) -> np.ndarray:
-        """The bytes of what is scored."""
+        """The bytes of the scored parts."""
         return np.maximum(bytes_of(self.frame, tokens, tokens.ids.lengths - tokens.context), 1)
 
     def cut_examples(self) -> np.ndarray:
@@ -132,7 +132,7 @@ class Reading:
 
 
 def say_cost(run: str, kept: Kept, texts: list[str]) -> None:
-    """Say how much is asked before it is."""
+    """Log how much will be asked, before it is asked."""
     left = [one for one in dict.fromkeys(texts) if kept.key(one) not in kept.found]
     log.info(
         "%s: %d texts to ask about, %d answers are kept; about %d tokens to read (4 characters "
@@ -159,7 +159,7 @@ def truncated(readings: dict[str, Reading], tables: dict[str, pa.Table], chooses
 def measure(
     job: dict, tables: dict[str, pa.Table], model: Model, kept: Kept
 ) -> tuple[pa.Table, dict]:
-    """The predictions of all splits, and what run.json says of them."""
+    """The predictions of all splits, and their facts for run.json."""
     paradigm, prompt = Paradigm(job, tables), job["prompt"]
     read = [name for name in tables if name != "learned" or prompt["threshold"]]
     most = job["settings"]["training"]["max_length"]

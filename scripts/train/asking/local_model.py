@@ -1,8 +1,9 @@
 """Ask a model on this machine: it writes its answer, greedily. Not a program.
 
 Where its tokenizer has a chat template, and `chat_template` is auto, a question is the user's turn.
-Else a decoder reads the question and "Answer:", and its answer is the first line that it writes; an
-encoder-decoder reads the question alone, or with examples before it as a decoder does.
+Otherwise a decoder reads the question and "Answer:", and its answer is the first line that it
+writes. An encoder-decoder reads the question alone; with examples before it, it reads them as a
+decoder does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,8 +42,8 @@ def templated(tokenizer, turns: list[dict[str, str]], model: Path) -> str:
 
 
 class LocalModel:
-    """A model on this machine. training: chat_template, answer_tokens and precision; shots: turns
-    before each question, which runs of one model set anew.
+    """A model on this machine. training: chat_template, answer_tokens and precision. shots: turns
+    before each question; several runs of one model may each set their own.
     """
 
     shots: Sequence[dict[str, str]] = ()
@@ -103,7 +104,7 @@ class LocalModel:
                 bar.update(len(rows))
 
     def written(self, ids: list[list[int]]) -> list[str]:
-        """What the model writes after each of some prompts; in halves where the memory is short."""
+        """The model's text after each prompt; in halves where the memory is too small."""
         try:
             return self.generated(ids)
         except torch.OutOfMemoryError:
@@ -117,7 +118,7 @@ class LocalModel:
         return self.written(ids[:middle]) + self.written(ids[middle:])
 
     def generated(self, ids: list[list[int]]) -> list[str]:
-        """What the model writes after each of some prompts."""
+        """The model's text after each prompt."""
         batch = self.tokenizer.pad({"input_ids": ids}, return_tensors="pt").to(self.device)
         ends = self.network.generation_config.eos_token_id
         greedy = GenerationConfig(

@@ -1,10 +1,9 @@
 """A dataset's examples as questions with lettered options, and which options an answer names.
 
 A wording (method answer, prompts.yaml of the study) has a question with {options} in it. With
-`answers` the options are these, one for each label, and each example is a question. Without, the
-options are the candidates of one place or question, all of them in one question. Their order is
-drawn by the ids of the examples, so a model that always says A is at chance. Not a program; without
-torch.
+`answers` the options are these answers, one for each label, and each example is a question. Without
+`answers`, the options are all candidates of one place or question. Their order is drawn by the ids
+of the examples, so a model that always says A is at chance. Not a program; without torch.
 """
 
 import re
@@ -22,14 +21,14 @@ from scripts.running.program import UserError, cut
 from scripts.train.paradigms.prompts import columns_of, filled
 
 ORDER = 31  # marks the draw of the order of options
-# "The answer is", "Answer:", after which the letters stand; the last one counts
+# "The answer is", "Answer:": the letters follow such a phrase; the last phrase counts
 CONCLUSION = re.compile(r"\banswers?\b\s*(?:is|are|:)+", re.I)
-# A letter by itself, before a sign, the end, a verb or another letter: not "A week", not "5 A.M."
+# A letter alone, before a sign, the end, a verb or another letter: not "A week", not "5 A.M."
 LETTER = re.compile(
     r"(?<![\w'’.])([A-Z])(?!\.?\s?[Mm]\b)"
     r"(?=\s*(?:[.):,;*\]/\"”&]|\n|$|(?:and|or|is|are|because|since)\b)|\s+[A-Z]\b)"
 )
-FIRST = re.compile(r"\W*([A-Z])\s*(?:[.):*\]]|\n|$)")  # what an answer begins with
+FIRST = re.compile(r"\W*([A-Z])\s*(?:[.):*\]]|\n|$)")  # a letter at an answer's beginning
 LISTED = re.compile(r"^\W*([A-Z])[.):]", re.M)  # a list of options, said again
 NAMED = re.compile(r"\b(?:option|letter|choice|answer)s?\s+\(?([A-Z])\b", re.I)
 RUN = re.compile(r"\W*([A-Z]{2,})\W*")  # "AC", where several are asked for
@@ -40,9 +39,9 @@ class Questions(NamedTuple):
     """The distinct questions of a table.
 
     text: (questions,) as they are asked. options: (questions,) the texts of each one's options.
-    labels: (questions,) the names of the labels that these stand for; empty where they are
-    candidates. question: (n,) which question each example is in. option: (n,) which option of it an
-    example is, from 0; None where the options stand for labels.
+    labels: (questions,) the names of the labels for these options; empty where the options are
+    candidates. question: (n,) which question each example is in. option: (n,) which option of the
+    question an example is, from 0; None where the options stand for labels.
     """
 
     text: list[str]
@@ -106,8 +105,8 @@ def bare(text: str) -> str:
 
 def chosen(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
     """The options that an answer names, by letter or by their whole text; None where the answer
-    cannot be read: it names none, a letter that no option has, several where one is asked for, or
-    a letter with the text of another option.
+    cannot be read. It then names no option, a letter without an option, several options where one
+    is asked for, or a letter with the text of another option.
     """
     by_text = {bare(text): place for place, text in enumerate(options) if bare(text)}
     if bare(answer) in by_text:
@@ -133,7 +132,7 @@ def chosen(answer: str, options: Sequence[str], several: bool) -> set[int] | Non
 
 def scores_of(questions: Questions, answers: Sequence[str], labels: list[str]) -> np.ndarray:
     """(n, labels) 1 for the label that each example's answer names and 0 for others; NaN where the
-    answer cannot be read. Of candidates the labels are wrong and right.
+    answer cannot be read. For candidates the labels are wrong and right.
     """
     several = questions.option is not None
     read = [chosen(answer, options, several) for answer, options in zip(answers, questions.options)]

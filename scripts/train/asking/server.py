@@ -1,8 +1,8 @@
 """Ask a model behind an API: any server that speaks OpenAI's chat completions.
 
-Not a program. echo.py asks how likely a model finds a text. A request that meets a busy or broken
-server, or none, is tried again, after the time that the server asks for. A key comes from the
-environment and stands in no file, log or error.
+Not a program. echo.py asks how likely a model finds a text. A request that meets a busy, broken or
+missing server is tried again, after the time that the server asks for. A key comes from the
+environment and is never written to a file, a log or an error.
 """
 
 import json
@@ -18,11 +18,11 @@ import requests
 from scripts.running.program import UserError, cut
 
 AT_ONCE = 8  # requests
-LONGEST = 600  # seconds that an answer may take in all
-# seconds to connect, and without a byte: a server on a CPU answers the others that wait first
+LONGEST = 600  # seconds for one whole answer, at most
+# seconds to connect, and without a byte: a server on a CPU first answers earlier requests
 TIMEOUT = (10, LONGEST)
 TRIES = 6
-TRIES_IN_VAIN = 2  # of those that end without a byte
+TRIES_IN_VAIN = 2  # tries that may end without a byte
 BACKOFF = 1.0  # seconds; doubled with every try
 LONGEST_WAIT = 300  # seconds that a busy server may ask for
 MOST = 1_000_000  # bytes of an answer
@@ -37,7 +37,7 @@ REMEDIES = {
 
 class Passing(Exception):
     """A try failed for a reason that may pass. wait: seconds that the server asks for. tries: how
-    many there are.
+    many tries are allowed.
     """
 
     def __init__(self, why: str, wait: float | None = None, tries: int = TRIES):
@@ -57,8 +57,8 @@ def key_in(variable: str | None, address: str) -> str | None:
 
 
 def body_of(entry: dict, question: str, tokens: int) -> dict:
-    """The request for one question: greedy, and short. The entry's `request` is laid over it; null
-    takes a key out.
+    """The request for one question: greedy, and short. The entry's `request` is laid over it; a
+    null in `request` removes a key.
     """
     body = {
         "model": entry["name"],
@@ -81,7 +81,7 @@ def text_of(answer: object) -> str:
 
 
 class Server:
-    """A model behind an API that is asked in words; entry: of models.yaml (api, name, request);
+    """A model behind an API that is asked in words. entry: from models.yaml (api, name, request).
     key: the environment variable that holds the key, or None. shots: turns before each question.
     """
 
@@ -100,7 +100,7 @@ class Server:
         return body | {"messages": [*self.shots, *body["messages"]]} if self.shots else body
 
     def read(self, answer: object, question: str) -> Any:
-        """What an answer says. Raises Passing where it says nothing."""
+        """The value that an answer gives. Raises Passing where it gives none."""
         return text_of(answer)
 
     def session(self) -> requests.Session:
@@ -112,7 +112,7 @@ class Server:
         return self.threads.session
 
     def bytes_of(self, answer: requests.Response, ends: float) -> bytes:
-        """The bytes of an answer. Raises Passing for one that is too long, or too slow."""
+        """The bytes of an answer. Raises Passing for an answer that is too long, or too slow."""
         whole = b""
         for piece in answer.iter_content(1 << 16):
             whole += piece
@@ -126,8 +126,8 @@ class Server:
         return whole
 
     def tried(self, question: str) -> Any:
-        """The answer to a question by one try. Raises Passing, or UserError for what another try
-        cannot change.
+        """The answer to a question by one try. Raises Passing, or UserError for a failure that
+        another try cannot change.
         """
         ends = time.monotonic() + LONGEST
         try:
@@ -176,7 +176,9 @@ class Server:
         raise AssertionError("the last try raises")
 
     def answers(self, questions: list[str]) -> Iterator[tuple[int, Any]]:
-        """The number and the answer of each question, as they come; AT_ONCE are asked at a time."""
+        """The number and the answer of each question, as they come; AT_ONCE requests run at a
+        time.
+        """
         waiting: dict[Future, int] = {}
         numbers = iter(range(len(questions)))
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -193,7 +195,7 @@ class Server:
 
 
 def parsed(whole: bytes) -> object:
-    """The JSON of an answer. Raises Passing for what is none."""
+    """The JSON of an answer. Raises Passing where it is no JSON."""
     try:
         return json.loads(whole)
     except (ValueError, RecursionError):
@@ -201,7 +203,7 @@ def parsed(whole: bytes) -> object:
 
 
 def seconds_of(headers) -> float | None:
-    """The seconds that a busy server asks to wait (Retry-After); None where it does not."""
+    """The seconds that a busy server asks to wait (Retry-After); None where it asks for none."""
     try:
         return max(0.0, float(headers.get("Retry-After", "")))
     except ValueError:

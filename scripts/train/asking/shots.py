@@ -27,7 +27,7 @@ def as_text(shots: Sequence[dict[str, str]]) -> str:
 
 
 def places_of(table: pa.Table) -> np.ndarray:
-    """(n,) which question with all its candidates each example is in, from 0."""
+    """(n,) each example's question, from 0; a question includes all its candidates."""
     place = "choice" if "choice" in table.column_names else "group_id"
     return pd.factorize(table[place].to_pandas())[0]
 
@@ -35,7 +35,7 @@ def places_of(table: pa.Table) -> np.ndarray:
 def drawn_examples(
     table: pa.Table, answers: dict, labels: list[str], count: int, seed: int
 ) -> pa.Table:
-    """The examples that a method of likelihood draws where each label has a text."""
+    """The examples that a method of likelihood draws, where each label has a text."""
     rows = pa.array(map(str, range(len(table))))
     numbered = pa.table({"label": table["label"], "row": rows})
     texts = {label: "{row}|" for label in answers}
@@ -44,7 +44,7 @@ def drawn_examples(
 
 
 def drawn_questions(table: pa.Table, count: int, seed: int) -> pa.Table:
-    """All candidates of so many questions. Raises UserError where there are too few."""
+    """All candidates of `count` questions. Raises UserError where there are too few."""
     places = places_of(table)
     if places.max() + 1 < count:
         raise UserError(
@@ -60,7 +60,7 @@ def shots_of(
 ) -> list[dict[str, str]]:
     """`count` questions of the training split, each followed by its right letters, as turns.
 
-    Drawn by the seed: examples, of each label as many as of the others, or questions with all their
+    The seed decides the draw: examples, equally many of each label, or questions with all their
     candidates. prompt: {question, answers} of a wording. Raises UserError where there are too few.
     """
     if answers := prompt["answers"]:

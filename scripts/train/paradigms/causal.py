@@ -1,9 +1,9 @@
-"""How likely a decoder finds the scored part of texts, what they begin with alike read once.
+"""How likely a decoder finds the scored part of texts. The beginning that texts share is read once.
 
-Texts of one group share `shared` tokens: these are read once for the group, into a key-value cache,
-which is then repeated for each text, and what is left of the texts is read on. The beginnings are
-padded on the left, the rest on the right, so no padding stands inside a text: positions are told,
-and a sliding window sees as far as without padding.
+The texts of one group share their first `shared` tokens. These are read once for the group, into a
+key-value cache. The cache is repeated for each text, and the rest of each text is read after it.
+Beginnings are padded on the left and rests on the right, so no padding stands inside a text. The
+positions are given, so a sliding window sees as far as without padding.
 """
 
 import inspect
@@ -19,7 +19,7 @@ AT_ONCE = {"cpu": 2048, "cuda": 65_536}  # tokens of one reading, padding includ
 
 
 def first_of_groups(choices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first row of each group, and each row's group among these."""
+    """The first row of each group, and the group of each row, as a place among these rows."""
     _, group = torch.unique(choices, return_inverse=True)
     first = torch.full((int(group.max()) + 1,), len(group), device=group.device)
     return first.scatter_reduce(
@@ -30,14 +30,14 @@ def first_of_groups(choices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 def read(
     body, ids: torch.Tensor, columns: torch.Tensor, inside: torch.Tensor, seen: torch.Tensor, cache
 ):
-    """What a decoder's body says of some columns of texts.
+    """The output of a decoder's body for some columns of texts.
 
-    columns: (rows, width) numbers of the columns, which are positions; inside: where these are of
-    the text; seen: (rows, what is in the cache and these) where there is text.
+    columns: (rows, width) numbers of the columns, which are positions; inside: which of these hold
+    text; seen: (rows, the columns in the cache and these) which hold text.
     """
     columns = columns.clamp(0, ids.shape[1] - 1)
     given = {"input_ids": ids.gather(1, columns) * inside, "attention_mask": seen.long()}
-    # without it places are told apart by attention_mask alone
+    # without position_ids the model knows places by attention_mask alone
     if "position_ids" in inspect.signature(body.forward).parameters:
         given["position_ids"] = columns * inside
     return body(
@@ -53,12 +53,12 @@ def read(
 def parts_of(
     rest: np.ndarray, shared: np.ndarray, choices: np.ndarray, tokens: int
 ) -> list[np.ndarray]:
-    """The rows in parts of at most `tokens` tokens to read, padding included,
-    and one group at least.
+    """The rows in parts. A part has at most `tokens` tokens to read, padding included, but at least
+    one group.
 
-    shared, rest: (rows,) how many tokens of each text its group shares, and what is left of it.
-    Groups with like rests stand together: in a batch of texts of like lengths, what they share is
-    then of like length as well.
+    shared, rest: (rows,) how many tokens of each text its group shares, and how many follow. Groups
+    with rests of like length stand together. In a batch of texts of like lengths, the shared
+    beginnings then have like lengths, too.
     """
     _, group = np.unique(choices, return_inverse=True)
     longest = np.zeros(group.max() + 1, np.int64)
@@ -93,7 +93,7 @@ def scored_likelihoods(
 
 
 def of_part(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
-    """The same, of as many rows as are read at once."""
+    """The same sums, for as many rows as are read at once."""
     body, ids, length = (
         network.get_decoder(),
         batch["input_ids"],
@@ -110,7 +110,7 @@ def of_part(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
     columns = shared + torch.arange(int((length - shared).max()), device=ids.device)
     inside = columns < length
     output = read(body, ids, columns, inside, torch.cat([seen, inside], 1), cache)
-    # what a token says of the one after it
+    # a token's output predicts the token after it
     is_scored = (columns >= batch["scored_from"] - 1) & (columns < batch["scored_to"] - 1)
     rows, places = is_scored.nonzero(as_tuple=True)
     wanted = ids[rows, columns[rows, places] + 1]

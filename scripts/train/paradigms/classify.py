@@ -1,10 +1,11 @@
 """The `classify` paradigm: a sequence classification head over any model,
 for single texts and pairs of texts.
 
-An encoder's head reads its first token, an encoder-decoder's and a decoder's the last one that is
-no padding (a decoder sees what stands before). Texts are padded at the end. Where a tokenizer has
-no separator for pairs it is a newline, where it has no mask for TimeDial's contexts a blank of
-underscores (separate_pairs and blank in scripts/train/paradigms/paradigm.py).
+An encoder's head reads the first token. The head of an encoder-decoder or of a decoder reads the
+last token that is no padding, since a decoder sees only the tokens before. Texts are padded at the
+end. A tokenizer without a separator for pairs gets a newline. A tokenizer without a mask gets a
+blank of underscores in TimeDial's contexts. (separate_pairs and blank in
+scripts/train/paradigms/paradigm.py do this.)
 """
 
 from pathlib import Path
@@ -38,7 +39,7 @@ def load(model: Path, head: Head, training: dict):
     a model without weights starts from scratch.
 
     The caller seeds torch. Raises UserError when weights of the model, or of its own head, are
-    missing or max_length is too long.
+    missing, or when max_length is too long.
     """
     tokenizer = read_tokenizer(model)
     separate_pairs(tokenizer, model)
@@ -101,9 +102,9 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
 
 
 def fields_of_parts(tokenizer, parts: list[Ragged], kinds: list[list[int]]) -> dict[str, Ragged]:
-    """The fields of examples that are put together of parts.
+    """The fields of examples that are built from parts.
 
-    kinds: of each part the type of all its tokens, or that of each.
+    kinds: for each part the type of all its tokens, or the type of each token.
     """
     fields = {"input_ids": joined(*parts)}
     if "token_type_ids" in tokenizer.model_input_names:
@@ -187,8 +188,8 @@ class Paradigm:
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the rows' cross-entropies, and how many rows are right."""
         scores = self.scores(network, batch)
-        # gather has a deterministic form on GPUs; PyTorch's list says of its NLL loss that it may
-        # have none.
+        # gather has a deterministic form on GPUs. PyTorch's list says that its NLL loss may have
+        # none.
         loss = -scores.gather(1, batch["labels"][:, None]).sum()
         return loss, (scores.argmax(1) == batch["labels"]).sum()
 

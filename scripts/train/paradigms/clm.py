@@ -1,10 +1,10 @@
-"""The `clm` paradigm: causal language modelling over the dialogs to learn from.
+"""The `clm` paradigm: causal language modelling over the training dialogs.
 
-It makes a model that others start from.
+It makes a model from which other runs start.
 
-Each token of a dialog is asked for, given those before it; the first after the token that the
-paradigm `likelihood` begins texts with: the tokenizer's bos, else its eos, else none.
-Each dialog stands once, with its own words in place of the mask, as in an MLM stage.
+The model predicts each token of a dialog from the tokens before it. Before the first token stands
+the token with which the paradigm `likelihood` begins texts: the tokenizer's bos, else its eos, else
+none. Each dialog occurs once, with its own words in place of the mask, as in an MLM stage.
 """
 
 from pathlib import Path
@@ -29,7 +29,7 @@ from scripts.train.paradigms.paradigm import (
 def load(model: Path, training: dict):
     """The tokenizer and the causal language model. The caller seeds torch.
 
-    Raises UserError for a model that is no decoder, and for lost weights.
+    Raises UserError for a model that is no decoder, and for missing weights.
     """
     tokenizer = read_tokenizer(model)
     start = tokenizer.bos_token or tokenizer.eos_token

@@ -1,18 +1,23 @@
 """ESIM, a classifier of pairs of texts without a transformer (Chen et al. 2017, the sequential
 model).
 
-As in AllenNLP's SNLI setting, which MC-TACO took: a BiLSTM over each text, soft alignment by dot
-products, a BiLSTM over what the alignment adds, average and maximum over the words, one hidden
-layer. Its words are one of two kinds, by config.json of the model's folder:
+The settings are those of AllenNLP's SNLI model, which MC-TACO took. Its layers are:
+  1. a BiLSTM over each text
+  2. a soft alignment by dot products
+  3. a BiLSTM over the aligned texts
+  4. average and maximum over the words
+  5. one hidden layer
+
+config.json of the model's folder names one of two kinds of words:
 
     {"model_type": "esim", "hidden_size": 300, "vectors": "glove.840B.300d.zip"}    word vectors,
-        trained along
+        which are trained with the model
     {"model_type": "esim", "hidden_size": 300, "encoder": true}    a frozen transformer in encoder/,
-        ELMo's role
+        in the role of ELMo
 
 With vectors a text is lower-cased as there (`"lower_case": false` keeps its case). With an encoder,
-a word is a piece of the encoder's own tokenizer, and the encoder reads premise and hypothesis
-apart, as ELMo did.
+a word is a piece of the encoder's own tokenizer. The encoder reads premise and hypothesis
+separately, as ELMo did.
 
 Reads  <model>/config.json and <model>/<vectors>, or <model>/encoder/ (config.json, tokenizer.json,
        model.safetensors)
@@ -52,7 +57,7 @@ DROPOUT = 0.5
 
 def gathered(input_ids: torch.Tensor, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The chosen tokens of each row moved to its start, (rows, longest), and how many they are;
-    the rest is no text.
+    the remaining places hold no text.
     """
     lengths = chosen.sum(1)
     order = torch.argsort((~chosen).long(), dim=1, stable=True)[:, : max(1, int(lengths.max()))]
@@ -60,10 +65,10 @@ def gathered(input_ids: torch.Tensor, chosen: torch.Tensor) -> tuple[torch.Tenso
 
 
 class Esim(torch.nn.Module):
-    """Logits for pairs of texts. A text without words stands as zeros. Padding changes nothing.
+    """Logits for pairs of texts. A text without words is all zeros. Padding changes nothing.
 
-    words: WordVectors or FrozenEncoder. All but an encoder computes in fp32, under autocast as
-    well.
+    words: WordVectors or FrozenEncoder. All parts except an encoder compute in fp32, even under
+    autocast.
     """
 
     def __init__(
@@ -88,7 +93,7 @@ class Esim(torch.nn.Module):
                     torch.nn.init.orthogonal_(weight)
                 else:
                     torch.nn.init.zeros_(weight)
-                # the second of four gates: at first nothing is forgotten
+                # the second of four gates: at first the network forgets nothing
                 if name.startswith("bias_hh"):
                     weight.data[hidden : 2 * hidden] = 1
         for linear in (self.projection, self.hidden, self.output):
@@ -160,8 +165,8 @@ class Esim(torch.nn.Module):
         return read * (lengths > 0)[:, None, None]
 
     def enhance(self, text: torch.Tensor, aligned: torch.Tensor) -> torch.Tensor:
-        """What a text is, what the other says of it, how they differ and agree,
-        in fewer numbers.
+        """A text, the other text aligned to it, their difference and their product, in fewer
+        numbers.
         """
         return self.projection(
             torch.cat([text, aligned, text - aligned, text * aligned], -1)
@@ -190,7 +195,7 @@ def average_and_maximum(values: torch.Tensor, lengths: torch.Tensor) -> torch.Te
 
 
 def read_config(model: Path) -> dict:
-    """config.json of an ESIM model, with lower_case. Raises UserError for what it may not say."""
+    """config.json of an ESIM model, with lower_case. Raises UserError for a wrong value."""
     file = model / "config.json"
     config = labels.read_config(model)
     if unknown := sorted(set(config) - KEYS):
@@ -228,9 +233,9 @@ def load(model: Path, head: Head, training: dict, words: set[str]):
 
     The caller seeds torch.
 
-    words: those of all texts that will be read (words_of); not used for a model over an encoder.
-    Raises UserError for a wrong configuration, for vectors of none of the words, for an encoder
-    without weights, and where max_length is too long for it.
+    words: all words of the texts that will be read (words_of); not used for a model over an
+    encoder. Raises UserError for a wrong configuration, for vectors that know none of the words,
+    for an encoder without weights, and where max_length is too long for the encoder.
     """
     config = read_config(model)
     dropout = DROPOUT if training.get("dropout") is None else training["dropout"]

@@ -1,8 +1,8 @@
-"""The words that ESIM reads (scripts/train/paradigms/esim.py): vectors that are trained along, or
+"""The words that ESIM reads (scripts/train/paradigms/esim.py): vectors that are trained with it, or
 the states of a frozen encoder.
 
-Both take (rows, width) numbers of tokens with the length of each row, and give (rows, width,
-dimension) with its lengths.
+Both take (rows, width) numbers of tokens with the length of each row. Both return (rows, width,
+dimension) with the lengths of the rows.
 
 Reads  <model>/encoder/ (config.json, tokenizer.json, model.safetensors); vectors are read by
        scripts/train/paradigms/vectors.py
@@ -28,9 +28,9 @@ from scripts.train.paradigms.paradigm import (
 )
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
-# Tokens as GloVe's corpora have them: abbreviations (a.m.), the number of a clock time (5 pm),
-# other numbers (2.5, 10:30) and contractions (do n't, it 's) in the Penn Treebank's way, then
-# words, and every other sign alone.
+# Tokens as in GloVe's corpora, in the Penn Treebank's way. These are tried in order: abbreviations
+# (a.m.), the number of a clock time (5 pm), other numbers (2.5, 10:30). Then follow contractions
+# (do n't, it 's), words, and every other sign alone.
 TOKENS = (
     r"(?i)(?:[a-z]\.){2,}|\d+(?:[.,:]\d+)*(?=[ap]\.?m\b)|\d+(?:[.,:]\d+)+"
     r"|\w+?(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]"
@@ -46,7 +46,9 @@ def positions(width: int, lengths: torch.Tensor) -> torch.Tensor:
 
 
 def word_level(vocabulary: dict[str, int], lower_case: bool) -> Tokenizer:
-    """A tokenizer of whole words; control signs and soft hyphens go, every kind of space is one."""
+    """A tokenizer of whole words. It drops control signs and soft hyphens, and every kind of space
+    becomes one space.
+    """
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.BertNormalizer(
         handle_chinese_chars=False, strip_accents=False, lowercase=lower_case
@@ -58,8 +60,8 @@ def word_level(vocabulary: dict[str, int], lower_case: bool) -> Tokenizer:
 def build_tokenizer(words: Iterable[str], lower_case: bool = True) -> PreTrainedTokenizerFast:
     """The tokenizer of these words: [PAD], [UNK], then the words in their order by alphabet.
 
-    A pair is its premise, of type 0, and its hypothesis, of type 1, with nothing between: the types
-    divide them.
+    A pair is its premise, of type 0, and its hypothesis, of type 1. No token stands between them:
+    the types separate them.
     """
     vocabulary = {
         word: number
@@ -81,9 +83,9 @@ def build_tokenizer(words: Iterable[str], lower_case: bool = True) -> PreTrained
 def initial_vectors(tokens: list[str], known: list[str], vectors: np.ndarray) -> np.ndarray:
     """(tokens, dimension) float32: the vector of each token, zeros for the first, which pads.
 
-    A token without one draws each number from the normal distribution with mean and standard
-    deviation of the known ones, as in AllenNLP, but by a hash of the token: the same draws in every
-    run, whatever the other tokens.
+    A token without a known vector draws each number from a normal distribution. Its mean and
+    standard deviation are those of the known vectors, as in AllenNLP. Here a hash of the token
+    decides the draws: they are the same in every run, whatever the other tokens.
     """
     dimension = vectors.shape[1]
     places = {token: place for place, token in enumerate(tokens)}
@@ -102,7 +104,7 @@ def initial_vectors(tokens: list[str], known: list[str], vectors: np.ndarray) ->
 
 
 class WordVectors(torch.nn.Module):
-    """Vectors of words by their numbers; they are trained along."""
+    """Vectors of words by their numbers; they are trained with the model."""
 
     def __init__(self, vectors: np.ndarray):
         super().__init__()
@@ -151,8 +153,8 @@ def write_apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
 
 
 class FrozenEncoder(torch.nn.Module):
-    """The last hidden states of a transformer that does not learn, for texts alone,
-    without its special tokens.
+    """The last hidden states of a transformer that does not learn, for texts alone, without special
+    tokens.
     """
 
     def __init__(self, encoder: torch.nn.Module, padding: int, before: int, after: int):
@@ -162,7 +164,7 @@ class FrozenEncoder(torch.nn.Module):
         self.dimension = encoder.config.hidden_size
 
     def train(self, mode: bool = True) -> "FrozenEncoder":
-        """Nothing changes: no dropout in what does not learn."""
+        """Change nothing: a frozen encoder has no dropout."""
         return self
 
     def forward(
@@ -174,7 +176,7 @@ class FrozenEncoder(torch.nn.Module):
         input_ids = torch.nn.functional.pad(
             input_ids, (0, max(0, self.before + 1 - input_ids.shape[1]))
         )
-        # an encoder must have something to look at
+        # an encoder must read at least one token
         inside = positions(input_ids.shape[1], lengths.clamp(min=1))
         with torch.no_grad():
             states = self.encoder(

@@ -1,7 +1,7 @@
 """The `fill` paradigm: a masked language model fills as many masks as the candidate has tokens.
 
 A candidate's score is the mean log-likelihood of its tokens in their masks, all masked at once (Qin
-et al. 2021, section 4.1.2). It learns by raising that of the right candidates.
+et al. 2021, section 4.1.2). Training raises the score of the right candidates.
 """
 
 from pathlib import Path
@@ -33,8 +33,8 @@ FIELDS = ("input_ids", "attention_mask")
 def load(model: Path, training: dict, learns: bool, new_head: bool = False):
     """The tokenizer and the masked language model. The caller seeds torch.
 
-    Raises UserError for a model whose weights lack a part, the head that fills masks among them
-    (but for new_head), and for one without weights that does not learn.
+    Raises UserError for a model whose weights lack a part; the head that fills masks may be missing
+    with new_head. Raises UserError for a model without weights that does not learn.
     """
     tokenizer = read_tokenizer(model)
     config = read_config(model, tokenizer, training)
@@ -55,8 +55,8 @@ def load(model: Path, training: dict, learns: bool, new_head: bool = False):
 
 
 def of_targets(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(rows,) mean log-likelihood of each row's targets (not IGNORED),
-    and the share of them that are the likeliest.
+    """(rows,) mean log-likelihood of each row's targets (not IGNORED), and the share of targets
+    that are the likeliest token.
 
     logits: (targets that are not IGNORED, vocabulary)
     """
@@ -75,8 +75,9 @@ def logits_at(
 ) -> torch.Tensor:
     """(places, vocabulary) logits where places, (rows, columns) of booleans, is true.
 
-    The head reads each place by itself, is as dear as a small encoder (a decoder's as many layers),
-    and few places are asked for: it gets these only. fields: of the batch, for the network.
+    The head reads each place by itself and costs as much as a small encoder (a decoder's as many
+    layers). Few places are needed, so the head gets only these. fields: those fields of the batch
+    that the network reads.
     """
 
     def only_these(module, given, output):

@@ -1,10 +1,10 @@
-"""The `generate` paradigm: a sequence-to-sequence model writes what the mask, a sentinel,
+"""The `generate` paradigm: a sequence-to-sequence model writes the text that the mask, a sentinel,
 stands for.
 
-As in T5's pretraining the encoder reads the context with <extra_id_0> in the mask's place, the
-decoder <extra_id_0> and the candidate. A candidate's score is the mean log-likelihood of its
-tokens, so that its length does not count (Qin et al. 2021, section 4.1.3). It learns by raising
-that of the right candidates.
+As in T5's pretraining, the encoder reads the context with <extra_id_0> in the mask's place. The
+decoder reads <extra_id_0> and the candidate. A candidate's score is the mean log-likelihood of its
+tokens, so its length does not count (Qin et al. 2021, section 4.1.3). Training raises the score of
+the right candidates.
 """
 
 from pathlib import Path
@@ -36,8 +36,8 @@ from scripts.train.paradigms.paradigm import (
 def load(model: Path, training: dict, learns: bool):
     """The tokenizer and the model. The caller seeds torch.
 
-    Raises UserError for a tokenizer without the sentinel, for lost weights, and for a model without
-    weights that does not learn.
+    Raises UserError for a tokenizer without the sentinel, for missing weights, and for a model
+    without weights that does not learn.
     """
     tokenizer = read_tokenizer(model)
     if SENTINEL not in tokenizer.get_vocab():
@@ -73,8 +73,8 @@ class Paradigm(fill.Paradigm):
         )
 
     def encode(self, table: pa.Table) -> Examples:
-        """Contexts with the sentinel (input_ids), and what the decoder reads and is to write
-        (decoder_input_ids, targets).
+        """Contexts with the sentinel (input_ids), the tokens that the decoder reads
+        (decoder_input_ids), and those that it must write (targets).
         """
         left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
         n, sentinel = len(table), self.tokenizer.convert_tokens_to_ids(SENTINEL)

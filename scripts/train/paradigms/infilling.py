@@ -1,8 +1,8 @@
-"""How likely a T5 finds the scored part of texts: the encoder reads the context and a sentinel, the
-decoder writes what that stands for.
+"""How likely a T5 finds the scored part of texts. The encoder reads the context and a sentinel. The
+decoder writes the text that the sentinel stands for.
 
-As in its pretraining the decoder begins with the sentinel. A context that several texts share is
-read once.
+As in pretraining, the decoder begins with the sentinel. A context that several texts share is read
+once.
 """
 
 import torch
@@ -35,7 +35,7 @@ def scored_likelihoods(
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
     written by the decoder.
 
-    after: the special tokens that end what the encoder reads; those that begin it stand in the
+    after: the special tokens at the end of the encoder's text; those at its beginning stand in the
     rows.
     """
     ids, start, end = batch["input_ids"], batch["scored_from"], batch["scored_to"]

@@ -1,17 +1,23 @@
 """The `likelihood` paradigm: a language model says how likely it finds the texts of a wording;
 it does not learn.
 
-One method for every model that knows a language, by its kind: a decoder reads the text (causal.py),
-a T5 reads the context and writes the scored part (infilling.py), an encoder fills each scored
-token's mask (masking.py). A decoder's text begins with the tokenizer's bos, else its eos; where it
-has neither, the first token of a text has nothing before it and is not scored. Chat templates are
-not used: the wordings (prompts.yaml of the study) are all that is written.
+Each kind of language model has its way to score a text:
+  decoder   reads the text (causal.py)
+  T5        reads the context and writes the scored part (infilling.py)
+  encoder   fills each scored token's mask (masking.py)
 
-A text's score is the sum of the log-likelihoods of its scored tokens; by the prompt divided by
-their number (token) or by the bytes of what they stand for (byte), and with a domain less the score
-of the same part after the domain's text. `masks: word` masks the later tokens of a masked token's
-word as well; it changes nothing for a model that reads from left to right. Scores are computed in
-fp32 from weights in fp32; `precision: bf16` loads these in bf16.
+A decoder's text begins with the tokenizer's bos, else its eos. A tokenizer may have neither. Then
+the first token of a text has no token before it, and is not scored. Chat templates are not used:
+only the wording is written (prompts.yaml of the study).
+
+A text's score is the sum of the log-likelihoods of its scored tokens. The wording may change it:
+  score: token   the sum is divided by the number of scored tokens
+  score: byte    the sum is divided by the number of bytes of the scored part
+  domain         the score of the same part after the domain's text is subtracted
+  masks: word    the later tokens of a masked token's word are masked as well (no effect on a model
+                 that reads from left to right)
+
+Scores are computed in fp32 from weights in fp32; `precision: bf16` loads the weights in bf16.
 """
 
 import hashlib
@@ -59,7 +65,7 @@ SCORING = {"decoder": causal, "encoder_decoder": infilling, "encoder": masking}
 
 
 def known_kind(config, model: Path) -> str:
-    """The kind of a model. Raises UserError for one that writes and fills no text."""
+    """The kind of a model. Raises UserError for a model that neither writes nor fills text."""
     kind = kind_of(config)
     if kind is None:
         raise UserError(
@@ -71,11 +77,13 @@ def known_kind(config, model: Path) -> str:
 
 
 def load(model: Path, training: dict):
-    """Tokenizer, network and kind of a model, and the sums of the batches that it has read:
-    none yet.
+    """Tokenizer, network and kind of a model, and the sums of the batches that it has read (none
+    yet).
 
-    Raises UserError for a model of another kind, without weights, with weights that lack a part, an
-    encoder without a mask among its tokens, a model that writes and has no sentinel.
+    Raises UserError for
+      * a model of another kind, without weights, or with weights that lack a part
+      * an encoder without a mask among its tokens
+      * a model that writes and has no sentinel
     """
     tokenizer = read_tokenizer(model)
     if not tokenizer.is_fast:
@@ -119,19 +127,19 @@ def frame_for(kind: str, tokenizer, model: Path) -> tuple[list[int], list[int]]:
 
 
 def numbers(values: np.ndarray) -> Ragged:
-    """One number a text."""
+    """One number for each text."""
     return Ragged.of(values, np.ones(len(values), np.int64))
 
 
 def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
-    """The threshold above which most scores are of right examples and below which of wrong ones;
-    the lowest of equals.
+    """The threshold that separates most right examples (above it) from wrong ones (below it); the
+    lowest of equals.
 
-    It lies in the middle between two scores, or beyond all of them by 1.
+    It lies in the middle between two scores, or 1 beyond all of them.
     """
     order = np.argsort(scores, kind="stable")
     ordered, labels = scores[order], right[order].astype(np.int64)
-    # wrong ones below it, less right ones below it
+    # how many wrong ones lie below each threshold, less the right ones below it
     gained = np.concatenate([[0], np.cumsum(1 - 2 * labels)])
     possible = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
     best = int(np.where(possible, gained, np.iinfo(np.int64).min).argmax())
@@ -144,7 +152,7 @@ class Paradigm:
     (scripts/train/paradigms/paradigm.py says what a paradigm is).
     """
 
-    width = 1  # of a text; finished() makes of these what an example gets
+    width = 1  # of a text; finished() makes an example's scores from these
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         training = job["settings"]["training"]
@@ -157,8 +165,8 @@ class Paradigm:
         scoring = {key: value for key, value in training.items() if key != "shots"}
         self.tokenizer, self.network, self.kind, self.sums_by_batch = loaded(load, model, scoring)
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
-        # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel,
-        # twice, and its start count.
+        # This also holds for an encoder-decoder: its two parts together then have as many tokens,
+        # since its sentinel (twice) and its start count.
         self.room = (
             training["max_length"]
             - len(self.before + self.after)
@@ -234,7 +242,7 @@ class Paradigm:
     def words(
         self, frame: pd.DataFrame, starts: np.ndarray, lengths: np.ndarray
     ) -> dict[str, Ragged]:
-        """Where masks are by word, the number of each token's word, of special tokens -1."""
+        """Where masks are by word: the number of each token's word, -1 for special tokens."""
         if self.kind != "encoder" or "masks" not in self.prompt:
             return {}
         special = [repeated([-1] * len(tokens), len(frame)) for tokens in (self.before, self.after)]
@@ -247,9 +255,9 @@ class Paradigm:
         """The groups that are read together, and how many first tokens of each text are read once
         for its group.
 
-        One of these at least stands before the scored ones, since it says the first of them. An
-        encoder-decoder reads the context apart: it is shared where it is of the same tokens in all
-        texts, else each text is a group.
+        At least one of these must stand before the scored tokens, since it predicts the first of
+        them. An encoder-decoder reads the context separately. The context is shared where all
+        texts have the same tokens in it; else each text is a group.
         """
         alike = shared_of(ids, groups)
         if self.kind == "encoder_decoder":
@@ -259,13 +267,13 @@ class Paradigm:
             return np.where(one, groups, groups.max() + 1 + np.arange(len(groups))), np.zeros_like(
                 alike
             )
-        # a state, unlike keys and values, is of paddings, too
+        # a state, unlike keys and values, also depends on paddings
         if self.kind == "encoder" or getattr(self.network, "_is_stateful", False):
             return groups, np.zeros_like(alike)
         return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
 
     def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
-        """(texts, 1) scores. Methods that differ in their divisor alone read a batch once."""
+        """(texts, 1) scores. Methods that differ only in their divisor read a batch once."""
         read = hashlib.sha256()
         for name in sorted(batch.keys() - {"divisor"}):
             read.update(batch[name].cpu().numpy().tobytes())
@@ -278,12 +286,12 @@ class Paradigm:
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]
     ) -> dict[str, tuple[torch.Tensor, Examples]]:
-        """By split, of the (texts, 1) scores: (n, labels) log-probabilities or (n, 1) scores,
-        and the n examples.
+        """By split, from the (texts, 1) scores: (n, labels) log-probabilities or (n, 1) scores, and
+        the n examples.
 
-        Log-probabilities over labels are the normalized scores, so that their differences are
-        log-odds. With a threshold, which the training split (`learned`) chooses, they are those of
-        a logistic curve around it.
+        Log-probabilities over labels are the normalized scores, so their differences are log-odds.
+        The training split (`learned`) may choose a threshold. Then the log-probabilities are those
+        of a logistic curve around it.
         """
         each = {
             split: self.of_examples(found[:, 0].double(), tables[split])
@@ -306,8 +314,8 @@ class Paradigm:
         return finished
 
     def of_examples(self, found: torch.Tensor, table: pa.Table) -> torch.Tensor:
-        """(n, written texts) scores of the examples of a table, in the order of the labels, from
-        those of its distinct texts.
+        """(n, written texts) scores of a table's examples, in the order of the labels, from the
+        scores of its distinct texts.
         """
         places = torch.tensor(texts_of(table, self.prompt, self.inputs, self.shots).places)
         count = len(self.prompt["texts"])
@@ -322,16 +330,16 @@ class Paradigm:
         return each[list(order)].T
 
     def margin(self, each: torch.Tensor) -> torch.Tensor:
-        """(n,) how much an example's texts speak for the second label: of two texts the
-        difference, of one its score.
+        """(n,) how much an example's texts favour the second label: the difference of two texts, or
+        the score of one text.
         """
         if each.shape[1] == 2:
             return each[:, 1] - each[:, 0]
         return each[:, 0] if next(iter(self.prompt["texts"])) == self.labels[1] else -each[:, 0]
 
     def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
-        """Mean loss, accuracy and count: of labels the cross-entropy (n examples),
-        of candidates as Choosing has it.
+        """Mean loss, accuracy and count. For labels the loss is the cross-entropy (n examples); for
+        candidates see Choosing.
         """
         if self.chooses:
             return Choosing.measure(self, scores, examples)

@@ -1,5 +1,5 @@
-"""Log-likelihoods at the places that are asked for: only these pass the head, as wide as the
-vocabulary, some at a time.
+"""Log-likelihoods at the places that are asked for. Only these places pass the head, some at a
+time, because the head is as wide as the vocabulary.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ AT_ONCE = {"cpu": 2**25, "cuda": 2**28}  # places × vocabulary, so that memory 
 
 @contextmanager
 def saying(body: torch.nn.Module, output) -> Iterator[None]:
-    """Within, a network's body says `output` whatever it is given, so that the rest of the
-    network's own forward reads that.
+    """Inside this context a network's body returns `output` for any input. So the rest of the
+    network's own forward reads that output.
     """
     body.forward = lambda *given, **named: output
     try:
@@ -30,12 +30,12 @@ def log_likelihoods(
     wanted: torch.Tensor,
     given: dict,
 ) -> torch.Tensor:
-    """(places,) log-probability of the wanted token at each place, in fp32; what caps or scales
-    logits in the network counts.
+    """(places,) log-probability of the wanted token at each place, in fp32. If the network caps or
+    scales its logits, this counts.
 
-    body: the part of the network that the head stands on, which said `output`; hidden: (places,
-    width) of its last states, at the places that are asked for; given: what else the network's
-    forward must be given.
+    body: the part of the network below the head, which returned `output`; hidden: (places, width)
+    its last states, at the places that are asked for; given: what else the network's forward must
+    be given.
     """
     step = max(1, AT_ONCE[hidden.device.type] // network.config.get_text_config().vocab_size)
     found = []
@@ -50,5 +50,5 @@ def log_likelihoods(
 
 
 def summed(found: torch.Tensor, rows: torch.Tensor, count: int) -> torch.Tensor:
-    """(count,) sums of what was found at places, by the row of each."""
+    """(count,) sums of the values at places, by the row of each place."""
     return torch.zeros(count, device=found.device).index_add(0, rows, found)

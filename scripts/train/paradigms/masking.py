@@ -1,12 +1,13 @@
 """How likely an encoder that fills masks finds the scored part of texts:
 each scored token masked, all else visible.
 
-The sum is the pseudo-log-likelihood of Salazar et al. 2020 (Masked Language Model Scoring, section
-2), over the scored tokens. A text with n of them takes n readings.
+The score is the pseudo-log-likelihood of Salazar et al. 2020 (Masked Language Model Scoring,
+section 2), summed over the scored tokens. A text with n scored tokens takes n readings.
 
 A piece of a word is easy to guess from the pieces after it, so rare words look likely. With `words`
-in the batch, the later tokens of the same word are masked, too: PLL-word-l2r of Kauf and Ivanova
-2023 (A Better Way to Do Masked Language Model Scoring). A word of one token is scored as before.
+in the batch, the later tokens of the same word are masked, too. This is PLL-word-l2r of Kauf and
+Ivanova 2023 (A Better Way to Do Masked Language Model Scoring). It does not change the score of a
+word of one token.
 """
 
 import torch

@@ -1,10 +1,10 @@
-"""The `mlm` paradigm: masked language modelling over the dialogs to learn from.
+"""The `mlm` paradigm: masked language modelling over the training dialogs.
 
-It makes a model that others start from.
+It makes a model from which other runs start.
 
-Of the tokens 15 % are asked for: four fifths of them are masked, a tenth is another token, a tenth
-stays (Devlin et al. 2019, section 3.1), drawn anew in each step. Each dialog stands once, with its
-own words in place of the mask.
+The model must predict 15 % of the tokens. Four fifths of these are masked, a tenth is replaced by
+another token, and a tenth stays (Devlin et al. 2019, section 3.1). Each step draws anew. Each
+dialog occurs once, with its own words in place of the mask.
 """
 
 from pathlib import Path
@@ -22,8 +22,8 @@ TARGETS, MASKED, OTHER = 0.15, 0.8, 0.1
 
 
 class Paradigm(fill.Paradigm):
-    """Each text gets the mean log-likelihood of what is masked in it and the share of it
-    that the model would write.
+    """Each text gets the mean log-likelihood of its masked tokens, and the share of them that the
+    model would write.
 
     scripts/train/paradigms/paradigm.py says what a paradigm is.
     """
@@ -32,7 +32,7 @@ class Paradigm(fill.Paradigm):
     score_names = ["log_likelihood", "accuracy"]
 
     def load(self, model: Path, job: dict):
-        """Tokenizer and network; a model without the head that fills masks gets one."""
+        """Tokenizer and network; a model without the head that fills masks gets a new one."""
         return fill.load(model, job["settings"]["training"], job["learns"], new_head=True)
 
     def encode(self, table: pa.Table) -> Examples:
@@ -54,8 +54,8 @@ class Paradigm(fill.Paradigm):
         )
 
     def draws(self, batch: Batch, training: bool) -> torch.Tensor:
-        """(rows, 3, width) random numbers from 0 to 1; in evaluation by the example alone,
-        so always the same masks.
+        """(rows, 3, width) random numbers from 0 to 1. In evaluation they depend on the example
+        alone, so the masks are always the same.
         """
         rows, width = batch["input_ids"].shape
         if training:
@@ -84,7 +84,7 @@ class Paradigm(fill.Paradigm):
         share, kind, other = self.draws(batch, network.training).to(ids.device).unbind(1)
         others = (other * len(self.tokenizer)).long()
         is_target = inside & (share < TARGETS)
-        # something is asked of each
+        # every text must have at least one target
         is_target |= inside & (places == len(self.before)) & ~is_target.any(1, keepdim=True)
         mask = mask_token(self.tokenizer, self.model)
         written = torch.where(kind < MASKED, mask, torch.where(kind < MASKED + OTHER, others, ids))
@@ -104,5 +104,5 @@ class Paradigm(fill.Paradigm):
         return -likelihood.sum(), written.sum()
 
     def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
-        """Of (n, 2) scores: mean cross-entropy, the share of tokens right, and n."""
+        """Mean cross-entropy, the share of tokens right, and n, from (n, 2) scores."""
         return -scores[:, 0].mean().item(), scores[:, 1].mean().item(), len(scores)

@@ -1,13 +1,15 @@
 """The `objectives` paradigm: classification, and beside it masked language modelling of the same
 texts, each with its weight.
 
-At each step the texts are read twice: as they are, for the label, and with 15 % of their tokens
-asked for (as in an MLM stage: scripts/train/paradigms/mlm.py), by one encoder under two heads. The
-loss of an example is weight · cross-entropy of its label + weight · mean cross-entropy of the
-tokens asked for. What is measured is the label alone, as without a second objective, and by its
-held-out loss the epoch is chosen. A model that has kept the head that fills masks learns on with
-it; one that has lost it gets a new one, which the log says. The head is left behind in kept
-weights.
+Each step reads the texts twice, by one encoder under two heads. The first reading is for the label.
+In the second the model must predict 15 % of the tokens (as in an MLM stage:
+scripts/train/paradigms/mlm.py). The loss of an example is
+
+    weight · cross-entropy of its label + weight · mean cross-entropy of the tokens asked for
+
+Only the label is measured, as without a second objective, and its held-out loss chooses the epoch.
+A model that has kept the head that fills masks continues with it. A model that has lost this head
+gets a new one, which the log says. Kept weights do not include this head.
 """
 
 from pathlib import Path
@@ -28,7 +30,7 @@ from scripts.train.paradigms.paradigm import loading, mask_token
 def masked_model(model: Path, training: dict):
     """A model that fills masks, and whether its head is new.
 
-    Raises UserError for what is no encoder with masks.
+    Raises UserError for a model that is no encoder with masks.
     """
     with loading(model, "config.json"):
         kind = type(AutoConfig.from_pretrained(model, trust_remote_code=False))
@@ -45,11 +47,9 @@ def masked_model(model: Path, training: dict):
 
 
 def share_body(network: torch.nn.Module, masked) -> None:
-    """Let a model that fills masks read by the body of another network,
-    which takes its head over.
-    """
+    """Let a model that fills masks read by the body of another network, which also gets its head."""
     setattr(masked, masked.base_model_prefix, network.base_model)
-    masked.tie_weights()  # the head's words are those of the body
+    masked.tie_weights()  # the head's word vectors are those of the body
     network.add_module(
         "mask_head",
         nn.ModuleDict(
@@ -90,8 +90,8 @@ class Paradigm(classify.Paradigm):
         return tokenizer, network
 
     def masked_batch(self, batch: Batch) -> Batch:
-        """The batch with its masks drawn, and their targets: no special token is asked for, and
-        one token at least of each text.
+        """The batch with its masks drawn, and their targets: no special token, and at least one
+        token of each text.
         """
         ids = batch["input_ids"]
         share, kind, other = torch.rand(3, *ids.shape).to(ids.device)
@@ -110,8 +110,8 @@ class Paradigm(classify.Paradigm):
         }
 
     def of_masks(self, batch: Batch) -> torch.Tensor:
-        """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now;
-        the head gets their places only.
+        """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now. The head
+        gets only the places of these tokens.
         """
         given = self.masked_batch(batch)
         is_target = given["targets"] != IGNORED

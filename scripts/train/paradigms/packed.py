@@ -1,11 +1,11 @@
-"""The `packed` paradigm: `classify` of texts of several units in one order, each apart from the
-next as the tokenizer sets the two of a pair apart.
+"""The `packed` paradigm: `classify` for texts of several units in one order. The tokenizer's
+separator for pairs stands between two units.
 
-The units of an example stand one a line in one column; every label gets its log-probability, by a
-head that is drawn anew. Of candidates (the orders of the same units) that with the highest log-odds
-of the last label is told: scripts/studies/strided_sop/tallies.py. Where units are too long together
-the longest are cut, all to one length. A model that tells kinds of token apart reads the first unit
-as the first text of a pair, the others as the second.
+The units of an example stand in one column, one a line. Every label gets its log-probability, by a
+fresh head. Candidates are the orders of the same units. The predicted order is the candidate with
+the highest log-odds of the last label (scripts/studies/strided_sop/tallies.py). Where the units
+together are too long, the longest are cut, all to one length. A model with token types reads the
+first unit as the first text of a pair, and the others as the second text.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
     """The tokens of the first unit of each row, of the second, and so on, without special ones;
     each distinct unit is tokenized once.
 
-    Raises UserError where rows have differing numbers of units.
+    Raises UserError where rows have different numbers of units.
     """
     lines = table[column].to_pandas().str.split("\n", expand=True)
     if lines.isna().to_numpy().any():
@@ -39,13 +39,13 @@ def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
 
 
 def cut_to(units: list[Ragged], room: int) -> tuple[list[Ragged], int]:
-    """The units of each row cut to `room` tokens together, the longest first,
-    and how many rows had to be cut.
+    """The units of each row cut to `room` tokens together, the longest first; and how many rows had
+    to be cut.
     """
     lengths = np.stack([unit.lengths for unit in units], axis=1)
     ascending = np.sort(lengths, axis=1)
     shorter = np.cumsum(ascending, axis=1) - ascending
-    # with which the row fits, whichever units are shorter
+    # the length with which the row fits, whichever units are shorter
     longest = ((room - shorter) // (len(units) - np.arange(len(units)))).max(axis=1)
     cut = [
         unit.cut(np.zeros_like(unit.lengths), np.minimum(unit.lengths, longest)) for unit in units

@@ -1,8 +1,8 @@
-"""What the training loop asks of a paradigm, and what paradigms share.
+"""The interface between the training loop and a paradigm, and code that paradigms share.
 
 A paradigm is a module scripts/train/paradigms/<name>.py with a class Paradigm: classify, symmetric,
 esim, fill, generate, pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder,
-the job and the tables, after the caller has seeded torch, and holds
+the job and the tables, after the caller has seeded torch. It holds
 
   tokenizer, network   what is trained or asked
   width                how many scores an example gets
@@ -40,20 +40,20 @@ DROPOUTS = (
     "resid_pdrop",
 )
 LOADED: dict[str, tuple] = {}  # the model that this process has read last
-BLANK = " ___"  # in a mask's place where a tokenizer has none
+BLANK = " ___"  # in a mask's place where a tokenizer has no mask
 
 
 @contextmanager
 def loading(model: Path, files: str) -> Iterator[None]:
-    """Every way in which transformers, tokenizers and safetensors tell of files that
-    are no model, as a UserError.
+    """Turn every error of transformers, tokenizers and safetensors about broken files into a
+    UserError.
     """
     try:
         yield
     except UserError:
         raise
-    except Exception as error:  # of many kinds, which differ between versions of these libraries
-        # permission, a failing disk: no fault of the files
+    except Exception as error:  # many kinds, which differ between versions of these libraries
+        # missing permission or a failing disk is no fault of the files
         if ran_out(error) or isinstance(error, OSError) and error.errno:
             raise
         raise UserError(
@@ -122,10 +122,10 @@ def read_network(
     kind, model: Path, config, dtype: torch.dtype = torch.float32
 ) -> tuple[torch.nn.Module, list[str]]:
     """The network of an Auto class, its weights in `dtype`, and the names of weights that its file
-    lacks, or has in another shape; without a file, from scratch.
+    lacks, or has in another shape. Without a file the network starts from scratch.
 
-    The names stay with the network, as `lacked` (None where there is no file): they learn beside an
-    adapter.
+    The names stay with the network, as `lacked` (None where there is no file): these weights learn
+    beside an adapter.
     """
     with loading(model, "config.json and model.safetensors"):
         if not has_weights(model):
@@ -148,13 +148,13 @@ def read_network(
 
 
 def loaded(read: Callable, model: Path, *settings):
-    """read(model, *settings), which the next call of this process for the same files and settings
-    gives again: for runs that change no weight of it.
+    """read(model, *settings). The next call of this process for the same files and settings returns
+    the same object. Only for runs that change no weight of it.
     """
     files = [(str(file.resolve()), file.stat().st_mtime_ns) for file in sorted(model.rglob("*"))]
     key = repr((read.__module__, read.__qualname__, files, settings))
     if key not in LOADED:
-        LOADED.clear()  # first: the memory is for one
+        LOADED.clear()  # first, since the memory is for one model
         LOADED[key] = read(model, *settings)
     return LOADED[key]
 
@@ -165,7 +165,7 @@ def check_whole(
     part: str = "the model",
     remedy: str = "fetch the model again or choose another",
 ) -> None:
-    """Raises UserError where weights are lost that do not learn anew."""
+    """Raises UserError where weights are lost that will not be trained anew."""
     if lost:
         raise UserError(
             f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or of another "
@@ -183,7 +183,7 @@ def check_trained(model: Path, learns: bool) -> None:
 
 
 def fields_of(batch: Batch, *names: str) -> Batch:
-    """What a transformer is given of a batch: the named fields that it has."""
+    """The input of a transformer from a batch: the named fields that the batch has."""
     return {name: batch[name] for name in names if name in batch}
 
 
@@ -198,8 +198,8 @@ def measure_labels(scores: torch.Tensor, examples: Examples) -> tuple[float, flo
 
 
 class Choosing:
-    """A paradigm that scores each candidate by a log-likelihood,
-    and learns from the right ones alone.
+    """A paradigm that scores each candidate by a log-likelihood, and learns from the right ones
+    alone.
     """
 
     width = 1
@@ -210,11 +210,11 @@ class Choosing:
         return table.filter(pc.equal(table["label"], 1))
 
     def measure(self: object, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
-        """Of (n, 1) scores: minus the mean score of right candidates, the share of places whose
+        """From (n, 1) scores: minus the mean score of right candidates, the share of places whose
         best candidate is right, and the number of places.
         """
         score, right = scores[:, 0].numpy(), examples.labels == 1
-        # of equals the wrong one first
+        # in a tie the wrong candidate comes first
         order = np.lexsort((examples.labels, -score, examples.choices))
         first = np.flatnonzero(np.diff(examples.choices[order], prepend=-1))
         return -float(score[right].mean()), float(right[order][first].mean()), len(first)
@@ -223,9 +223,9 @@ class Choosing:
 def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ragged, ...]:
     """The parts of a cloze table as tokens without special ones, each distinct text tokenized once.
 
-    Returns for each row the Ragged tokens left of <MASK>, right of it, and of the candidate. Raises
-    UserError for a context without exactly one <MASK>, and for a candidate that the tokenizer
-    cannot represent.
+    Returns for each row the tokens left of <MASK>, right of it, and of the candidate (Ragged).
+    Raises UserError for a context without exactly one <MASK>, and for a candidate that the
+    tokenizer cannot represent.
     """
     context, candidate = (table[name].to_pandas() for name in ("context", "candidate"))
     codes, distinct = context.factorize()
@@ -240,7 +240,7 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
     halves = distinct.str.split("<MASK>", n=1)
     left = [half[0].rstrip() for half in halves]
     right = [half[1] for half in halves]
-    # As a word inside the text: byte-level tokenizers write the space before it.
+    # Read as a word inside a text: byte-level tokenizers write the space before it.
     numbers, words = candidate.factorize()
     cut = {"add_special_tokens": False}
     sides = [pieces(tokenizer, side, **cut)[0]["input_ids"].take(codes) for side in (left, right)]
@@ -263,8 +263,8 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
 def window(
     left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table
 ) -> tuple[Ragged, Ragged, tuple[int, int]]:
-    """Both sides of a mask cut to `room` (n,) tokens together, as much of each as the other leaves;
-    and how many were cut: candidates, and the places that these are for.
+    """Both sides of a mask cut to `room` (n,) tokens together; each side may use the room that the
+    other one leaves. Also how many were cut: candidates, and the places of these candidates.
 
     Raises UserError where a candidate leaves no room.
     """
@@ -288,16 +288,16 @@ def window(
 def cloze_examples(
     table: pa.Table, fields: dict[str, Ragged], truncated: tuple[int, int]
 ) -> Examples:
-    """The examples of a cloze table with these fields. truncated: of window()."""
+    """The examples of a cloze table with these fields. truncated: from window()."""
     return Examples(
         fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated
     )
 
 
 def separate_pairs(tokenizer, model: Path) -> None:
-    """Let a tokenizer that writes no separator between the texts of a pair (GPT-2 and Qwen write
-    nothing, Llama and Gemma their start token once more) write a newline there:
-    `<start> a <newline> b <end>`.
+    """Let a tokenizer without a separator for pairs write a newline between the two texts:
+    `<start> a <newline> b <end>`. GPT-2 and Qwen write nothing there, Llama and Gemma write their
+    start token again.
 
     Raises UserError for a tokenizer that reads no newline.
     """
@@ -305,7 +305,7 @@ def separate_pairs(tokenizer, model: Path) -> None:
     first, second = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in "ab")
     both = tokenizer("a", "b")["input_ids"][len(before) + len(first) :]
     if both not in [[*start, *second, *after] for start in ([], before)]:
-        return  # BERT's, RoBERTa's and T5's
+        return  # the tokenizers of BERT, RoBERTa and T5
     newline = tokenizer("\n", add_special_tokens=False)["input_ids"]
     if not newline:
         raise UserError(
@@ -332,12 +332,12 @@ def separate_pairs(tokenizer, model: Path) -> None:
     )
     tokenizer.model_input_names = [
         name for name in tokenizer.model_input_names if name != "token_type_ids"
-    ]  # it has no two kinds
+    ]  # the tokenizer has no token types
 
 
 def blank(tokenizer) -> list[int]:
-    """What stands in the place that candidates are for: the mask;
-    three underscores where a tokenizer has none.
+    """The tokens in the place that candidates are for: the mask, or three underscores where a
+    tokenizer has no mask.
     """
     if tokenizer.mask_token_id is not None:
         return [tokenizer.mask_token_id]

@@ -1,7 +1,7 @@
-"""A table's examples as texts for a language model: context, scored part,
-and by what they are told apart.
+"""A table's examples as texts for a language model: context, scored part, and whether the context
+or the scored part differs.
 
-Texts are columns of pandas, filled a column at a time; equal ones are held, and read, once.
+Texts are columns of pandas, filled a column at a time. Equal texts are held, and read, only once.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Texts:
     """The distinct texts of a table, and where each example's are.
 
     frame: context, scored, and must_stay: how many characters of `scored` must be read whole (a
-    candidate); of the rest the end may be cut. places: (texts of an example, examples) row numbers
+    candidate); the end of the rest may be cut. places: (texts of an example, examples) row numbers
     of the frame.
     """
 
@@ -31,9 +31,9 @@ class Texts:
 
 
 def columns_of(table: pa.Table, inputs: list[str]) -> pd.DataFrame:
-    """What placeholders stand for, a column each.
+    """The values of placeholders, one column each.
 
-    The two sides of a mask are the context around it, with one space before it.
+    The two sides of a mask are the context around it, with one space before the mask.
 
     Raises UserError for a context without exactly one <MASK>.
     """
@@ -77,8 +77,8 @@ def scored_texts(text: str, columns: pd.DataFrame) -> pd.DataFrame:
 
 
 def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Texts:
-    """The texts of a table: for each example those of the wording, in its order; with a domain,
-    as many again after it.
+    """The texts of a table: for each example those of the wording, in its order. With a domain, as
+    many texts again after these.
     """
     columns = columns_of(table, inputs)
     parts = [scored_texts(text, columns) for text in prompt["texts"].values()]
@@ -94,8 +94,8 @@ def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Te
 
 
 def groups_of(context: pd.Series) -> np.ndarray:
-    """A number for each text: equal for those that share a context, at most AT_ONCE of them;
-    without one each has its own.
+    """A number for each text, equal for texts that share a context, at most AT_ONCE of them. A text
+    without a context has its own number.
     """
     turn = context.groupby(context, sort=False).cumcount() // AT_ONCE
     turn = turn.where(context != "", np.arange(len(context)))
@@ -110,11 +110,12 @@ def groups_of(context: pd.Series) -> np.ndarray:
 def shots_of(
     table: pa.Table, prompt: dict, labels: list[str], inputs: list[str], count: int, seed: int
 ) -> str:
-    """`count` examples of the training split in the same wording with their right labels,
-    each with a blank line after it.
+    """`count` examples of the training split in the same wording with their right labels, each with
+    a blank line after it.
 
-    Drawn by the seed, of each label as many as of the others (of candidates: right ones; where one
-    label is written: those). Raises UserError where there are too few.
+    Drawn by the seed, equally many of each label. For candidates only right ones are drawn; where
+    the wording writes one label, only examples of that label. Raises UserError where there are too
+    few.
     """
     if not count:
         return ""
@@ -125,7 +126,7 @@ def shots_of(
         if CANDIDATE in texts
         else {labels.index(name): text for name, text in texts.items()}
     )
-    numbers = draw.permutation(list(written))  # which label gets one more is drawn as well
+    numbers = draw.permutation(list(written))  # the label that gets one more is drawn as well
     found = []
     for place, number in enumerate(numbers):
         wanted, rows = len(range(place, count, len(numbers))), np.flatnonzero(label == number)

@@ -1,9 +1,9 @@
 """The `pseudo_log_likelihood` paradigm: how likely a masked language model finds the whole dialog
 with a candidate in place.
 
-The score is the sum, over the tokens of the text, of each one's log-likelihood where it alone is
-masked (Salazar et al. 2020, Masked Language Model Scoring, section 2). A text of n tokens takes n
-readings. It does not learn.
+Each token of the text is masked alone. The score is the sum of the tokens' log-likelihoods (Salazar
+et al. 2020, Masked Language Model Scoring, section 2). A text of n tokens takes n readings. The
+paradigm does not learn.
 """
 
 import pyarrow as pa

@@ -1,9 +1,9 @@
-"""Texts as tokens: which of them are scored, what is cut where they are too long, and how many of
-its first ones a group shares.
+"""Texts as tokens: which of them are scored, which are cut where a text is too long, and how many
+first tokens a group shares.
 
-A text is tokenized whole, so that it is as the model knows texts; a token is scored if it holds a
-character of the scored part, or of the spaces before it. Tokenizers write a space into the token of
-a word, and often as a token of its own before a digit. Scored alike, "5" and "five" compare.
+A text is tokenized whole, as the model knows texts. A token is scored if it holds a character of
+the scored part, or of the spaces before that part. Tokenizers write a space into the token of a
+word, but often as a separate token before a digit. This rule makes "5" and "five" comparable.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ CHUNK = 10_000  # texts at once
 
 @dataclass
 class Tokens:
-    """n texts as tokens without special ones: how many stand in the context, how many of the
-    scored ones must stay, where each ends.
+    """n texts as tokens without special ones: how many stand in the context, how many of the scored
+    ones must stay, where each token ends.
     """
 
     ids: Ragged
@@ -41,8 +41,8 @@ def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
     """The tokens of texts (columns context, scored, must_stay: characters of `scored` that must
     stay).
 
-    Raises UserError for a scored part, or a part of it that must stay, that makes no token or none
-    that the tokenizer knows.
+    Raises UserError for a scored part, or a part that must stay, without any token or with unknown
+    tokens only.
     """
     parts = []
     for start in range(0, len(frame), CHUNK):
@@ -95,10 +95,10 @@ def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
 
 
 def words_of(tokenizer, frame: pd.DataFrame) -> Ragged:
-    """The number of each token's word in its text: what the tokenizer splits before it makes
-    pieces.
+    """The number of each token's word in its text. A word is a piece of text that the tokenizer
+    separates before it makes tokens.
 
-    Raises UserError for a tokenizer that takes a text of several words for one.
+    Raises UserError for a tokenizer that takes a text of several words for one word.
     """
     texts = (frame["context"] + frame["scored"]).to_list()
     numbers = []
@@ -126,9 +126,9 @@ def cut_to(
     """How many context tokens, from its end, and how many scored tokens, from their beginning,
     fit into `room` together.
 
-    The context is cut first, then the end of what is scored, of all texts of a group alike: no
-    candidate is likelier for less to be read after it. Raises UserError where what must stay is
-    longer than the room.
+    The context is cut first, then the end of the scored part, equally in all texts of a group. So
+    no candidate gets likelier because less is read after it. Raises UserError where the part that
+    must stay is longer than the room.
     """
     needed = of_group(tokens.must_stay, groups, "max")
     if (needed > room).any():
@@ -149,7 +149,7 @@ def bytes_of(frame: pd.DataFrame, tokens: Tokens, scored: np.ndarray) -> np.ndar
     """
     size = frame["scored"].str.encode("utf-8").str.len().to_numpy(np.int64)
     last = tokens.context + scored - 1
-    for row in np.flatnonzero(last + 1 < tokens.ids.lengths):  # few
+    for row in np.flatnonzero(last + 1 < tokens.ids.lengths):  # only a few rows
         text, context = frame["scored"].iloc[row], len(frame["context"].iloc[row])
         size[row] = len(
             text[: tokens.ends.flat[tokens.ends.starts[row] + last[row]] - context].encode()
@@ -158,8 +158,8 @@ def bytes_of(frame: pd.DataFrame, tokens: Tokens, scored: np.ndarray) -> np.ndar
 
 
 def alike_with_next(ids: Ragged, order: np.ndarray) -> np.ndarray:
-    """How many first tokens each text, in this order,
-    has in common with the one after it (the last: none).
+    """How many first tokens each text, in this order, has in common with the next text (the last
+    one: 0).
     """
     alike = np.zeros(len(order), np.int64)
     for start in range(0, len(order) - 1, CHUNK):
@@ -175,7 +175,7 @@ def shared_of(ids: Ragged, groups: np.ndarray) -> np.ndarray:
     order = np.argsort(groups, kind="stable")
     with_next = np.append(groups[order][1:] == groups[order][:-1], False)
     alike = np.zeros(len(order), np.int64)
-    # of the last of a group it says nothing
+    # the last text of a group: its next text is of another group, so it sets no limit
     alike[order] = np.where(with_next, alike_with_next(ids, order), np.iinfo(np.int64).max)
     least = of_group(alike, groups, "min")
     return np.where(least == np.iinfo(np.int64).max, 0, least)

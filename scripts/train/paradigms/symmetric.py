@@ -1,10 +1,10 @@
-"""The `symmetric` paradigm: `classify` that reads a pair of texts both ways,
-so that neither order can be a habit.
+"""The `symmetric` paradigm: `classify` that reads a pair of texts both ways, so the model cannot
+prefer an order.
 
-Learnt are both orders of each pair, the second with the other label: twice as many examples, of
-each label as many. A score is antisymmetrized: with d(a, b) the log-odds of the second label over
-the first, a pair gets (d(a, b) - d(b, a)) / 2, as log-probabilities. So the score of (b, a) is that
-of (a, b) with the labels exchanged.
+It learns both orders of each pair, the second with the other label. So it has twice as many
+examples, and equally many of each label. A score is antisymmetrized. With d(a, b) the log-odds of
+the second label over the first, a pair gets (d(a, b) - d(b, a)) / 2, as log-probabilities. So the
+score of (b, a) is that of (a, b) with the labels exchanged.
 """
 
 from pathlib import Path
@@ -55,7 +55,7 @@ class Paradigm(classify.Paradigm):
         return pa.concat_tables([table, turned(table, self.inputs)])
 
     def encode(self, table: pa.Table) -> Examples:
-        """The examples of a table; the fields of the other order stand beside."""
+        """The examples of a table, with the fields of the other order as well."""
         examples, back = super().encode(table), super().encode(turned(table, self.inputs)).fields
         fields = back | {"attention_mask": back["input_ids"].like(1)}
         return Examples(

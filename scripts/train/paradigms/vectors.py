@@ -1,9 +1,9 @@
 """Word vectors in the GloVe text format: `word v1 … vd` a line, as a text file,
 gzipped, or alone in a zip.
 
-Read line by line, so the memory goes to the wanted words only (glove.840B.300d.txt is 5.6 GB).
-Words may hold spaces, as ". . ." in that file does: a line is read from its right end. Nothing is
-written.
+The file is read line by line, so only the wanted words need memory (glove.840B.300d.txt is 5.6
+GB). Words may hold spaces, as ". . ." in that file does: a line is read from its right end. Nothing
+is written.
 """
 
 import gzip
@@ -35,8 +35,8 @@ DAMAGED = (
 
 @contextmanager
 def opened(file: Path) -> Iterator[tuple[io.BufferedIOBase, io.BufferedIOBase]]:
-    """The text of a plain, gzipped or zipped file (told by its first bytes),
-    and the file as it lies on the disk.
+    """The text of a plain, gzipped or zipped file (its first bytes show which), and the file as it
+    lies on the disk.
 
     Raises UserError when there is no such file, when it is damaged, and for a zip of several texts.
     """
@@ -114,8 +114,8 @@ def read_vectors(file: Path, words: set[str]) -> tuple[list[str], np.ndarray]:
     (words, dimension) float32.
 
     The first line of a word counts. The numbers of unwanted words are counted, not read. Raises
-    UserError, with the line, for a vector of another length than the first line's and for what is
-    not a number, and for a damaged file.
+    UserError, with the line, for a vector of another length than the first line's, and for a value
+    that is no number. Raises UserError for a damaged file.
     """
     wanted = {word.encode() for word in words}
     found: dict[bytes, np.ndarray] = {}
