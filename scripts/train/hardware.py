@@ -54,9 +54,8 @@ class Hardware:
             # with dropout this is a seventh faster on CPUs than scaled_dot_product_attention
             network.set_attn_implementation("eager")
         if training.get("compile"):
-            torch._dynamo.config.recompile_limit = (
-                64  # a graph for each width and for batches that are not full; past it, none
-            )
+            # a graph for each width, and for batches that are not full; past the limit none compiles
+            torch._dynamo.config.recompile_limit = 64
             network.compile(mode="reduce-overhead" if self.cuda else None, dynamic=False)
 
     def facts(self) -> dict:

@@ -184,7 +184,7 @@ def write_json(value, path: Path) -> None:
 
 
 def sweep(*folders: Path) -> None:
-    """Remove half-written files of killed processes from the folders of a run whose lock we hold."""
+    """Remove half-written files of killed processes from a run's folders, whose lock we hold."""
     for folder in folders:
         for left in folder.glob(".*-[0-9]*.*"):
             log.info("removes %s, left by a killed process", left)

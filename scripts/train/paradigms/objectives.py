@@ -47,7 +47,9 @@ def masked_model(model: Path, training: dict):
 
 
 def share_body(network: torch.nn.Module, masked) -> None:
-    """Let a model that fills masks read by the body of another network, which also gets its head."""
+    """Let a model that fills masks read by the body of another network, which also gets its
+    head.
+    """
     setattr(masked, masked.base_model_prefix, network.base_model)
     masked.tie_weights()  # the head's word vectors are those of the body
     network.add_module(
